@@ -203,7 +203,7 @@ class Doubt:
             return 0.0
         scores, there = self._read(others, d)
         mine, present = (row[0] for row in self._read([arm], d))
-        if self.binary[d] and not self.compared.finite:
+        if self.binary[d] and not self.compared.finite and not self.evaluations.is_clustered:
             # true or false scores have three differences, which are counted; absent scores are zero
             both = there @ present.astype(float)
             hits = scores @ mine
@@ -221,7 +221,23 @@ class Doubt:
         return values[d][:, self.order], present[:, self.order]
 
     def _doubt(self, scores: Floats, present: Bools, threshold: float, low: float) -> Floats:
+        total = self.compared.n_instances
+        if self.evaluations.is_clustered:
+            exact = present.sum(axis=1) == total if self.compared.finite else np.zeros(len(present), bool)
+            excess = np.where(present, scores - threshold, 0.0)
+            met = excess.sum(axis=1) >= -TIE * total
+            doubt = doubt_exceeds(*self._pool(excess, present, threshold), threshold, low)
+            return np.where(exact, np.where(met, 0.0, 1.0), doubt)
         if not self.compared.finite:
             return doubt_exceeds(scores, present, threshold, low)
-        total = self.compared.n_instances
         return doubt_exceeds_finite(scores, present, threshold, total, self.level, low)
+
+    def _pool(self, excess: Floats, present: Bools, threshold: float) -> tuple[Floats, Bools]:
+        """Give each cluster one score, whose excess over the threshold is that of its instances together.
+
+        It is divided by the size of the largest, so that scores stay in their range.
+        """
+        back = np.argsort(self.order)
+        sums, sizes = (self.evaluations.gather(each[:, back]) for each in (excess, present))
+        largest = np.maximum(sizes.max(axis=1, keepdims=True), 1.0)
+        return threshold + sums / largest, sizes > 0

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit import _check
+from cobandit.advice.clusters import find_likeness
 from cobandit.advice.missing import LONGEST, find_dependence
 from cobandit.advice.splits import compare_splits
 from cobandit.advice.words import describe_free, percent, some_names
@@ -55,8 +56,8 @@ def doctor(table: EvaluationTable) -> list[Finding]:
 
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
     an import made up, or that one evaluation or a heavy tail dominates; objectives that are one thing with
-    another; too few instances; evaluations that are missing where it is hard; configurations that share no
-    instance; a profiling split that misleads.
+    another; too few instances; evaluations that are missing where it is hard; instances that have something
+    in common; configurations that share no instance; a profiling split that misleads.
 
     Parameters
     ----------
@@ -280,6 +281,19 @@ def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         yield found.where_missing - found.where_there, found.found, todo
 
 
+def _clusters(table: EvaluationTable, rows: pd.DataFrame) -> Found:
+    """Instances that have something in common, and are counted as independent."""
+    for found in find_likeness(table):
+        yield (
+            found.correlation,
+            f"Instances of one {_names([found.column])} are alike (correlation {found.correlation:.2f} in "
+            f"{found.measure}): {rows['instance'].nunique():,} of them, with {found.n_clusters:,} values, "
+            f"say as much about a mean as {found.as_many:,.0f} independent ones",
+            f"Give --cluster {found.column} (in Python cluster={found.column!r}), or write it on the card: "
+            "what is settled then counts these values",
+        )
+
+
 def _disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Configurations that were never asked the same: what differs may be the instances."""
     from scipy import sparse
@@ -312,4 +326,17 @@ def _profiling(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
 
 #: What is looked for, one after the other; what is found is called as the function that looks for it.
-LOOKS = (_constant, _duplicates, _alike, _free, _outlier, _tail, _same, _few, _missing, _disjoint, _profiling)
+LOOKS = (
+    _constant,
+    _duplicates,
+    _alike,
+    _free,
+    _outlier,
+    _tail,
+    _same,
+    _few,
+    _missing,
+    _clusters,
+    _disjoint,
+    _profiling,
+)

@@ -142,6 +142,7 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
     starts = np.searchsorted(arm, np.arange(table.n_arms + 1))
     n_instances = int(instance.max()) + 1
     counts = np.bincount(instance, minlength=n_instances)
+    clusters = None if table.clusters is None else table.clusters[np.unique(rows["instance"].cat.codes)]
     for measure in (*table.objectives, "cost"):
         values = rows[measure].to_numpy()
         values = np.log(values) if measure == "cost" else values
@@ -160,9 +161,21 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
             np.divide(others, left, out=levels, where=left > 0)
             gone = np.ones(n_instances, dtype=bool)
             gone[mine] = False
-            known = left > 0
+            if clusters is not None:
+                gone, levels = _join_clusters(gone, levels, clusters)
+            known = np.isfinite(levels)
             if min((gone & known).sum(), (~gone & known).sum()) >= FEWEST:
                 yield _Case(name, measure, gone, levels + np.delete(means, k).mean())
+
+
+def _join_clusters(gone: Bools, levels: Floats, clusters: NDArray[np.int64]) -> tuple[Bools, Floats]:
+    """Give each cluster one level, the mean of its instances; it is missing where most of these are."""
+    _, place = np.unique(clusters, return_inverse=True)
+    known = np.isfinite(levels)
+    sums = np.bincount(place[known], levels[known], place.max() + 1)
+    counts = np.bincount(place[known], minlength=place.max() + 1)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return np.bincount(place, gone) > np.bincount(place) / 2, means
 
 
 def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:

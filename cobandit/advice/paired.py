@@ -56,6 +56,12 @@ class Evaluations:
         Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
     present : ndarray of int
         Those of the I that have a row.
+    unit : ndarray of int, shape (I,)
+        What each instance is drawn with: its cluster, or itself.
+    n_units : int
+        Number of these, G.
+    is_clustered : bool
+        Whether several instances may be drawn together.
 
     Examples
     --------
@@ -73,6 +79,10 @@ class Evaluations:
         self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
         self.n_instances = int(self.instance.max()) + 1
         self.present = np.unique(self.instance)
+        clusters = table.clusters
+        self.is_clustered = clusters is not None
+        self.unit = np.arange(self.n_instances) if clusters is None else clusters[: self.n_instances]
+        self.n_units = int(self.unit.max()) + 1
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
         """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
@@ -95,6 +105,17 @@ class Evaluations:
             values[:, k, self.instance[rows]] = self.values[:, rows]
         return values, present
 
+    def gather(self, by_instance: Floats | Bools) -> Floats:
+        """Add up the instances of each unit: shape (..., I) to (..., G)."""
+        values = np.asarray(by_instance, dtype=float)
+        if not self.is_clustered:
+            return values
+        sums = np.zeros((*values.shape[:-1], self.n_units))
+        order = np.argsort(self.unit, kind="stable")
+        units, starts = np.unique(self.unit[order], return_index=True)
+        sums[..., units] = np.add.reduceat(values[..., order], starts, axis=-1)
+        return sums
+
     def blocks(self, arms: Ints) -> Iterator[Ints]:
         """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
         return cut(arms, BLOCK // (len(self.values) * self.n_instances))
@@ -108,8 +129,9 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
         \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is} \Big/ \sum_{s \in S_i} w_s^{(r)},
         \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
-    with one weight per instance, the same for every configuration and objective (Rubin, Annals of Statistics
-    9, 1981).  Weights are never zero, so a configuration that has few instances is not lost in a redraw.
+    with one weight per instance, or per cluster of instances, the same for every configuration and objective
+    (Rubin, Annals of Statistics 9, 1981).  Weights are never zero, so a configuration that has few instances
+    is not lost in a redraw.
     Where evaluations are missing, means are adjusted to all instances, and so are those of redraws, to first
     order in the weights (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
@@ -143,7 +165,7 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
     rng, evaluations = np.random.default_rng(_check.seed(seed)), Evaluations(table)
     result = np.empty((len(evaluations.values), replications, table.n_arms))
     for drawn in cut(np.arange(replications), BLOCK // evaluations.n_instances):
-        weights = rng.standard_exponential((len(drawn), evaluations.n_instances))
+        weights = rng.standard_exponential((len(drawn), evaluations.n_units))[:, evaluations.unit]
         if not table.is_complete:
             for effects, mean in zip(table.effects, result, strict=True):
                 mean[drawn] = effects.redraw(weights[:, evaluations.present])
@@ -176,7 +198,7 @@ class Gaps(NamedTuple):
     errors: Floats  # standard errors that gaps on new instances would have
     gaps: Floats  # positive where the other is ahead
     left: Floats  # standard errors of what the evaluations leave open
-    shared: Ints  # (k, K), instances that both have
+    shared: Ints  # (k, K), instances that both have, or clusters with such instances
 
 
 class Shared(NamedTuple):
@@ -186,6 +208,7 @@ class Shared(NamedTuple):
     squares: Floats  # (D + 1, k, m), squared standard errors
     added: Floats  # (D + 1, k, m), what of these the instance more of both arms is
     counts: Ints  # (k, m), instances that both have
+    units: Ints  # (k, m), and clusters of these, or the same number
 
 
 class Paired:
@@ -196,6 +219,10 @@ class Paired:
     so its variance is :math:`\sum_s z_{ijs}^2` with the influences
 
     .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}{\sqrt{n_{ij} (n_{ij} - 1)}} .
+
+    Instances of one cluster, such as questions about one passage, are not independent, and clusters are: the
+    influences are then added up within each cluster, and of n - 1 clusters degrees of freedom are left.  Gaps
+    stay means over instances.
 
     Arms whose few instances all scored alike would be certain by that, so the variance counts for either arm
     one instance more that varies like the pooled arms.  About the benchmark itself, a finite population of N
@@ -225,6 +252,8 @@ class Paired:
         On all instances of the table, adjusted where some are missing.
     counts, missing : ndarray of int, shape (K,)
         Instances on which each arm is evaluated, and those of the benchmark on which it is not.
+    units : ndarray of int, shape (K,)
+        Clusters of the instances on which each arm is evaluated; without clusters the instances.
     one_more, variances : ndarray, shape (D + 1, K)
         Of the means over each arm's instances; what the instance more adds to each variance, and with it the
         variance.
@@ -246,10 +275,11 @@ class Paired:
         self.means, self.costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
         self.counts, self.n_instances = table.n_instances, table.n_benchmark
         self.missing = self.n_instances - self.counts
-        n = self.counts.astype(float)
+        self.units = self._count_units()
+        n = self.units.astype(float)
         sums = np.add.reduceat(self.evaluations.values, self.evaluations.offsets[:-1], axis=1)
         #: Means over each arm's own instances, the costs last.
-        self._centres = np.vstack([self.means.T, self.costs]) if self.complete else sums / n
+        self._centres = np.vstack([self.means.T, self.costs]) if self.complete else sums / self.counts
         self.variances: Floats = np.empty(self.coordinates.shape)
         for arms in self.evaluations.blocks(np.arange(len(n))):
             self.variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
@@ -259,6 +289,12 @@ class Paired:
         more = np.vstack([np.outer(pooled, np.ones(len(n))), relative * costs**2])
         self.one_more = more / n**2
         self.variances += self.one_more
+
+    def _count_units(self) -> Ints:
+        evaluations = self.evaluations
+        arm = np.repeat(np.arange(len(self.counts)), self.counts)
+        seen = np.unique(arm * evaluations.n_units + evaluations.unit[evaluations.instance])
+        return np.bincount(seen // evaluations.n_units, minlength=len(self.counts))
 
     @property
     def coordinates(self) -> Floats:
@@ -306,25 +342,24 @@ class Paired:
         return pareto_mask(means) if self.strict else find_worth(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
-        """Influences on the means over each arm's own instances, of minus the cost last: (D + 1, k, I)."""
+        """Influences on the means over each arm's own instances, of minus the cost last: (D + 1, k, G)."""
         values, present = self.evaluations.block(arms)
-        n = self.counts[arms]
         values -= self._centres[:, arms, None]
-        values *= present / np.sqrt(n * (n - 1.0))[:, None]
+        values *= present / self.counts[arms, None]
         values[-1] *= -1
-        return values
+        return self.evaluations.gather(values) * _widen(self.units[arms])[:, None]
 
-    def gap_influence(self, arm: int, others: Ints) -> tuple[Floats, Floats, Ints]:
+    def gap_influence(self, arm: int, others: Ints) -> tuple[Floats, Floats, Ints, Ints]:
         """Compare an arm with others on the instances that both have.
 
         Returns
         -------
-        influence : ndarray, shape (D + 1, m, I)
-            Of each instance on each gap.
+        influence : ndarray, shape (D + 1, m, G)
+            Of each instance, or cluster, on each gap.
         gaps : ndarray, shape (D + 1, m)
             Positive where the other is ahead, 0 where they share fewer than two instances.
-        counts : ndarray of int, shape (m,)
-            Instances that both have.
+        counts, units : ndarray of int, shape (m,)
+            Instances that both have, and clusters of these.
         """
         (mine, there), (theirs, present) = (
             self.evaluations.block(arms) for arms in (np.array([arm]), others)
@@ -336,8 +371,9 @@ class Paired:
         gaps = gained.sum(axis=2) / np.maximum(counts, 1)
         gaps[:, counts < 2] = 0.0
         gained -= gaps[:, :, None] * both
-        influence = gained / np.sqrt(np.maximum(counts * (counts - 1.0), 1.0))[:, None]
-        return influence, gaps, counts
+        units = (self.evaluations.gather(both) > 0).sum(axis=1)
+        gained /= np.maximum(counts, 1)[:, None]
+        return self.evaluations.gather(gained) * _widen(units)[:, None], gaps, counts, units
 
     def step(self, lower: int, upper: int) -> tuple[Floats, float]:
         """Compare two arms: how much more the second scores, shape (D,), and for how many times the cost.
@@ -373,10 +409,11 @@ class Paired:
         compare = self._compare_means if self.complete else self._compare_pairs
         for some in (part for whole in self.evaluations.blocks(arms) for part in cut(whole, width)):
             parts = [compare(some, others) for others in self.evaluations.blocks(everyone)]
-            gaps, errors, added, shared = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+            joined = Shared(*(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True)))
+            gaps, errors, added, counts, shared = joined
             gaps, errors, added = gaps[:rows], errors[:rows], added[:rows]
             gaps[np.abs(gaps) <= tie] = 0.0
-            missing = 1 - shared / self.n_instances if self.finite else np.ones(shared.shape)
+            missing = 1 - counts / self.n_instances if self.finite else np.ones(counts.shape)
             exact = missing == 0
             left = np.maximum(missing * errors, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):  # no gap is no evidence, unless it is exact
@@ -395,25 +432,28 @@ class Paired:
         products = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
         squares = variances[:, some, None] + variances[:, None, others] - 2 * products
         added = one_more[:, some, None] + one_more[:, None, others]
-        counts = np.broadcast_to(self.counts[others], (len(some), len(others)))
-        return Shared(values[:, None, others] - values[:, some, None], squares, added, counts)
+        counts, units = (
+            np.broadcast_to(each[others], (len(some), len(others))) for each in (self.counts, self.units)
+        )
+        return Shared(values[:, None, others] - values[:, some, None], squares, added, counts, units)
 
     def _compare_pairs(self, some: Ints, others: Ints) -> Shared:
         """Compare arms of which each pair has instances of its own."""
         shape = len(self.one_more), len(some), len(others)
-        gaps, squares, counts = np.empty(shape), np.empty(shape), np.empty(shape[1:], dtype=np.int64)
+        gaps, squares = np.empty(shape), np.empty(shape)
+        counts, units = np.empty(shape[1:], dtype=np.int64), np.empty(shape[1:], dtype=np.int64)
         for k, arm in enumerate(some):
-            influence, gaps[:, k], counts[k] = self.gap_influence(arm, others)
+            influence, gaps[:, k], counts[k], units[k] = self.gap_influence(arm, others)
             squares[:, k] = (influence**2).sum(axis=2)
-        added = self.add_instance(some, others, counts)
-        with np.errstate(invalid="ignore"):
-            squares = np.where(counts > 1, squares + added, np.inf)
-        return Shared(gaps, squares, added, counts)
+        one = self.one_more * self.units**2.0  # of a single instance, or cluster
+        added = (one[:, some, None] + one[:, None, others]) / np.maximum(units, 1) ** 2.0
+        squares = np.where(units > 1, squares + added, np.inf)
+        return Shared(gaps, squares, added, counts, units)
 
-    def add_instance(self, some: Ints, others: Ints, counts: Ints) -> Floats:
-        """What one instance more of both arms adds to the variances of their gaps: (D + 1, k, m)."""
-        one = self.one_more * self.counts**2.0  # of a single instance
-        return (one[:, some, None] + one[:, None, others]) / np.maximum(counts, 1) ** 2.0
+
+def _widen(units: Ints) -> Floats:
+    """Root of what makes a sum of squares over so many units an unbiased variance."""
+    return np.sqrt(units / np.maximum(units - 1.0, 1.0))
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:

@@ -59,14 +59,14 @@ class DrawnErrors:
         self.replications = replications
         self._compared, self._rng = compared, np.random.default_rng(seed)
         n_rows, n_arms = compared.variances.shape
-        n_instances = compared.evaluations.n_instances
+        n_units = compared.evaluations.n_units
         if not compared.complete:  # every pair has instances of its own
-            self._weights = self._rng.standard_normal((n_instances, replications), dtype=np.float32)
+            self._weights = self._rng.standard_normal((n_units, replications), dtype=np.float32)
             self._noise = self._draw_noise((n_rows, n_arms, replications))
             return
         self._errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
-        for drawn in paired.cut(np.arange(replications), paired.BLOCK // n_instances):
-            weights = self._rng.standard_normal((len(drawn), n_instances)).T
+        for drawn in paired.cut(np.arange(replications), paired.BLOCK // n_units):
+            weights = self._rng.standard_normal((len(drawn), n_units)).T
             for arms in compared.evaluations.blocks(np.arange(n_arms)):
                 self._errors[:, arms[0] : arms[-1] + 1, drawn] = compared.influence(arms) @ weights
         self._errors += self._draw_noise(self._errors.shape)
@@ -82,9 +82,9 @@ class DrawnErrors:
         if self._compared.complete:
             drawn: NDArray[np.float32] = self._errors[:, others] - self._errors[:, [arm]]
             return drawn
-        influence, _, counts = self._compared.gap_influence(arm, others)
-        n, counts = self._compared.counts, np.maximum(counts, 1)
-        mine, theirs = (n[arms] / counts for arms in (arm, others))
+        influence, _, _, shared = self._compared.gap_influence(arm, others)
+        units, shared = self._compared.units, np.maximum(shared, 1)
+        mine, theirs = (units[arms] / shared for arms in (arm, others))
         drawn = influence.astype(np.float32) @ self._weights
         drawn += theirs[:, None] * self._noise[:, others] - mine[:, None] * self._noise[:, [arm]]
         return drawn
@@ -94,7 +94,7 @@ class Clearest(NamedTuple):
     """Of each arm the clearest evidence that one other beats it everywhere, shape (K,) each."""
 
     ratios: Floats
-    shared: Ints  # instances behind it
+    shared: Ints  # instances behind it, or clusters
 
 
 def find_clearest(compared: Paired) -> Clearest:
@@ -150,7 +150,7 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     n_arms, n_objectives = len(compared.costs), compared.n_compared
     room = WORK / (n_objectives * n_arms**2)
     if not compared.complete:  # all weights are held at once
-        room = min(room, 8 * paired.BLOCK / compared.evaluations.n_instances)
+        room = min(room, 8 * paired.BLOCK / compared.evaluations.n_units)
     errors = DrawnErrors(compared, int(min(DRAWS, max(200, room))), seed)
     clearest = find_clearest(compared)
     found = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives))  # Bonferroni's
@@ -351,21 +351,31 @@ def plan_next(
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
     scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
     scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
+    unit = _number_units(table, len(instances))
+    members = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
+    absent = np.isnan(scores[:, :, 0])
+    lacking, scores, scale = _join(unit, scores)
+    missing = lacking > 0
     # with nothing to go by, all instances stand in random order
-    order = arrange(~np.isnan(scores[:, :, 0]) if at_random else np.zeros(scores.shape[:2]), seed)
-    scores = scores[order]
-    missing = np.isnan(scores[:, :, 0])
-    race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerance, error=error)
+    order = arrange(~missing if at_random else np.zeros(missing.shape), seed)
+    lacking, missing, scores = lacking[order], missing[order], scores[order]
+    tolerances = np.minimum(np.asarray(tolerance, dtype=float) * scale, 1.0)
+    race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerances, error=error)
     race.know(scores)
-    looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
+
+    def count(part: Ints) -> Ints:
+        """Count the evaluations that so many instances, or clusters, of each configuration lack."""
+        return np.where(missing & (missing.cumsum(axis=0) <= part), lacking, 0).sum(axis=0)
+
+    looks = [(part, float(count(part) @ costs), int(who.sum())) for part, who in race.foresee()]
     settled, (whole, price, _) = looks[0][2], looks[-1]
     limit = inf if budget is None else _check.add_slack(budget)
     compared = race.depth >= min(FIRST_LOOK, len(order))
     if not at_random:
         settled = would_be_settled = 0
-        whole, depth = missing.sum(axis=0), _reach(missing.any(axis=1))
+        whole, depth = missing.sum(axis=0), _reach(np.any(missing, axis=1))
         part = missing[:depth].sum(axis=0)
-        price, step = float(whole @ costs), float(part @ costs)
+        price, step = float(count(whole) @ costs), float(count(part) @ costs)
         compared, worth = False, step <= limit
     elif compared:
         step = next((cost for _, cost, n in looks if n > settled), 0.0)
@@ -373,13 +383,55 @@ def plan_next(
         worth = would_be_settled > settled
     else:
         part, would_be_settled = missing[:FIRST_LOOK].sum(axis=0), settled
-        step = float(part @ costs)
+        step = float(count(part) @ costs)
         worth = step <= limit
     places, arms = np.nonzero(missing & (missing.cumsum(axis=0) <= part))
-    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in zip(places, arms, strict=True)]
+    pairs = [
+        (table.configs[arm], instances[instance])
+        for place, arm in zip(places, arms, strict=True)
+        for instance in members[order[place]]
+        if absent[instance, arm]
+    ]
     named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
-    evaluations = int(whole.sum())
+    evaluations = int(count(whole).sum())
     return NextEvaluations(settled, would_be_settled, compared, evaluations, price, step, named)
+
+
+def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
+    """Number the clusters of a benchmark, or its instances; those not met stand for themselves."""
+    clusters = table.clusters
+    if clusters is None:
+        return np.arange(n_instances)
+    _, unit = np.unique(clusters, return_inverse=True)
+    return np.concatenate([unit, unit.max() + 1 + np.arange(n_instances - len(unit))])
+
+
+def _join(unit: Ints, scores: Floats) -> tuple[Ints, Floats, float]:
+    r"""Make one instance of each cluster, so that a race that compares these compares means over instances.
+
+    A configuration that has all instances of cluster g scores :math:`\sum_{s \in g} x_s / \max_g n_g` on it,
+    which is in [0, 1].  Differences of means are then smaller by a factor, the mean size over the largest.
+
+    Parameters
+    ----------
+    unit : ndarray of int, shape (I,)
+        Cluster of each instance, from 0.
+    scores : ndarray, shape (I, K, D)
+        NaN where there is none.
+
+    Returns
+    -------
+    lacking : ndarray of int, shape (G, K)
+        Instances of each cluster that a configuration does not have.
+    joined : ndarray, shape (G, K, D)
+    scale : float
+    """
+    sizes = np.bincount(unit)
+    joined = np.zeros((len(sizes), *scores.shape[1:]))
+    lacking = np.zeros(joined.shape[:2], dtype=np.int64)
+    np.add.at(joined, unit, scores / sizes.max())
+    np.add.at(lacking, unit, np.isnan(scores[:, :, 0]))
+    return lacking, joined, float(sizes.mean() / sizes.max())
 
 
 def _reach(is_open: Bools) -> int:

@@ -71,6 +71,8 @@ class Recommendation:
         tolerance of in every objective is left out.
     adjusted : bool
         Whether means are adjusted, since not all configurations are evaluated on the same instances.
+    cluster : str or None
+        Column whose values are the units that are counted as independent; None for instances.
     dependence : list of Dependence
         Why nothing is settled: evaluations that are missing where instances are harder, easier or dearer.
     questions : DataFrame
@@ -107,6 +109,7 @@ class Recommendation:
     tolerance: float | tuple[float, ...]
     next: NextEvaluations
     adjusted: bool
+    cluster: str | None
     dependence: list[Dependence]
     smallest_cost: float | None = None
     free: int = 0
@@ -177,6 +180,7 @@ def recommend(
     returned: Collection[str] | None = None,
     about: str = "instances",
     dominance: str = "standard",
+    cluster: str | None = None,
     level: float = 0.95,
     replications: int = REDRAWS,
     seed: int = 0,
@@ -212,6 +216,9 @@ def recommend(
     dominance : {"standard", "strict"}
         Whether a configuration is off the front if another is at least as good in every objective and in
         cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
+    cluster : str, optional
+        Column of what instances have in common, such as the passage that questions are about, which is then
+        the unit of intervals and of what is settled; by default that of the table's card.
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
@@ -248,6 +255,7 @@ def recommend(
     ('frontier-direct-t0.0', 'frontier-cot-t0.5', 6)
     """
     _check.table(table)
+    table = table if cluster is None else table.cluster_by(cluster)
     level = _check.positive(level, "level", 0.9999)
     budget = None if budget is None else _check.positive(budget, "budget")
     finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
@@ -288,6 +296,7 @@ def recommend(
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
         plan_next(table, budget, tolerance, 1 - level, seed, at_random=not dependence),
         not compared.complete,
+        table.card.cluster,
         dependence,
         table.card.smallest_cost,
         table.n_free,

@@ -87,6 +87,7 @@ def describe(advice: Recommendation) -> list[str]:
         *_describe_dependence(advice),
         _describe_front(advice),
         *_describe_adjustment(advice),
+        *_describe_cluster(advice),
         f"Cheapest first: {'; '.join(_name_steps(advice))}.",
         *_describe_certainty(advice),
         *_describe_choice(advice),
@@ -118,6 +119,13 @@ def _describe_adjustment(advice: Recommendation) -> list[str]:
         "the instances that both have; the means are adjusted for how hard and how expensive the instances "
         "are on which a configuration is missing."
     ]
+
+
+def _describe_cluster(advice: Recommendation) -> list[str]:
+    """Say that clusters are counted, and not instances."""
+    if advice.cluster is None:
+        return []
+    return [f"What is sure counts clusters, which are the values of {advice.cluster}, and not instances."]
 
 
 def _describe_front(advice: Recommendation) -> str:

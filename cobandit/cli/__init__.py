@@ -100,6 +100,12 @@ About = Annotated[
     Literal["instances", "benchmark"],
     typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of what instances have in common, such as a passage: what is settled counts its values."
+    ),
+]
 Level = Annotated[float, typer.Option(help="Confidence of what is called settled, at most 0.9999.")]
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]

@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cobandit.cli import About, Budget, InCatalogue, Level, console, plain, print_lines, read_pairs
+from cobandit.cli import About, Budget, Cluster, InCatalogue, Level, console, plain, print_lines, read_pairs
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -57,6 +57,7 @@ def validate(
 
 def doctor(
     table: InCatalogue,
+    cluster: Cluster = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Look a table over: what a careful colleague would notice, with its number and what to do.
@@ -69,6 +70,7 @@ def doctor(
     from cobandit import advice
 
     data = cb.open_table(table)
+    data = data if cluster is None else data.cluster_by(cluster)
     findings = advice.doctor(data)
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
@@ -117,6 +119,7 @@ def recommend(
             help="Strict is the paper's: only what is better in every objective, whatever the cost."
         ),
     ] = "standard",
+    cluster: Cluster = None,
     level: Level = 0.95,
     replications: Annotated[
         int | None, typer.Option(help="Resampled sets of instances (default: the library's).")
@@ -142,6 +145,7 @@ def recommend(
         tolerance=tolerance,
         about=about,
         dominance=dominance,
+        cluster=cluster,
         level=level,
         seed=seed,
         **resampled,

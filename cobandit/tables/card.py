@@ -128,6 +128,10 @@ class Card(Fields):
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
         Columns that describe the configuration and are constant within it.
+    cluster : str, optional
+        Column of what instances have in common, such as the passage that questions are about, and that is
+        constant within an instance.  Instances of one cluster are no independent draws: intervals and what is
+        settled then count clusters.
     smallest_cost : float, optional
         What an evaluation that cost nothing counts as, where an import gave such a cost.
     n_instances : int, optional
@@ -159,6 +163,7 @@ class Card(Fields):
     objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
     split: Split = Field(description="say how many instances are for profiling: {profiling: ..., seed: 0}")
     arms: tuple[str, ...] = Field((), description="list columns that describe a configuration")
+    cluster: Text | None = Field(None, description="name the column of what instances have in common")
     smallest_cost: Positive | None = Field(None, description="give what a free evaluation counts as")
     n_instances: int | None = Field(None, ge=1, description="say how many instances the benchmark has")
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
@@ -168,7 +173,8 @@ class Card(Fields):
     def columns(self) -> tuple[str, ...]:
         """Every column that the records need to have, each once."""
         measured = (self.cost.column, *(o.column for o in self.objectives))
-        return tuple(dict.fromkeys(("config", "instance", *measured, *self.arms)))
+        shared = () if self.cluster is None else (self.cluster,)
+        return tuple(dict.fromkeys(("config", "instance", *measured, *self.arms, *shared)))
 
     @field_validator("arms")
     @classmethod
@@ -182,6 +188,10 @@ class Card(Fields):
     def _honest(self) -> Card:
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
             stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
+        measured = {self.cost.column, *(objective.column for objective in self.objectives)}
+        if self.cluster in {"config", "instance", *self.arms, *measured}:
+            problem = f"the cluster {self.cluster!r} is a column of another kind"
+            stop(None, problem, "name a column that says what instances have in common")
         if self.origin and not self.sha256:
             stop(None, "records with an origin need a sha256", "add the sum of the file at that address")
         return self

@@ -37,6 +37,7 @@ class Records(NamedTuple):
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
     measured: npt.NDArray[np.float64]  # (N, D), the objectives' columns before their transforms
     profiling: npt.NDArray[np.bool_]  # (N,)
+    groups: dict[str, Keys]  # other columns that are constant within an instance: the value of each, (I,)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
         """Records of some of the rows, given by their numbers in the order wanted."""
@@ -95,7 +96,7 @@ rows) -> rescale the column, or give the objective a transform
     check_columns(frame, card.columns, faults)
     if frame.empty:
         stop(source, "the table has no rows", "export it again, with its data")
-    wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
+    whole, wanted = frame, frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
     numbers = _check_measures(frame, card, faults)
     if not {"config", "instance"} <= set(frame.columns):
@@ -105,6 +106,7 @@ rows) -> rescale the column, or give the objective a transform
         refuse(faults.found)
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
+    groups = _find_groups(whole, card, instances, faults)
 
     if card.split.instances is None:
         profiling = profiling_rows(configs.codes, instances.codes, card.split.profiling, card.split.seed)
@@ -131,7 +133,35 @@ rows) -> rescale the column, or give the objective a transform
         rewards,
         np.column_stack([numbers[objective.column] for objective in card.objectives]),
         profiling,
+        groups,
     ).take(order)
+
+
+def _find_groups(frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults) -> dict[str, Keys]:
+    """Find columns that say what instances have in common; that of the card has to be one.
+
+    Others are found where they have fewer values than there are instances, and none is missing.
+    """
+    found = {}
+    first = np.unique(instances.codes, return_index=True)[1]
+    for name in dict.fromkeys(frame.columns[~frame.columns.duplicated(keep=False)]):
+        asked = name == card.cluster
+        column = frame[name].reset_index(drop=True)
+        if (name in card.columns and not asked) or (not asked and pd.api.types.is_float_dtype(column)):
+            continue
+        ignored = Faults(faults.source)
+        keys = encode_names(column, faults if asked else ignored)
+        if not keys.labels or (keys.codes < 0).any():
+            continue
+        differs = keys.codes != keys.codes[first][instances.codes]
+        if asked and differs.any():
+            row = int(differs.argmax())
+            problem = f"instance {instances.labels[instances.codes[row]]!r} has two values of its cluster"
+            remedy = "give an instance one cluster, or name another column"
+            faults.add(problem, remedy, name, differs)
+        elif asked or (not differs.any() and 1 < len(keys.labels) < len(instances.labels)):
+            found[name] = Keys(keys.labels, keys.codes[first])
+    return found
 
 
 def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:

@@ -1,5 +1,6 @@
 """Tables in files: records as Parquet, CSV or JSON lines with a card next to them, read and written."""
 
+import csv
 import hashlib
 import json
 import tempfile
@@ -63,8 +64,43 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
         return EvaluationTable.from_records(frame, card, str(path), notes)
-    frame = read_columns(path, ("config", "instance"), card.columns)
+    names = ("config", "instance") if card.cluster is None else ("config", "instance", card.cluster)
+    frame = read_columns(path, names, (*card.columns, *_find_short_columns(path, card)))
     return EvaluationTable.from_records(frame, card, str(path))
+
+
+#: Bytes per row up to which a column is read that the card does not name.
+SHORT = 8
+#: Largest text file of which columns are read that the card does not name, in bytes.
+SMALL_FILE = 2**26
+
+
+def _find_short_columns(path: Path, card: Card) -> list[str]:
+    """Name further columns that may say what instances have in common: few different values, and no text."""
+    if path.suffix.lower() == ".parquet":
+        try:
+            metadata = parquet.ParquetFile(path).metadata
+        except (pa.ArrowException, OSError):  # which reading it says better
+            return []
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        sizes: dict[str, int] = {}
+        for group in groups:
+            for place in range(group.num_columns):
+                column = group.column(place)
+                sizes[column.path_in_schema] = (
+                    sizes.get(column.path_in_schema, 0) + column.total_uncompressed_size
+                )
+        plain = [name for name in parquet.read_schema(path).names if name in sizes]
+        short = [name for name in plain if sizes[name] <= SHORT * metadata.num_rows]
+        return [name for name in short if name not in card.columns]
+    if path.suffix.lower() == ".csv" and path.stat().st_size <= SMALL_FILE:
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                names = next(csv.reader(file), [])
+        except (OSError, UnicodeDecodeError, csv.Error):
+            return []
+        return [name for name in names if name not in card.columns]
+    return []
 
 
 def file_sha256(path: Path) -> str:

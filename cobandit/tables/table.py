@@ -85,6 +85,7 @@ class EvaluationTable:
         unit: str | None = None,
         objectives: Mapping[str, Any] | Sequence[str] | str,
         arms: str | Sequence[str] = (),
+        cluster: str | None = None,
         profiling: int | None = None,
         seed: int = 0,
         smallest_cost: float | None = None,
@@ -112,6 +113,9 @@ class EvaluationTable:
             dictionary of what an objective has on a card, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
+        cluster : str, optional
+            Column of what instances have in common, such as the passage that questions are about: the unit of
+            intervals and of what is settled.
         profiling : int, optional
             Number of instances for profiling, by default a fifth, at least 2. Costs and percentiles are taken
             from these, and replays draw from the others.
@@ -157,6 +161,7 @@ class EvaluationTable:
         described = tuple(dict.fromkeys([*(keys if len(keys) > 1 else ()), *others]))
         columns = dict.fromkeys([*(objective.column for objective in measured), *described])
         columns |= {cost: None} if isinstance(cost, str) else {}
+        columns |= {cluster: None} if cluster is not None else {}
         if taken := sorted(columns.keys() & {"config", "instance"}):
             problem = f"the column {taken[0]!r} is measured or describes a configuration"
             stop(FRAME, problem, "rename it: the table needs that name")
@@ -167,7 +172,14 @@ class EvaluationTable:
         refuse(faults.found)
 
         parts = zip(*(np.array(labels, dtype=object)[codes] for labels, codes in named), strict=True)
-        tidy = frame[[*columns]].assign(config=[" ".join(each) for each in parts], instance=frame[instance])
+        # other columns may say what instances have in common, which `doctor` looks for
+        taken_for = {*columns, *keys, instance, "config", "instance", "cost"}
+        spare = [
+            name for name in frame.columns[~frame.columns.duplicated(keep=False)] if name not in taken_for
+        ]
+        tidy = frame[[*columns, *spare]].assign(
+            config=[" ".join(each) for each in parts], instance=frame[instance]
+        )
         paid = cost if isinstance(cost, str) else "cost" + "_" * ("cost" in columns)
         if not isinstance(cost, str):
             tidy[paid] = charge(tidy["config"], cost, f"{FRAME}, cost")
@@ -185,6 +197,7 @@ class EvaluationTable:
             "objectives": measured,
             "split": {"profiling": profiling, "seed": seed},
             "arms": described,
+            "cluster": cluster,
             "smallest_cost": smallest_cost,
         }
         card = check_fields(Card, fields, lambda field: f"{FRAME}, {field.rpartition('.')[2]}")
@@ -333,6 +346,52 @@ class EvaluationTable:
         return dict(self._records.limits)
 
     @property
+    def clusters(self) -> np.ndarray | None:
+        """Number of each instance's cluster, int64 of shape (I,); None where each stands for itself."""
+        return None if self.card.cluster is None else self._records.groups[self.card.cluster].codes
+
+    @property
+    def groups(self) -> dict[str, np.ndarray]:
+        """By column, the number of each instance's value, shape (I,): what instances have in common."""
+        return {name: keys.codes for name, keys in self._records.groups.items()}
+
+    def cluster_by(self, column: str) -> EvaluationTable:
+        """Return the table with another cluster: what instances of one value have in common.
+
+        Parameters
+        ----------
+        column : str
+            One of ``groups``: a column of the records that is constant within an instance.
+
+        Returns
+        -------
+        EvaluationTable
+
+        Raises
+        ------
+        CobanditError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({
+        ...     "config": list("aaaabbbb"), "instance": list("1234") * 2, "ok": [1, 1, 0, 0, 1, 1, 1, 0],
+        ...     "passage": list("xxyy") * 2,
+        ... })
+        >>> table = EvaluationTable.from_frame(frame, objectives={"accuracy": "ok"})
+        >>> table.clusters, table.cluster_by("passage").clusters.tolist()
+        (None, [0, 0, 1, 1])
+        """
+        if column not in self._records.groups:
+            there = ", ".join(self._records.groups) or "none"
+            raise CobanditError(
+                f"cluster: {self.name} has no column {column!r} that is the same in all rows of an instance "
+                f"and in several instances; there is {there}"
+            )
+        card = check_fields(Card, dict(self.card) | {"cluster": column}, "cluster_by")
+        return EvaluationTable(card, self.notes, self._records)
+
+    @property
     def raw_means(self) -> pd.DataFrame:
         """Mean of each objective's column before its transform, over all instances, by config."""
         means = _arm_means(self._records, self._records.measured).T
@@ -388,6 +447,9 @@ class EvaluationTable:
             **measured,
             card.cost.column: records.costs,
         } | {name: self._records.arms[name].to_numpy()[records.arm] for name in card.arms}
+        if card.cluster is not None:
+            labels, codes = records.groups[card.cluster]
+            columns[card.cluster] = np.array(labels, dtype=object)[codes[records.instance]]
         return pd.DataFrame({name: columns[name] for name in card.columns})
 
     @cached_property

@@ -216,6 +216,7 @@ class ImportResult(NamedTuple):
     measured: dict[str, Any]
     place: Callable[[int, str | None], Place] = lambda row, column: Place("the logs", None, column)
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
+    cluster: str | None = None  # the column of what instances have in common
 
 
 #: What an importer does: paths, its options and the notes it may add to in, tidy records out.
@@ -352,7 +353,7 @@ def spell(value: Any) -> str:
 
 
 def _on_top(old: Earlier, new: ImportResult, notes: Notes) -> ImportResult:
-    columns = list(new.frame)
+    columns = [name for name in new.frame if name in old.frame]
     is_number = pd.api.types.is_numeric_dtype
     # numbers and text, as where a setting is missing, do not go into one column
     text = [name for name in columns if not (is_number(new.frame[name]) and is_number(old.frame[name]))]
@@ -513,7 +514,7 @@ def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str,
         "cost": found.cost.model_dump(),
         "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
         "arms": list(found.arms),
-    }
+    } | ({} if found.cluster is None else {"cluster": found.cluster})
     if old is None:
         name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
         named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}

@@ -19,7 +19,7 @@ from pandas.api.types import is_numeric_dtype
 from pydantic import BeforeValidator, Field, field_validator
 
 from cobandit.faults import Faults, Place, refuse, stop, suggest
-from cobandit.tables.card import Cost, Objective
+from cobandit.tables.card import RESERVED, Cost, Objective
 from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
@@ -88,6 +88,11 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     arm: Names = Field(
         (), description="A column that describes the configuration; repeat (default: several --config)."
     )
+    cluster: str | None = Field(
+        None,
+        description="A column of what instances have in common, such as a passage that questions are about: "
+        "what is settled then counts its values.",
+    )
     separator: str | None = Field(
         None, min_length=1, max_length=1, description="What separates columns of text (default: recognised)."
     )
@@ -154,7 +159,10 @@ def complete_options(options: TidyOptions) -> TidyOptions:
         stop("the mapping", f"it lacks {', '.join(missing)}", "give it, or a YAML file with --mapping")
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
-        (wide and (options.config or options.arm), "--config and --arm are for files that are not wide"),
+        (
+            wide and (options.config or options.arm or options.cluster),
+            "--config, --arm and --cluster are for files that are not wide",
+        ),
         (
             scores_only and (text or objectives[1:]),
             "--wide without {field} takes one objective, no --text",
@@ -200,6 +208,9 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 
 #: Value of ``--config`` for the name of the file, unless a column is called so.
 FILE = "file"
+
+#: Letters of the longest value of a column that says what instances have in common.
+SHORT = 200
 
 _PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
 
@@ -260,7 +271,9 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {source}")
     number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
     separate = frame["instance"] + ", repeat " + number.astype(str)
-    frame = average_repeats(frame, options.arm, separate, options.repeats, notes)
+    measured = {cost.column, *options.text, *(objective.column for objective in options.objective)}
+    names = [str(name) for name in frame if name not in measured | {"config", "instance"}]
+    frame = average_repeats(frame, names, separate, options.repeats, notes)
     return ImportResult(
         frame.reset_index(drop=True),
         cost,
@@ -269,6 +282,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         f"{source}, with a mapping of columns",
         {},  # what columns and cost mean stands on the card
         _locate(frame, origin[frame.index], options),
+        cluster=options.cluster,
     )
 
 
@@ -313,6 +327,7 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
         return _melt(frame.drop(columns=str(options.instance)), instance, options, file, notes)
     names = [_names(frame, column, file) for column in options.config]
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
+    taken += [] if options.cluster is None else [options.cluster]
     for name, colon, transform in (column.rpartition(":") for column in taken if column not in frame):
         if colon and name in frame:
             stop(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
@@ -325,7 +340,20 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
     )
     others = frame.drop(columns=[*options.config, str(options.instance), *tidy.columns], errors="ignore")
     _note_differing(others, tidy, notes)
-    return tidy
+    # what instances have in common may be why their scores are correlated, which `doctor` looks for
+    return tidy.join(others[[name for name in others if _is_shared(others[name], tidy["instance"])]])
+
+
+def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
+    """Whether a column says what instances have in common: short, and the same in all rows of an instance."""
+    if column.name in RESERVED or pd.api.types.is_float_dtype(column) or column.isna().any():
+        return False
+    text = column.astype(str)
+    per_instance = text.groupby(instance).nunique()
+    fewer = text.nunique() < len(per_instance)
+    return bool(
+        fewer and len(text.unique()) > 1 and (per_instance == 1).all() and text.str.len().max() <= SHORT
+    )
 
 
 def _numbers_if_plain(column: pd.Series) -> pd.Series:
