@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cobandit.advice.paired import Floats, Paired
+from cobandit.advice.paired import Evaluations, Floats, Paired
 from cobandit.stats.limits import mean_limits
 
 
@@ -35,9 +35,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     for arms in compared.evaluations.blocks(np.arange(len(compared.means))):
         values, present = compared.evaluations.block(arms)
         for d, scores in enumerate(values[:-1]):
-            samples = _count(scores, present)
             shift = compared.means[arms, d] - scores.sum(axis=1) / present.sum(axis=1)
-            ends[:, arms, d] = np.clip(mean_limits(*samples, level) + shift, 0.0, 1.0)
+            found = _limits(compared.evaluations, scores, present, level)
+            ends[:, arms, d] = np.clip(found + shift, 0.0, 1.0)
     return ends[0], ends[1]
 
 
@@ -66,8 +66,31 @@ def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tup
     """
     values, present = compared.evaluations.block([lower, upper])
     both = present.all(axis=0)
-    gains = (values[:-1, 1] - values[:-1, 0])[:, both]
-    return mean_limits(gains, np.ones(gains.shape), level, low=-1.0)
+    gains = (values[:-1, 1] - values[:-1, 0]) * both
+    low, high = _limits(compared.evaluations, gains, np.broadcast_to(both, gains.shape), level, low=-1.0)
+    return low, high
+
+
+def _limits(
+    evaluations: Evaluations, scores: Floats, present: np.ndarray, level: float, low: float = 0.0
+) -> Floats:
+    """Give the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
+
+    Of clusters each counts once, with the excess of all its instances over the mean, divided by the size of
+    the largest so that it stays in the range; limits are then as much too close to the mean.
+    """
+    if not evaluations.is_clustered:
+        values, counts = _count(scores, present) if low == 0.0 else (scores, present.astype(float))
+        return np.array(mean_limits(values, counts, level, low=low))
+    mean = scores.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    sizes = evaluations.gather(present)
+    sums = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
+    largest = np.maximum(sizes.max(axis=1), 1)
+    there = sizes > 0
+    pooled = mean[:, None] + sums / largest[:, None]
+    ends = np.array(mean_limits(pooled, there.astype(float), level, low=low))
+    widening = largest * there.sum(axis=1) / np.maximum(sizes.sum(axis=1), 1)
+    return np.clip(mean + (ends - mean) * widening, low, 1.0)
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
