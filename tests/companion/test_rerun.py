@@ -522,7 +522,7 @@ def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
     table = cb.read(write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4))
     for fast in (True, False):
         planned = {each.page: each for each in plan(table, fast=fast, seed=3)}
-        assert set(planned) == set(KEPT)
+        assert set(planned) >= set(KEPT)
         assert planned["landscape"].reason is planned["online-results"].reason is None
         assert (planned["identification-results"].reason is not None) == (n_arms == 3000)
         least = cb.theory.allocation_constant(n_arms, table.costs.min() / table.costs.max())

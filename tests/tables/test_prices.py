@@ -169,19 +169,11 @@ def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        (
-            "inspect",
-            {"cost": "usd"},
-            "no total_cost is logged, and not every price is known -> give prices of ",
-        ),
-        (
-            "inspect",
-            {"cost": "usd", "prices": "other.yml"},
-            "no total_cost is logged, and not every price is known -> give prices of ",
-        ),
+        ("inspect", {"cost": "usd"}, "no price is known -> give it with --prices"),
+        ("inspect", {"cost": "usd", "prices": "other.yml"}, "no price is known -> give it with --prices"),
         ("inspect", {"cost": "usd", "prices": "nowhere.yml"}, "there is no such file of prices"),
-        ("helm", {"cost": "usd"}, "has no price of "),
-        ("helm", {"prices": "prices.yml"}, "prices mean nothing where tokens are the cost -> add --cost usd"),
+        ("helm", {"cost": "usd"}, "no price is known -> give it with --prices"),
+        ("helm", {"prices": "prices.yml"}, "prices mean nothing where the cost is tokens -> add --cost usd"),
     ],
 )
 def test_prices_that_are_missing_are_asked_for(priced, source, options, said):
