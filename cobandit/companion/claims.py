@@ -19,12 +19,18 @@ import yaml
 from matplotlib.figure import Figure
 
 from cobandit.advice.words import percent
-from cobandit.companion import paper
+from cobandit.companion import paper, regions
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.contrasts import CANNOT_TELL, CONTRASTS, WORDS
 from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from cobandit.companion.paper.numbers import Published, published, run_key
-from cobandit.companion.paper.remarks import judge_remarks
+from cobandit.companion.paper.remarks import (
+    RULES,
+    judge_pair,
+    judge_remarks,
+    share_of_pairs,
+    typed_remarks,
+)
 from cobandit.companion.proofs import checks
 from cobandit.companion.stored import results
 from cobandit.errors import CobanditError
@@ -32,7 +38,7 @@ from cobandit.figures.style import FAINT, INK, log_axis, method_label, name_rows
 from cobandit.tables import open_table
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
-DIVIDED, USED, NO_WORD = "divided", "used", "no word"
+DIVIDED, USED, NO_WORD, NOT_TESTABLE = "divided", "used", "no word", "not testable"
 #: What is added to a verdict that one kind of tables has alone.
 MEASURED_ONLY, DRAWN_ONLY = "where measured", "on reconstructions"
 SIGNS = {
@@ -45,6 +51,7 @@ SIGNS = {
     UNKNOWN: "?",
     **dict(zip(WORDS, "✓≈↯✗?", strict=True)),
     USED: "▪",
+    NOT_TESTABLE: "–",
     NO_WORD: "–",
 }
 KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
@@ -59,7 +66,8 @@ QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-se
 class Row(NamedTuple):
     """One claim, as text: where it stands, what is printed, what tables say, what becomes of it.
 
-    ``reading`` names the open choice that it hangs on, if it does on one.
+    ``reading`` names the open choice that it hangs on, and ``exhibit`` the paper's table or figure that bears
+    it, if there is one.
     """
 
     key: str
@@ -67,6 +75,7 @@ class Row(NamedTuple):
     claim: str
     place: str = ""
     reading: str = ""
+    exhibit: str = ""
     page: str = "experiments"
     paper: str = ""
     reconstruction: str = ""
@@ -79,6 +88,33 @@ class Row(NamedTuple):
 def _reading(*methods: str | None) -> str:
     """The open choice that a claim about these methods hangs on."""
     return READING if READ_METHOD in methods else ""
+
+
+#: Figure of the paper by experiment and, where it has two, by quantity.
+FIGURES = {
+    ("online", "efficiency_regret"): "Figure 2",
+    ("online", "standard_regret"): "Figure 3",
+    "identification": "Figure 2",
+    "trajectory": "Figure 4",
+    "full-set": "Figure 5",
+    "stochastic": "Figure 6",
+    "table1": "Table 1",
+}
+#: Facts of an experiment that no figure shows.
+NOT_DRAWN = ("gap_min", "pareto_arms")
+
+
+def exhibit_of(experiment: str, quantity: str) -> str:
+    """Name the paper's table or figure that shows a quantity of an experiment, or nothing.
+
+    Examples
+    --------
+    >>> exhibit_of("online", "standard_regret"), exhibit_of("trajectory", "moving_average")
+    ('Figure 3', 'Figure 4')
+    """
+    if experiment == "identification" and quantity in NOT_DRAWN:
+        return ""
+    return FIGURES.get((experiment, quantity)) or FIGURES.get(experiment, "")
 
 
 @cache
@@ -200,6 +236,7 @@ def contrast(
             claim=f"{_name_contrast(each, ' against ')}, ρ = {known.judged.rho:,}",
             place=PRINTED_IN[known.experiment],
             reading=_reading(*known),
+            exhibit=exhibit_of(known.experiment, known.judged.quantity),
             page="reconstructions",
             paper=f"{each['printed']:.2f}",
             reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
@@ -246,6 +283,7 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own
             claim=each.says,
             place=each.place,
             reading=_reading(*each.methods, *each.against),
+            exhibit=exhibit_of(each.experiment, each.quantity),
             paper=printed[each.key].replace(UNKNOWN, "not printed"),
             reconstruction=", ".join(f"{str(name).upper()} {100 * share:.0f} %" for name, share in known),
             measured=shown,
@@ -272,24 +310,63 @@ def together(measured: str, drawn: str) -> str:
     return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
+#: Share of the pairs of drawn tables from which on a remark about the paper's tables holds, or fails.
+ENOUGH = 0.95
+
+
 def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
     """What the paper says of its tables and runs without an order of methods.
 
-    What it says of its tables cannot be told from others, unless it was used to draw them.
+    What it says of its tables is judged on pairs of drawn ones, and cannot be told where these differ.  What
+    it says of runs is judged on the bundled reconstructions and on the measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
-    for key, each in judge_remarks(tables).iterrows():
-        values = [f"{each[table.name]:.2f}" for table in tables]
-        status = each["verdict"] if own or each["about"] == "runs" else CANNOT_TELL
-        yield Row(
+    judged, landscapes = judge_remarks(tables), results.read_result("landscapes")
+    for typed in typed_remarks():
+        key, about = typed["key"], typed["about"]
+        row = Row(
             key=f"remark {key}",
             kind=REMARK,
-            claim=each["says"],
-            place=each["place"],
-            measured=", ".join(values[2:]),
-            replays=", ".join(values[:2]),
-            status=USED if each["used"] and each["verdict"] == HOLDS else status,
+            claim=typed["says"],
+            place=typed["place"],
+            exhibit=typed["exhibit"] or "",
+            reading=_reading(READ_METHOD if "PSI-SR" in typed["says"] else None),
         )
+        if about == "nothing":
+            yield row._replace(status=NOT_TESTABLE, page="../book/related")
+            continue
+        if about == "problems":
+            yield _by_dispersion(row)
+            continue
+        each = judged.loc[key]
+        values = [f"{each[table.name]:.2f}" for table in tables]
+        row = row._replace(measured=", ".join(values[2:]), replays=", ".join(values[:2]))
+        drawn = each["verdict"]
+        if about == "tables":
+            counted = CANNOT_TELL
+            if key in RULES:
+                share = share_of_pairs(key, landscapes)
+                row = row._replace(reconstruction=f"{percent(share)} of pairs")
+                decided = {HOLDS: share >= ENOUGH, FAILS: share <= 1 - ENOUGH}
+                counted = next((f"{word} {DRAWN_ONLY}" for word, so in decided.items() if so), CANNOT_TELL)
+            status = USED if typed["used"] and drawn == HOLDS else drawn if own else counted
+        else:
+            ours = (
+                judge_pair(key, *(each[table.name] for table in tables[2:])) if len(tables) == 4 else UNKNOWN
+            )
+            counts = own or "GSM8K" not in typed["says"]
+            status = together(ours if counts else UNKNOWN, drawn)
+        yield row._replace(status=status)
+
+
+def _by_dispersion(row: Row) -> Row:
+    """Judge by random problems whether two methods differ less where costs do."""
+    outcomes = results.read_result("regions")
+    outcomes = outcomes[outcomes["selection"] == "identification"]
+    loss = outcomes.pivot_table(index=[*regions.CELL, "problem"], columns="name", values="loss")
+    less = (loss["CoPSI"] - loss["PSI-SR"]).groupby(level="cost_ratio").mean()
+    found = f"CoPSI's mean F1 is {less[1]:.3f} below PSI-SR's at equal costs, {less[10]:.3f} at tenfold ones"
+    return row._replace(replays=found, status=HOLDS if abs(less[1]) < abs(less[10]) else FAILS)
 
 
 def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[Row]:
@@ -307,6 +384,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
             claim=in_words(known[row["key"]]),
             place="; ".join(group["place"].unique()),
             reading=_reading(row["method"], row["against"]),
+            exhibit=exhibit_of(row["experiment"], row["quantity"]),
             paper=printed,
             reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
             measured=_like(others[row["key"]], printed),
@@ -387,8 +465,22 @@ def as_html(rows: pd.DataFrame, caption: str) -> str:
     )
 
 
+def anchor(exhibit: str) -> str:
+    """Name the place of an exhibit on the page of exhibits.
+
+    Examples
+    --------
+    >>> anchor("Figure 4")
+    'figure-4'
+    """
+    return exhibit.lower().replace(" ", "-")
+
+
 def _row(name: str, row: Mapping[str, str]) -> str:
-    places = [escape(row["place"]), f"under reading {row['reading']}" if row["reading"] else ""]
+    exhibit = (
+        f'<a href="exhibits.html#{anchor(row["exhibit"])}">{row["exhibit"]}</a>' if row["exhibit"] else ""
+    )
+    places = [escape(row["place"]), exhibit, f"under reading {row['reading']}" if row["reading"] else ""]
     place = f"<small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
     told = [escape(row[field]) for field in ("paper", "reconstruction", "measured", "replays")]
     # of a statement of the theory there is one finding, which no table gives

@@ -117,6 +117,8 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         for ax, name in zip(line, titles, strict=True):
             here = own[(own["quantity"] == quantity) & (own["dataset"] == name)]
             _draw_methods(ax, here.assign(rho=here["spent"] / here["spent"].max()), False)
+            # the paper prints where runs end, at the end of the axis here
+            mark_printed(ax, printed_points(name, quantity, "trajectory").assign(rho=1.0))
         line[0].set_ylabel(label)
         log_axis(line[0])
     shared_legend(figure, columns=4)

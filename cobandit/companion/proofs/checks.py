@@ -33,6 +33,7 @@ TOPICS = (
     "reachable",
     "overspending",
     "without_replacement",
+    "plain_remarks",
 )
 
 #: From a factor >= 1 to whether the check still passes with a constant cut (or raised) by that much; once it

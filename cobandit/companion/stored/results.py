@@ -21,7 +21,7 @@ from rich.progress import track
 
 from cobandit import _check
 from cobandit.companion import argument, paper, regions
-from cobandit.companion.paper import experiments
+from cobandit.companion.paper import experiments, remarks
 from cobandit.companion.reconstruction import chain
 from cobandit.companion.reconstruction.experiment import DEFAULT, play, read
 from cobandit.companion.reconstruction.hierarchy import SETTINGS
@@ -113,6 +113,35 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     rows = [(reading, key, value) for reading, own in values.items() for key, value in own.items()]
     frame = pd.DataFrame(rows, columns=["reading", "key", "value"])
     return frame.assign(dataset=name, kind=kind, number=number)
+
+
+#: So many of the kept tables, those with the smallest numbers, stand for all where a table itself is needed.
+LANDSCAPES = 20
+
+
+def first_kept() -> list[tuple[str, int]]:
+    """Data set and number of the kept tables whose landscapes are stored."""
+    plays = read_result("posterior")
+    at = (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)
+    numbers = plays[at & (plays["reading"] == DEFAULT)].groupby("dataset")["number"]
+    return [
+        (name, int(number)) for name in NAMES for number in numbers.get_group(name).sort_values()[:LANDSCAPES]
+    ]
+
+
+@stored("landscapes", first_kept)
+def landscape(name: str, number: int) -> pd.DataFrame:
+    """Draw a kept table, and measure what the paper remarks about its own tables.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``number``, ``key`` of the remark's measure and ``value``.
+    """
+    land = chain.draw(name, number).land
+    values = {key: measure(land) for key, measure in remarks.OF_TABLES.items()}
+    frame = pd.DataFrame(values.items(), columns=["key", "value"])
+    return frame.assign(dataset=name, number=number)
 
 
 #: Kept tables of each kind: that meet the facts, of the prior, and of the other generator.
