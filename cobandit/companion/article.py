@@ -61,8 +61,8 @@ def race_on_word_sums() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By ``tolerance``, over 1,000 orders; ``off`` is the share of runs that leave a configuration
-        uncovered, or return one that is dominated, by more than the tolerance.
+        By ``tolerance``, over 300 orders; ``off`` is the share of runs that break what the race promises
+        (`cobandit.stats.metrics.beyond_tolerance`).
     """
     stored = results.read_result("race")
     races = stored[(stored["dataset"] == "word-sums") & (stored["method"] == "ParetoRace")]

@@ -7,7 +7,14 @@ from scipy import stats
 
 from cobandit.companion.promises import cells, near_ties
 from cobandit.companion.promises import races as raced
+from cobandit.companion.stored import results
 from cobandit.policies import ParetoRace
+
+
+def test_every_cell_is_stored():
+    stored = results.read_result("promises")
+    assert list(stored.columns) == ["section", "cell", "promise", "allowed", "runs", "wrong"]
+    assert list(dict.fromkeys(zip(stored["section"], stored["cell"], strict=True))) == cells.list_cells()
 
 
 @pytest.mark.parametrize(("runs", "wrong"), [(300, 0), (300, 24), (20, 20)])

@@ -22,6 +22,7 @@ from rich.progress import track
 from cobandit import _check
 from cobandit.companion import argument, paper, regions
 from cobandit.companion.paper import experiments, remarks
+from cobandit.companion.promises import cells as promised
 from cobandit.companion.reconstruction import chain
 from cobandit.companion.reconstruction.experiment import DEFAULT, play, read
 from cobandit.companion.reconstruction.hierarchy import SETTINGS
@@ -209,6 +210,7 @@ RACED = (*BUNDLED, *races.MADE_UP)
 stored("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(races.race)
 stored("swebench-race", each(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(races.race)
 stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
+stored("promises", promised.list_cells)(promised.try_cell)
 
 
 @stored("argument", lambda: [("word-sums", method) for method in argument.METHODS], ("word-sums",))
