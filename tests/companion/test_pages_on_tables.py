@@ -58,7 +58,7 @@ TABLES = (
 )
 EVERY = [(page, table) for page in SMALL for table in TABLES]
 #: In every run of the tests; `make pages` has the others.
-SAMPLE = [("your-data", "holes"), ("copsi", "two"), ("once", "free")]
+SAMPLE = [("your-data", "holes")]
 
 NAMES_OF_BUNDLED = re.compile(r"`?\b(word-sums|piqa-small|gsm8k|synthetic-24)\b")
 
