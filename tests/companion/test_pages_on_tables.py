@@ -18,6 +18,7 @@ from cobandit.errors import CobanditError
 #: Parameters with which a page takes seconds.
 SMALL = {
     "claims": {},
+    "exhibits": {},
     "cohv-ucb": {
         "rho": 5,
         "replications": 2,
