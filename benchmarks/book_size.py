@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMITS = {"pages": 18, "words": 36_000, "folds": 130, "code": 4_500}
+LIMITS = {"pages": 18, "words": 32_000, "folds": 120, "code": 4_500}
 HIGHEST, WIDEST = 1_200, 110
 #: Of usual size.
 WINDOW = {"width": 1280, "height": 900}
