@@ -13,7 +13,7 @@ import yaml
 from support.toy import CARD, write_frame
 
 from cobandit.faults import TableError
-from cobandit.tables import Card, EvaluationTable, open_table, read, storage
+from cobandit.tables import Card, EvaluationTable, open_table, read, record_files
 from cobandit.tables.card import read_card
 from cobandit.tables.storage import file_sha256
 
@@ -338,10 +338,10 @@ def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch
     path = tmp_path / f"toy.{suffix}"
     write_frame(many, path)
     card = Card.model_validate(CARD | {"records": path.name, "sha256": file_sha256(path)})
-    needed = storage.BYTES_PER_VALUE * len(many) * len(card.columns)
+    needed = record_files.BYTES_PER_VALUE * len(many) * len(card.columns)
     for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
         monkeypatch.setattr(
-            storage.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
+            record_files.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
         )
         if fits:
             assert len(read(path, card).rows) == len(many)

@@ -271,7 +271,9 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {source}")
     number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
     separate = frame["instance"] + ", repeat " + number.astype(str)
-    measured = {cost.column, *options.text, *(objective.column for objective in options.objective)}
+    # a score that was rescaled stands in a column of its own
+    scores = [objective.column for objective in (*options.objective, *objectives)]
+    measured = {cost.column, *options.text, *scores}
     names = [str(name) for name in frame if name not in measured | {"config", "instance"}]
     frame = average_repeats(frame, names, separate, options.repeats, notes)
     return ImportResult(
