@@ -81,7 +81,7 @@ def write_reference(modules: list[ModuleType]) -> Iterator[str]:
             if getattr(thing, "__module__", None) == module.__name__ and id(thing) in where:
                 path = where[id(thing)]
                 yield describe_class(thing, path) if inspect.isclass(thing) else f".. autofunction:: {path}\n"
-            elif name in said and isinstance(thing, dict):  # a registry
+            elif name in said and isinstance(thing, dict) and not name.startswith("_"):  # a registry
                 yield f".. autodata:: {module.__name__}.{name}\n   :no-value:\n"
         yield "```\n"
 

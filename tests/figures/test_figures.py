@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import TABLEAU_COLORS, to_rgb
 
 import cobandit as cb
 from cobandit import figures
@@ -182,8 +182,9 @@ def test_colours_are_seen_in_both_themes_and_the_methods_are_theirs_alone():
 def test_no_picture_takes_a_colour_from_a_default_palette(source):
     """Nor writes one down that the registry has for a method."""
     text = source.read_text(encoding="utf-8")
+    tableau = "|".join(TABLEAU_COLORS)
     assert not re.search(
-        r"\"C[0-9]\"|tab:[a-z]+|tab10|viridis|[\"'](?:red|blue|green|orange|purple)[\"']", text
+        rf"\"C[0-9]\"|{tableau}|tab10|viridis|[\"'](?:red|blue|green|orange|purple)[\"']", text
     )
     assert not [look for look in LOOKS.values() if f'"{look.light}"' in text]
 
