@@ -7,6 +7,7 @@ import re
 import nbformat
 import pytest
 import warm
+import yaml
 from jupyter_client.provisioning import KernelProvisionerFactory
 from support.reading import OF_THE_BOOK
 from support.table_shapes import SHAPES, save_shape
@@ -14,6 +15,7 @@ from support.table_shapes import SHAPES, save_shape
 import cobandit as cb
 from cobandit.companion.report import pages, run_page
 from cobandit.errors import CobanditError
+from cobandit.tables.storage import file_sha256
 
 #: Parameters with which a page takes seconds.
 SMALL = {
@@ -128,10 +130,12 @@ def test_a_table_in_memory_and_a_csv_with_its_card_will_do(folder, tmp_path):
     written = run_page("your-data", table, tmp_path / "out.ipynb", **SMALL["your-data"])
     assert written.is_file() and cb.read(tmp_path / "out.parquet").configs == table.configs
 
-    cb.save(table, tmp_path / "mine.csv")
-    pages.execute(
-        "your-data", {"dataset": str(tmp_path / "mine.csv"), **SMALL["your-data"]}, tmp_path / "csv.ipynb"
-    )
+    records = tmp_path / "mine.csv"
+    table.evaluations.to_csv(records, index=False)
+    card = yaml.safe_load((tmp_path / "out.yml").read_text(encoding="utf-8"))
+    card |= {"records": records.name, "sha256": file_sha256(records)}
+    records.with_suffix(".yml").write_text(yaml.safe_dump(card), encoding="utf-8")
+    pages.execute("your-data", {"dataset": str(records), **SMALL["your-data"]}, tmp_path / "csv.ipynb")
     ends = [nbformat.read(tmp_path / name, as_version=4).cells[-2:] for name in ("out.ipynb", "csv.ipynb")]
     assert [cell.outputs for cell in ends[0]] == [cell.outputs for cell in ends[1]]
 

@@ -28,6 +28,7 @@ CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
 FIXED = {
     "claims": "what the paper claims, of which a table alone decides nothing",
     "errata": "the paper's text",
+    "exhibits": "the paper's table and figures, next to which a table is one more column",
     "which-arms": "problems whose means and costs are known",
     "reconstructions": "what the paper prints and the tables that were drawn from it",
     "live": "a run that comes with the book",
