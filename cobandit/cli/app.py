@@ -16,7 +16,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 import cobandit as cb
-from cobandit.cli import console, plain
+from cobandit.cli import console, export, plain
 from cobandit.cli.advise import datasets, doctor, recommend, validate
 from cobandit.cli.book import page, reconstruct, rerun, verify
 from cobandit.cli.replay import replay
@@ -121,6 +121,7 @@ app = typer.Typer(
     help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
 )
 app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
+app.add_typer(export.app, name="export")
 for command in (
     datasets,
     validate,

@@ -8,7 +8,8 @@ the schema are read.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import nan
+from contextlib import suppress
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from pydantic import Field, JsonValue
 
 from cobandit.faults import TableError, stop
 from cobandit.tables.card import Cost
+from cobandit.tables.every_eval_export import CONFIGURATION, COST, NOT_RECORDED, PROMPT, UNIT
 from cobandit.tables.importers import logs
 from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
+
+#: Details of a model that are the same in all of its configurations, or name one.
+_OF_THE_MODEL = (CONFIGURATION, "deployment_type", "model_availability")
 
 
 class EveryEvalEverOptions(LogOptions, RepeatOptions):
@@ -37,6 +42,11 @@ class _Metric(Record):
     @property
     def name(self) -> str:
         return self.metric_name or self.metric_id or "score"
+
+    @property
+    def is_bounded(self) -> bool:
+        known = self.min_score is not None and self.max_score is not None
+        return known and isfinite(self.min_score) and isfinite(self.max_score)  # type: ignore[arg-type]
 
 
 class _Generation(Record):
@@ -74,12 +84,24 @@ class _Evaluation(Record):
         return _Metric()
 
     @property
-    def settings(self) -> list[Mapping[str, Any] | None]:
-        """Descriptions of model and generation, the latter last."""
+    def configuration(self) -> str | None:
+        """Name of the configuration, where cobandit wrote the record."""
+        name = (self.model_info.additional_details or {}).get(CONFIGURATION)
+        return name if isinstance(name, str) else None
+
+    @property
+    def settings(self) -> list[Mapping[str, Any]]:
+        """Descriptions of model and generation, the latter last; details are text, also those of numbers."""
         generated = [result.generation_config for result in self.evaluation_results[:1]]
+        details = [
+            self.model_info.additional_details or {},
+            *(config.additional_details or {} for config in generated),
+        ]
         return [
-            self.model_info.additional_details,
-            *(config.additional_details for config in generated),
+            *(
+                {name: _read_detail(value) for name, value in each.items() if name not in _OF_THE_MODEL}
+                for each in details
+            ),
             *(config.generation_args for config in generated),
         ]
 
@@ -108,6 +130,13 @@ class _Line(Record):
     token_usage: _Usage | None = None
     performance: _Performance | None = None
     error: str | None = None
+    metadata: dict[str, JsonValue] | None = None
+
+    @property
+    def recorded_cost(self) -> tuple[float, str] | None:
+        """Cost and its unit, where cobandit wrote the record."""
+        cost, unit = (self.metadata or {}).get(COST), (self.metadata or {}).get(UNIT)
+        return (float(cost), unit) if isinstance(cost, str) and isinstance(unit, str) else None
 
 
 @importer("every-eval-ever", EveryEvalEverOptions)
@@ -146,7 +175,13 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
         for line in parsed[key]
     }
     scored = [(task_of[key], [metric.name]) for (key, _), metric in metric_of.items()]
-    metrics = logs.choose_metrics("metric", options.metric, scored)
+    exported = all(line.evaluation_id in evaluations for key in keys for line in parsed[key][:1]) and all(
+        evaluations[parsed[key][0].evaluation_id].configuration for key in keys
+    )
+    names = dict.fromkeys(metric.name for metric in metric_of.values())
+    metrics = logs.choose_metrics("metric", options.metric or (tuple(names) if exported else ()), scored)
+    if exported and len(metrics.objectives) == 1:
+        metrics = metrics._replace(objectives=metrics.of[task_of[keys[0]]])
     options = _with_ranges(options, metrics, task_of, metric_of)
     reader = ScoreReader(options.word)
 
@@ -157,7 +192,13 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
         described = evaluation.settings if evaluation else []
         settings = logs.collect_settings(key, first.model_id, *described)
         timestamp = (evaluation and evaluation.evaluation_timestamp) or ""
-        run = logs.LoggedRun(str(key), task_of[key], settings, when=logs.find_begin(timestamp))
+        run = logs.LoggedRun(
+            str(key),
+            task_of[key],
+            settings,
+            when=logs.find_begin(timestamp),
+            name=evaluation.configuration if evaluation else None,
+        )
         wanted = metrics.of[task_of[key]]
         for (sample, repeat), lines in _by_sample(parsed[key]).items():
             scores = {metric_of[key, line.evaluation_result_id].name: line.evaluation for line in lines}
@@ -170,13 +211,16 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
                     logs.Evaluation(
                         plain_text(sample, key, "the sample_id"),
                         tuple(_read_score(reader, scores[name], name) for name in wanted),
-                        *_cost(lines[0]),
+                        *_cost(lines[0], exported),
                         repeat=f"repeat {repeat}",
                     )
                 )
         runs.append(run)
     notes.logs += reader.unknown_words()
-    paid = Cost(column="tokens", unit="tokens")
+    recorded = {line.recorded_cost for key in keys for line in parsed[key]}
+    units = {None if cost is None else cost[1] for cost in recorded}
+    unit = units.pop() if len(units) == 1 else None
+    paid = Cost(column="tokens", unit="tokens") if unit is None else Cost(column="cost", unit=unit)
     measured = {"tokens": options.count}
     return logs.combine(runs, tasks, metrics, paid, options, notes, "Every Eval Ever records", measured)
 
@@ -235,7 +279,7 @@ def _with_ranges(
         if metric.lower_is_better:
             stop(key, f"a lower {metric.name} is better", "choose another with --metric")
         objective = metrics.objectives[wanted.index(metric.name) if len(metrics.objectives) > 1 else 0]
-        if metric.min_score is not None and metric.max_score is not None:
+        if metric.is_bounded:
             ranges.append(f"{objective}={metric.min_score}:{metric.max_score}")
         if metric.has_unknown_level:
             no_scores.append(f"{objective}=-1")
@@ -252,9 +296,27 @@ def _read_score(reader: ScoreReader, evaluation: _Score, metric: str) -> float:
     return nan if value is None else reader.read(value, metric)
 
 
-def _cost(line: _Line) -> tuple[float, float | None, float | None]:
+def _cost(line: _Line, exported: bool) -> tuple[float, float | None, float | None]:
     """Return cost, seconds and tokens of the prompt; the cost is NaN where none was logged."""
     usage = line.token_usage or _Usage()
     latency = (line.performance or _Performance()).latency_ms
     seconds = None if latency is None else latency / 1000
-    return nan if usage.output_tokens is None else usage.output_tokens, seconds, usage.input_tokens
+    prompt = None if (line.metadata or {}).get(PROMPT) == NOT_RECORDED else usage.input_tokens
+    if exported and line.recorded_cost is not None:
+        return line.recorded_cost[0], seconds, prompt
+    return nan if usage.output_tokens is None else usage.output_tokens, seconds, prompt
+
+
+def _read_detail(value: JsonValue) -> JsonValue:
+    """Read a number that is written as text; a code such as 007 stays text.
+
+    Examples
+    --------
+    >>> _read_detail("0.5"), _read_detail("5"), _read_detail("007"), _read_detail("1e5")
+    (0.5, 5, '007', '1e5')
+    """
+    for kind in (int, float):
+        with suppress(TypeError, ValueError):
+            if str(kind(value)) == value:  # type: ignore[arg-type]
+                return kind(value)
+    return value

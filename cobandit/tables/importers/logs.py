@@ -521,7 +521,8 @@ class LoggedRun:
     """One log: its file, its task, the settings of the configuration with the model, and its evaluations.
 
     ``finished`` and ``when`` (seconds since 1970) say which of several runs of the same counts; ``left_out``
-    counts the evaluations that cannot be used, by reason.
+    counts the evaluations that cannot be used, by reason; ``name`` is that of the configuration, where the
+    log gives one.
     """
 
     file: str
@@ -531,6 +532,7 @@ class LoggedRun:
     finished: bool = True
     when: float = 0.0
     left_out: Counter[str] = field(default_factory=Counter)
+    name: str | None = None
 
 
 def combine(
@@ -588,6 +590,8 @@ def combine(
     scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
     described = name_configurations(given, options.by, {*reserved, *scores.values()})
+    if not options.by and all(run.name for run in runs):
+        described["config"] = [run.name for run in runs]
     arms = [str(name) for name in described][1:]
     evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
     logged = _newest(evaluations, runs, notes)

@@ -1,0 +1,42 @@
+"""``cobandit export``: tables as records of other tools, one command per format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cobandit.cli import InCatalogue, console, print_lines
+
+app = typer.Typer(no_args_is_help=True, help="Write a table as the records of another tool.")
+
+
+@app.callback()
+def _formats() -> None:
+    """Keep the name of a format in front of its arguments while there is only one."""
+
+
+@app.command("every-eval-ever")
+def export_every_eval_ever(
+    table: InCatalogue,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder; files go to data/ below it.")],
+    organization: Annotated[str, typer.Option(help="Who provides the evaluations.")] = "unknown",
+    relationship: Annotated[
+        Literal["first_party", "third_party", "collaborative", "other"],
+        typer.Option(help="What the organization is to those who made the models."),
+    ] = "other",
+    library: Annotated[str, typer.Option(help="What the evaluations were made with.")] = "unknown",
+) -> None:
+    """Records of Every Eval Ever, two files per configuration, which the import of that name reads back.
+
+    Example: [b]cobandit export every-eval-ever my.parquet -o records[/b]
+    """
+    import cobandit as cb
+    from cobandit.tables import every_eval_export
+
+    written = every_eval_export.export_every_eval_ever(
+        cb.open_table(table), output, organization=organization, relationship=relationship, library=library
+    )
+    out = console()
+    print_lines(out, *written.report, f"wrote {len(written.files):,} evaluations to {output}")
