@@ -128,6 +128,7 @@ def test_a_page_says_at_its_end_how_to_run_it(source):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code[-1].source == f'how_to_run("{source.stem}")'
     said = code[-1].outputs[0].data["text/markdown"]
+    assert code[-1].outputs[0].metadata["myst"].startswith("````{dropdown} Run this page")
     known = pages.parameters(source.stem)
     assert all(parameter.meaning for parameter in known.values())
     assert all(f"`{name}` | `{each.default}`" in said for name, each in known.items())

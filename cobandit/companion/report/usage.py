@@ -21,8 +21,7 @@ $ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
 """
 
 _ON_A_TABLE = """
-**To run this page on a table of yours**, name its file, Parquet, CSV or JSON lines, with the card next to it
-({{doc}}`/book/data`):
+Name the file of the table, Parquet, CSV or JSON lines, with the card next to it ({{doc}}`/book/data`):
 {commands}
 With a data frame at hand, from Python:
 
@@ -38,9 +37,8 @@ run_page("{page}", table, "out.ipynb")
 """
 
 _ELSEWHERE = """
-**To run this page with other parameters:**
+The page takes no table of yours: it is about {about}.
 {commands}
-It takes no table of yours: it is about {about}.
 """
 
 
@@ -54,7 +52,7 @@ def how_to_run(page: str) -> Markdown:
     Returns
     -------
     Markdown
-        The commands, and a table of the cell tagged ``parameters`` with the comments there.
+        A fold with the commands, and a table of the cell tagged ``parameters`` with the comments there.
 
     Raises
     ------
@@ -69,16 +67,18 @@ def how_to_run(page: str) -> Markdown:
     known = pages.parameters(page)
     if "dataset" in known:
         commands = _COMMANDS.format(page=page, name="dataset", value="my.csv")
-        text = _ON_A_TABLE.format(page=page, commands=commands)
+        title, text = "Run this page on a table of yours", _ON_A_TABLE.format(page=page, commands=commands)
     else:
         first = next(iter(known))
         commands = _COMMANDS.format(page=page, name=first, value=known[first].default)
+        title = "Run this page with other parameters"
         text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
     rows = [
         f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
         for name, parameter in known.items()
     ]
-    return Markdown("\n".join([text, "| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows]))
+    table = "\n".join(["| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows])
+    return Markdown(f"````{{dropdown}} {title}\n{text}\n{table}\n````")
 
 
 def list_pages() -> Markdown:
