@@ -138,7 +138,25 @@ def leave_out(what: str, why: str) -> Markdown:
     >>> leave_out("The picture of phases", "it needs two objectives, and the table has one").data
     '*The picture of phases is left out: it needs two objectives, and the table has one.*'
     """
+    _left_out.add(_cell())
     return Markdown(f"*{what} is left out: {why}.*")
+
+
+def was_left_out() -> bool:
+    """Decide whether the cell before the one that runs left something out."""
+    return _cell() - 1 in _left_out
+
+
+#: Cells of the notebook that this process runs that left something out.
+_left_out: set[int] = set()
+
+
+def _cell() -> int:
+    """Return the number of the cell that runs; 0 outside of a notebook."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return shell.execution_count if shell else 0
 
 
 def _number(counts: Any) -> str:

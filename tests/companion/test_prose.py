@@ -49,6 +49,15 @@ glue("two", "2")
 glue("one", f"{1}")
 Markdown("See {prf:ref}`thm-cohv`.")
 ```
+
+```{code-cell} ipython3
+---
+mystnb: {figure: {name: fig-fronts, caption: "Drawn."}}
+---
+from cobandit.companion.own_table import leave_out
+
+Markdown("A drawing.") if dataset == "ours" else leave_out("It", "it is theirs")
+```
 """
 
 
@@ -76,13 +85,21 @@ def texts(notebook):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dataset", "said", "caption"),
+    ("dataset", "said", "shown"),
     [
-        ("ours", ["On our table all is well.", "All the more."], "**Figure 2.** Our finding."),
-        ("theirs.csv", ["Of your table nothing is known."], "**Figure 2.** A picture."),
+        (
+            "ours",
+            ["On our table all is well.", "All the more."],
+            ["**Figure 2.** Our finding.", "A drawing.", "**Figure 1.** Drawn."],
+        ),
+        (
+            "theirs.csv",
+            ["Of your table nothing is known."],
+            ["**Figure 2.** A picture.", "*It is left out: it is theirs.*"],
+        ),
     ],
 )
-def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, caption):
+def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, shown):
     ran = run(dataset)
     assert not [cell for cell in ran.cells if "{glue" in cell.source and "pages.source" not in cell.source]
     assert texts(ran) == [
@@ -90,7 +107,7 @@ def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, cap
         "By Theorem 1 one number is 1, another 2.",
         *said,
         "See Theorem 1.",
-        caption,
+        *shown,
     ]
 
 

@@ -16,7 +16,8 @@ import pandas as pd
 from cobandit import _check
 from cobandit.companion import prose
 from cobandit.companion.labels import directory
-from cobandit.companion.report.reading import Block, as_prose, for_jupyter, told_blocks
+from cobandit.companion.own_table import was_left_out
+from cobandit.companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
@@ -86,6 +87,8 @@ def _told(page: str) -> list[Block]:
 def tell(page: str, number: int) -> None:
     """Show a block of a page's prose as soon as its values are there (`cobandit.companion.prose.tell`).
 
+    The caption of a picture that the cell before this one left out is not shown.
+
     Parameters
     ----------
     page : str
@@ -93,7 +96,8 @@ def tell(page: str, number: int) -> None:
         Of the block, among those of the page that need values.
     """
     block = _told(page)[number]
-    prose.tell(block.text, needs=block.needs, otherwise=block.otherwise)
+    if not (DRAWN in block.needs and was_left_out()):
+        prose.tell(block.text, needs=block.needs - {DRAWN}, otherwise=block.otherwise)
 
 
 class Parameter(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ from cobandit.companion.labels import words_of
 from cobandit.companion.own_table import BUNDLED
 from cobandit.companion.prose import FENCE, GLUED, MYST, RECORD, plain
 
+#: What the caption of a picture needs that a page leaves out where a table does not allow it.
+DRAWN = "drawn"
 #: Tag of cells that write prose; the page's source has them as Markdown.
 WRITES_TEXT = "writes-text"
 HIDDEN = {"remove-input", "hide-input", "hide-cell"}
@@ -101,7 +103,7 @@ def as_prose(notebook: Any) -> None:
 
 def with_outputs(notebook: Any, page: str) -> Any:
     """Write a page that has run as a notebook for Jupyter, with the numbers of its outputs."""
-    values = {BUNDLED: "", **_glued(notebook)}
+    values = {BUNDLED: "", DRAWN: "", **_glued(notebook)}
 
     def fill(block: Block) -> Any:
         import nbformat
@@ -139,7 +141,7 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
             if HIDDEN & {*cell.metadata.get("tags", [])}:
                 cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
             cells.append(cell)
-            prose = list(_caption(cell.metadata, page))
+            prose = list(_caption(cell, page))
         for block in _joined(prose):
             plain_cell = nbformat.v4.new_markdown_cell(block.text)
             cells.append(write(block) if block.needs else plain_cell)
@@ -218,8 +220,9 @@ def _joined(blocks: list[Block]) -> Iterator[Block]:
         yield Block("\n\n".join(free), frozenset(), "")
 
 
-def _caption(metadata: Mapping[str, Any], page: str) -> Iterator[Block]:
+def _caption(cell: Any, page: str) -> Iterator[Block]:
     """Caption of the figure or table that a cell draws, with its name on this page."""
+    metadata = cell.metadata
     figure = metadata.get("mystnb", {}).get("figure", {})
     if "caption" not in figure:
         return
@@ -228,6 +231,8 @@ def _caption(metadata: Mapping[str, Any], page: str) -> Iterator[Block]:
     if "caption" in metadata.get("elsewhere", {}):
         other = plain(f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page)
         block = Block(block.text, block.needs | {BUNDLED}, other)
+    if "leave_out(" in cell.source:
+        block = block._replace(needs=block.needs | {DRAWN})
     yield block
 
 
