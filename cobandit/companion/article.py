@@ -5,6 +5,8 @@ The first is `argument`; those of the experiments are `experiment_figures`.
 Sentences on the page are written by hand for these numbers; a test holds each to what they say.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,9 +17,10 @@ from matplotlib.figure import Figure
 import cobandit as cb
 from cobandit import theory
 from cobandit.advice.words import percent
-from cobandit.companion import known_arms
+from cobandit.companion import claims, known_arms
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
+from cobandit.companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from cobandit.companion.paper.numbers import published
 from cobandit.companion.proofs import identification_error, pulls
 from cobandit.companion.stored import results
@@ -144,6 +147,31 @@ def name_numbers(
         low, high = sorted((abs(gains[at]["low"]), abs(gains[at]["high"])))  # a loss is told as such
         said[f"pays_{name}"] = f"{abs(gains[at]['mean']):.1f} points ({low:.1f} to {high:.1f})"
     return said
+
+
+def count_orderings(statuses: Iterable[str]) -> str:
+    """Count what becomes of the orderings that the paper states, in a sentence.
+
+    Parameters
+    ----------
+    statuses : iterable of str
+        As `cobandit.companion.claims.order` gives them.
+
+    Examples
+    --------
+    >>> statuses = ["holds", "holds on reconstructions", "fails", "divided", "not separated"]
+    >>> count_orderings(statuses).partition("; ")[2]
+    '1 fail, 1 are divided, and 1 cannot be decided.'
+    """
+    counts = Counter(statuses)
+    failed = sum(count for status, count in counts.items() if status.startswith(FAILS))
+    undecided = counts[NOT_SEPARATED] + counts[UNKNOWN]
+    return (
+        f"{counts[HOLDS]} of its {counts.total()} orderings hold on both kinds of tables, "
+        f"{counts[f'{HOLDS} {claims.DRAWN_ONLY}']} on the reconstructions alone and "
+        f"{counts[f'{HOLDS} {claims.MEASURED_ONLY}']} on the measured tables alone; "
+        f"{failed} fail, {counts[claims.DIVIDED]} are divided, and {undecided} cannot be decided."
+    )
 
 
 # ----------------------------------------------------------------------------- figures

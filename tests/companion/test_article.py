@@ -48,6 +48,17 @@ def test_along_a_run_the_advantage_over_uniform_allocation_shows_early(cells):
         assert means["CoHVUCB"] < means["UniformAllocation"]
 
 
+def test_every_ordering_is_counted_once():
+    sentence = article.count_orderings(row.status for row in orderings())
+    total, *parts = (int(count) for count in re.findall(r"\d+", "".join(sentence.split(" of its ")[1:])))
+    assert total == len(paper.claims()) == int(sentence.split()[0]) + sum(parts)
+
+
+def orderings():
+    plays = results.read_result("posterior")
+    return claims.order(results.cells(), claims.in_place(results.MEASURED), paper.shares(plays), own=False)
+
+
 def test_what_a_pull_is_charged_changes_no_error():
     ours, many = paper.verdicts(claims.in_place(results.MEASURED)), paper.verdicts(results.cells())
     assert ours["realised-costs-do-no-harm"] == many["realised-costs-do-no-harm"] == "holds"
@@ -96,6 +107,12 @@ def test_bounds_are_above_what_is_measured():
     for steps in article.climb_ladders().values():
         values = list(steps.values())
         assert values == sorted(values, reverse=True)
+
+
+def test_the_abstract_is_short_and_names_both_algorithms():
+    abstract = PAGE.partition("**Abstract.**")[2].partition("```")[0]
+    assert len(abstract.split()) <= 120
+    assert "CoHV-UCB" in abstract and "CoPSI" in abstract and "(A6)" in abstract
 
 
 def test_no_number_of_ours_is_typed():
