@@ -134,6 +134,9 @@ class Card(Fields):
         settled then count clusters.
     smallest_cost : float, optional
         What an evaluation that cost nothing counts as, where an import gave such a cost.
+    counts : mapping, optional
+        By configuration, evaluations that an import counted because something is the matter with them, such
+        as ``answers cut off``.
     n_instances : int, optional
         How many instances the benchmark has, where the records have fewer, as of a run that stopped.
     attribution : str, optional
@@ -165,6 +168,9 @@ class Card(Fields):
     arms: tuple[str, ...] = Field((), description="list columns that describe a configuration")
     cluster: Text | None = Field(None, description="name the column of what instances have in common")
     smallest_cost: Positive | None = Field(None, description="give what a free evaluation counts as")
+    counts: dict[str, dict[str, Annotated[int, Field(ge=1)]]] = Field(
+        default_factory=dict, description="give, by configuration, how many evaluations were what"
+    )
     n_instances: int | None = Field(None, ge=1, description="say how many instances the benchmark has")
     attribution: str | None = Field(None, description="say whom to credit, or leave it out")
     origin: Origin | None = Field(None, description="give url and parser, or leave it out")

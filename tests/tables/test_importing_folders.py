@@ -136,7 +136,6 @@ USELESS = {
     "older": lambda: logs.change(X, lambda log: log.update(version=1)),
     "not scored": lambda: change_samples(lambda i, sample: sample.pop("scores"), X),
     "scored otherwise": lambda: change_samples(lambda i, s: s.update(scores={"f1": {"value": 0.5}}), X),
-    "without usage": lambda: change_samples(lambda i, sample: sample.update(model_usage={}), X),
 }
 
 
@@ -253,8 +252,8 @@ def test_answer_without_usage_is_not_free(here, unmeasured):
 def test_logs_without_usage_have_other_costs(here, cost):
     for path in (HEADS, TAILS):
         logs.change(path, lambda log: [sample.update(model_usage={}) for sample in log["samples"]])
-    with pytest.raises(CobanditError, match=rf"--cost {cost}"):
-        import_logs("inspect", ["json"], "my.parquet")
+    (line,) = lines(import_logs("inspect", ["json"], "my.parquet"), "cost: 2 of 2 logs")
+    assert "each evaluation costs 1" in line and "--cost seconds" in line and "--cost tokens" not in line
     table = import_logs("inspect", ["json"], "my.parquet", cost=cost).table
     assert table.n_instances.tolist() == [12, 12]
     assert table.card.cost.unit == {"none": "evaluations", "seconds": "seconds"}[cost]

@@ -392,3 +392,13 @@ def test_misspelt_column_next_to_one_without_a_name(here):
     with pytest.raises(CobanditError) as caught:
         import_logs("csv", ["t.csv"], "a.parquet", config="model", instance="q", objective="okk")
     assert caught.value.faults[0].column == "okk"
+
+
+def test_a_wide_file_has_a_column_of_what_instances_have_in_common(here):
+    frame = pd.read_csv("wide.csv", dtype={"question": str})
+    frame.assign(passage=[f"p{i // 3}" for i in range(len(frame))]).to_csv("my.csv", index=False)
+    mapping = {"wide": "{config}_{field}", "instance": "question", "cost": "tokens", "unit": "tokens"}
+    done = import_logs("csv", ["my.csv"], "a.parquet", objective=["ok=correct"], cluster="passage", **mapping)
+    assert done.table.card.cluster == "passage" and len(set(done.table.clusters)) == 4
+    with pytest.raises(CobanditError, match="did you mean 'passage'"):
+        import_logs("csv", ["my.csv"], "b.parquet", objective=["ok=correct"], cluster="pasage", **mapping)

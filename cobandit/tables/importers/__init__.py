@@ -1,7 +1,8 @@
 """From somebody's evaluation logs to an evaluation table and its card.
 
 One module here reads one format and registers itself with `sources.importer`; adding a format is adding such
-a module.  What they share is in ``logs`` (choosing, averaging, from logs to one frame) and ``sources``
+a module.  What they share is in ``log_samples`` (the skeleton: what a format's logs hold), ``logs``
+(choosing, naming, averaging, from logs to one frame), ``scores`` (numbers of logged scores) and ``sources``
 (registry, options, notes, and the table that is written or added to).
 """
 

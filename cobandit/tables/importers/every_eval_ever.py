@@ -7,21 +7,22 @@ the schema are read.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite, nan
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from cobandit.faults import TableError, stop
+from cobandit.faults import TableError
 from cobandit.tables.card import Cost
 from cobandit.tables.every_eval_export import CONFIGURATION, COST, NOT_RECORDED, PROMPT, UNIT
-from cobandit.tables.importers import logs
-from cobandit.tables.importers.scores import ScoreReader
+from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
+from cobandit.tables.usage import Usage
 
 #: Details of a model that are the same in all of its configurations, or name one.
 _OF_THE_MODEL = (CONFIGURATION, "deployment_type", "model_availability")
@@ -29,6 +30,15 @@ _OF_THE_MODEL = (CONFIGURATION, "deployment_type", "model_availability")
 
 class EveryEvalEverOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import every-eval-ever``."""
+
+    latency: Literal["latency_ms", "none"] = Field(
+        "latency_ms", description="The time that makes efficiency: latency_ms or none."
+    )
+
+    @property
+    def takes_own_cost(self) -> bool:
+        """Whether the user leaves it to the records what a sample cost."""
+        return "cost" not in self.model_fields_set
 
 
 class _Metric(Record):
@@ -43,21 +53,21 @@ class _Metric(Record):
     def name(self) -> str:
         return self.metric_name or self.metric_id or "score"
 
-    @property
-    def is_bounded(self) -> bool:
-        known = self.min_score is not None and self.max_score is not None
-        return known and isfinite(self.min_score) and isfinite(self.max_score)  # type: ignore[arg-type]
-
 
 class _Generation(Record):
     generation_args: dict[str, JsonValue] = Field(default_factory=dict)
     additional_details: dict[str, JsonValue] | None = None
 
 
+class _Details(Record):
+    score: float | None = None
+
+
 class _Result(Record):
     evaluation_result_id: str | None = None
     evaluation_name: str
     metric_config: _Metric = _Metric()
+    score_details: _Details = _Details()
     generation_config: _Generation = _Generation()
 
 
@@ -82,6 +92,14 @@ class _Evaluation(Record):
             if result.evaluation_name == line.evaluation_name:
                 return result.metric_config
         return _Metric()
+
+    def find_means(self, task: str) -> dict[str, float]:
+        """Find the score of each metric of a task."""
+        return {
+            result.metric_config.name: result.score_details.score
+            for result in self.evaluation_results
+            if result.evaluation_name == task and result.score_details.score is not None
+        }
 
     @property
     def configuration(self) -> str | None:
@@ -110,6 +128,10 @@ class _Score(Record):
     score: JsonValue = None
     is_correct: bool | None = None
 
+    @property
+    def value(self) -> JsonValue:
+        return self.is_correct if self.score is None else self.score
+
 
 class _Usage(Record):
     input_tokens: float | None = None
@@ -126,103 +148,107 @@ class _Line(Record):
     evaluation_name: str
     evaluation_result_id: str | None = None
     sample_id: str | int
+    sample_hash: str | None = None
     evaluation: _Score
     token_usage: _Usage | None = None
     performance: _Performance | None = None
     error: str | None = None
     metadata: dict[str, JsonValue] | None = None
 
-    @property
-    def recorded_cost(self) -> tuple[float, str] | None:
-        """Cost and its unit, where cobandit wrote the record."""
-        cost, unit = (self.metadata or {}).get(COST), (self.metadata or {}).get(UNIT)
-        return (float(cost), unit) if isinstance(cost, str) and isinstance(unit, str) else None
-
 
 @importer("every-eval-ever", EveryEvalEverOptions)
 def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes) -> ImportResult:
-    """Records of Every Eval Ever, with instances (JSON and JSON Lines).
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files of instances, or folders that hold them, each with the JSON file of its evaluation.
-    options : EveryEvalEverOptions
-    notes : Notes
-
-    Returns
-    -------
-    ImportResult
-
-    Raises
-    ------
-    TableError
-        If a file is damaged or none of this format, a lower score is better, or a choice (task, metric) has
-        to be made.
-    """
+    """Records of Every Eval Ever, with instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
-    parsed = logs.read_each(files, _read_lines, notes)
-    parsed = {key: lines for file in parsed for key, lines in _by_evaluation(file, parsed[file]).items()}
-    task_of = {key: lines[0].evaluation_name for key, lines in parsed.items()}
-    tasks, keys = logs.choose_tasks(options, task_of, notes)
-
-    metric_of = {
-        (key, line.evaluation_result_id): evaluations[line.evaluation_id].find_metric(line)
-        if line.evaluation_id in evaluations
-        else _Metric()
-        for key in keys
-        for line in parsed[key]
-    }
-    scored = [(task_of[key], [metric.name]) for (key, _), metric in metric_of.items()]
-    exported = all(line.evaluation_id in evaluations for key in keys for line in parsed[key][:1]) and all(
-        evaluations[parsed[key][0].evaluation_id].configuration for key in keys
+    found = log_samples.collect(files, lambda file: _read(file, evaluations, options), options, notes)
+    own = {name: None for log in found for name in log.means} if _are_exported(found) else {}
+    units = {str(sample.fields.get(UNIT)) for log in found for sample in log.samples}
+    paid = Cost(column="cost", unit=units.pop()) if own and options.takes_own_cost else None
+    measured = options.identify(options.latency)
+    return log_samples.combine_samples(
+        found,
+        options,
+        notes,
+        "Every Eval Ever records",
+        measured,
+        what="metric",
+        default=tuple(own),
+        keep_name=bool(own),
+        paid=paid,
     )
-    names = dict.fromkeys(metric.name for metric in metric_of.values())
-    metrics = logs.choose_metrics("metric", options.metric or (tuple(names) if exported else ()), scored)
-    if exported and len(metrics.objectives) == 1:
-        metrics = metrics._replace(objectives=metrics.of[task_of[keys[0]]])
-    options = _with_ranges(options, metrics, task_of, metric_of)
-    reader = ScoreReader(options.word)
 
-    runs = []
-    for key in keys:
-        first = parsed[key][0]
-        evaluation = evaluations.get(first.evaluation_id)
-        described = evaluation.settings if evaluation else []
-        settings = logs.collect_settings(key, first.model_id, *described)
-        timestamp = (evaluation and evaluation.evaluation_timestamp) or ""
-        run = logs.LoggedRun(
-            str(key),
-            task_of[key],
-            settings,
-            when=logs.find_begin(timestamp),
-            name=evaluation.configuration if evaluation else None,
+
+def _are_exported(found: Sequence[Log]) -> bool:
+    """Whether cobandit wrote all of these records, of tables with costs in one unit."""
+    units = {sample.fields.get(UNIT) for log in found for sample in log.samples}
+    return all(log.configuration for log in found) and len(units) == 1 and None not in units
+
+
+def _read(file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEvalEverOptions) -> Iterator[Log]:
+    """Read a file of instances: a log for each evaluation and task in it."""
+    groups: dict[tuple[str, str], list[_Line]] = {}
+    for where, content in read_lines(file):
+        line = parse(_Line, content, where)
+        groups.setdefault((line.evaluation_id, line.evaluation_name), []).append(line)
+    for (identifier, task), lines in groups.items():
+        evaluation = evaluations.get(identifier)
+        metric_of = {
+            line.evaluation_result_id: evaluation.find_metric(line) if evaluation else _Metric()
+            for line in lines
+        }
+        metrics = {metric.name: metric for metric in metric_of.values()}
+        yield Log(
+            str(file),
+            task,
+            logs.collect_settings(file, lines[0].model_id, *(evaluation.settings if evaluation else [])),
+            [
+                _make_sample(file, together, metric_of, repeat, options)
+                for (_, repeat), together in _by_sample(lines).items()
+            ],
+            when=logs.find_begin((evaluation and evaluation.evaluation_timestamp) or ""),
+            configuration=evaluation.configuration if evaluation else None,
+            means=evaluation.find_means(task) if evaluation else {},
+            lower=[name for name, metric in metrics.items() if metric.lower_is_better],
+            ranges={
+                name: (metric.min_score, metric.max_score)
+                for name, metric in metrics.items()
+                if metric.min_score is not None
+                and metric.max_score is not None
+                and isfinite(metric.min_score)
+                and isfinite(metric.max_score)
+            },
+            no_scores={name: -1 for name, metric in metrics.items() if metric.has_unknown_level},
         )
-        wanted = metrics.of[task_of[key]]
-        for (sample, repeat), lines in _by_sample(parsed[key]).items():
-            scores = {metric_of[key, line.evaluation_result_id].name: line.evaluation for line in lines}
-            if any(line.error for line in lines):
-                run.left_out["instances that ended in an error"] += 1
-            elif not scores.keys() >= set(wanted):
-                run.left_out[f"instances without {', '.join(sorted(set(wanted) - scores.keys()))}"] += 1
-            else:
-                run.evaluations.append(
-                    logs.Evaluation(
-                        plain_text(sample, key, "the sample_id"),
-                        tuple(_read_score(reader, scores[name], name) for name in wanted),
-                        *_cost(lines[0], exported),
-                        repeat=f"repeat {repeat}",
-                    )
-                )
-        runs.append(run)
-    notes.logs += reader.unknown_words()
-    recorded = {line.recorded_cost for key in keys for line in parsed[key]}
-    units = {None if cost is None else cost[1] for cost in recorded}
-    unit = units.pop() if len(units) == 1 else None
-    paid = Cost(column="tokens", unit="tokens") if unit is None else Cost(column="cost", unit=unit)
-    measured = {"tokens": options.count}
-    return logs.combine(runs, tasks, metrics, paid, options, notes, "Every Eval Ever records", measured)
+
+
+def _make_sample(
+    file: Path,
+    lines: Sequence[_Line],
+    metric_of: Mapping[str | None, _Metric],
+    repeat: int,
+    options: EveryEvalEverOptions,
+) -> Sample:
+    """Make one sample of the lines of its metrics."""
+    first = lines[0]
+    fields = first.metadata or {}
+    cost = fields.get(COST)
+    latency = (first.performance or _Performance()).latency_ms
+    usage = first.token_usage
+    prompt = 0 if usage is None or fields.get(PROMPT) == NOT_RECORDED else usage.input_tokens or 0
+    return Sample(
+        plain_text(first.sample_id, file, "the sample_id"),
+        {metric_of[line.evaluation_result_id].name: line.evaluation.value for line in lines},
+        ()
+        if usage is None or usage.output_tokens is None
+        else (ModelUse(first.model_id, Usage(prompt, 0, usage.output_tokens)),),
+        None if latency is None or options.latency == "none" else latency / 1000,
+        f"repeat {repeat}",
+        "instances that ended in an error" if any(line.error for line in lines) else None,
+        first.sample_hash,
+        fields,
+        cost=float(cost) if isinstance(cost, str) and UNIT in fields else None,
+    )
 
 
 def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
@@ -238,20 +264,6 @@ def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
     return evaluations
 
 
-def _read_lines(file: Path) -> list[_Line]:
-    return [parse(_Line, content, where) for where, content in read_lines(file)]
-
-
-def _by_evaluation(file: Path, lines: Iterable[_Line]) -> dict[Path, list[_Line]]:
-    """Group the lines of a file by evaluation and task, under a path that names both."""
-    groups: dict[tuple[str, str], list[_Line]] = {}
-    for line in lines:
-        groups.setdefault((line.evaluation_id, line.evaluation_name), []).append(line)
-    if len(groups) == 1:
-        return {file: next(iter(groups.values()))}
-    return {file / f"{number}": lines for number, lines in enumerate(groups.values(), 1)}
-
-
 def _by_sample(lines: Iterable[_Line]) -> dict[tuple[str | int, int], list[_Line]]:
     """Group the lines of one evaluation by sample and repeat; each metric has a line of its own."""
     repeats: Counter[tuple[str | int, str | None]] = Counter()
@@ -261,50 +273,6 @@ def _by_sample(lines: Iterable[_Line]) -> dict[tuple[str | int, int], list[_Line
         repeats[metric] += 1
         groups.setdefault((line.sample_id, repeats[metric]), []).append(line)
     return groups
-
-
-def _with_ranges(
-    options: EveryEvalEverOptions,
-    metrics: logs.Metrics,
-    task_of: Mapping[Path, str],
-    metric_of: Mapping[tuple[Path, str | None], _Metric],
-) -> EveryEvalEverOptions:
-    """Add ranges and unknown levels that the evaluations declare to those that the user gave."""
-    ranges = []
-    no_scores = []
-    for (key, _), metric in metric_of.items():
-        wanted = metrics.of[task_of[key]]
-        if metric.name not in wanted:
-            continue
-        if metric.lower_is_better:
-            stop(key, f"a lower {metric.name} is better", "choose another with --metric")
-        objective = metrics.objectives[wanted.index(metric.name) if len(metrics.objectives) > 1 else 0]
-        if metric.is_bounded:
-            ranges.append(f"{objective}={metric.min_score}:{metric.max_score}")
-        if metric.has_unknown_level:
-            no_scores.append(f"{objective}=-1")
-    return options.model_copy(
-        update={
-            "range": (*dict.fromkeys(ranges), *options.range),
-            "no_score": (*dict.fromkeys(no_scores), *options.no_score),
-        }
-    )
-
-
-def _read_score(reader: ScoreReader, evaluation: _Score, metric: str) -> float:
-    value = evaluation.is_correct if evaluation.score is None else evaluation.score
-    return nan if value is None else reader.read(value, metric)
-
-
-def _cost(line: _Line, exported: bool) -> tuple[float, float | None, float | None]:
-    """Return cost, seconds and tokens of the prompt; the cost is NaN where none was logged."""
-    usage = line.token_usage or _Usage()
-    latency = (line.performance or _Performance()).latency_ms
-    seconds = None if latency is None else latency / 1000
-    prompt = None if (line.metadata or {}).get(PROMPT) == NOT_RECORDED else usage.input_tokens
-    if exported and line.recorded_cost is not None:
-        return line.recorded_cost[0], seconds, prompt
-    return nan if usage.output_tokens is None else usage.output_tokens, seconds, prompt
 
 
 def _read_detail(value: JsonValue) -> JsonValue:

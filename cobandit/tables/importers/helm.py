@@ -7,15 +7,15 @@ where inference ran in batches, so it is divided by ``batch_size``.  Trials of a
 
 import re
 from collections.abc import Sequence
-from math import nan
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import stop
-from cobandit.tables.importers import logs
-from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
+from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text
 from cobandit.tables.usage import Usage
 
@@ -27,7 +27,7 @@ _BOOKKEEPING = re.compile(
 )
 
 
-class HelmOptions(PricedOptions):
+class HelmOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import helm``."""
 
     latency: Literal["inference_runtime", "none"] = Field(
@@ -74,69 +74,38 @@ class _Spec(Record):
 
 @importer("helm", HelmOptions)
 def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> ImportResult:
-    """Runs of HELM, folders with run_spec.json and per_instance_stats.json.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Folders that hold runs at any depth, or files ``per_instance_stats.json``.
-    options : HelmOptions
-    notes : Notes
-
-    Returns
-    -------
-    ImportResult
-
-    Raises
-    ------
-    TableError
-        If a file is damaged or no run of HELM, or a choice (task, metric) has to be made.
-    """
-    files = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
-    runs_of = dict.fromkeys(file.with_name(STATS) for file in files)
-    specs = logs.read_each(runs_of, _spec, notes)
-    tasks, files = logs.choose_tasks(options, {file: spec.task for file, spec in specs.items()}, notes)
-    instances = logs.read_each(files, lambda file: _instances(file, notes), notes)
-    scored = [
-        (specs[file].task, [name for name in stats if not _BOOKKEEPING.fullmatch(name)])
-        for file, rows in instances.items()
-        for stats in rows.values()
-    ]
-    metrics = logs.choose_metrics("metric", options.metric, scored)
-    prices = options.known_prices()
-
-    runs = []
-    unpriced = set[str]()
-    for file, rows in instances.items():
-        adapter, when = dict(specs[file].adapter_spec), file.stat().st_mtime  # a run does not say when it was
-        deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-        settings = logs.collect_settings(file.with_name(SPEC), deployment or model, adapter)
-        run = logs.LoggedRun(str(file), specs[file].task, settings, when=when)
-        wanted = (*metrics.of[run.task], "num_prompt_tokens", "num_output_tokens")
-        for (id_, trial), stats in rows.items():
-            if missing := [name for name in wanted if name not in stats]:
-                run.left_out[f"instances without {missing[0]}"] += 1
-                continue
-            instance = plain_text(id_, f"{file}, instance {id_!r}", "the instance_id")
-            *scores, prompt, output = (stats[name] for name in wanted)
-            seconds = stats.get(options.latency)  # none is no time
-            if seconds is not None:
-                seconds /= max(1, stats.get("batch_size", 1))
-            evaluation = logs.Evaluation(instance, tuple(scores), output, seconds, prompt, f"trial {trial}")
-            if options.cost == "usd":
-                model = str(run.settings["model"])
-                usd = prices.usd(Usage(prompt, 0, output), model)
-                if usd is None:
-                    unpriced.add(model)
-                evaluation = evaluation._replace(cost=nan if usd is None else usd, prompt=None)
-            run.evaluations.append(evaluation)
-        runs.append(run)
-    options.note_unpriced(unpriced, notes)
-    if options.cost == "usd":
-        models = [(str(run.settings["model"]), None) for run in runs]
-        notes.remarks.append(f"prices: {prices.describe(models)}")
+    """Runs of HELM, folders with run_spec.json and per_instance_stats.json."""
+    found = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
+    files = dict.fromkeys(file.with_name(STATS) for file in found)
+    runs = log_samples.collect(
+        files, lambda file: [_read(file, options, notes)], options, notes, lambda file: _spec(file).task
+    )
     measured = options.identify(options.latency)
-    return logs.combine(runs, tasks, metrics, options.charged, options, notes, "HELM runs", measured)
+    return log_samples.combine_samples(runs, options, notes, "HELM runs", measured, what="metric")
+
+
+def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
+    spec = _spec(file)
+    adapter, when = dict(spec.adapter_spec), file.stat().st_mtime  # a run does not say when it was
+    deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
+    settings = logs.collect_settings(file.with_name(SPEC), deployment or model, adapter)
+    samples = []
+    for (instance, trial), stats in _instances(file, notes).items():
+        prompt, output = (stats.get(name) for name in ("num_prompt_tokens", "num_output_tokens"))
+        usage = None if prompt is None or output is None else Usage(prompt, 0, output)
+        seconds = stats.get(options.latency)  # none is no time
+        samples.append(
+            Sample(
+                plain_text(instance, f"{file}, instance {instance!r}", "the instance_id"),
+                {name: mean for name, mean in stats.items() if not _BOOKKEEPING.fullmatch(name)},
+                (ModelUse(str(settings["model"]), usage),),
+                None if seconds is None else seconds / max(1, stats.get("batch_size", 1)),
+                f"trial {trial}",
+                flaws=(logs.CUT_OFF,) * bool(stats.get("finish_reason_length"))
+                + (logs.EMPTY,) * (output == 0),
+            )
+        )
+    return Log(str(file), spec.task, settings, samples, when=when)
 
 
 def _spec(file: Path) -> _Spec:

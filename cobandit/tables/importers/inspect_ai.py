@@ -9,6 +9,7 @@ averaged, since instances have to be independent, unless ``--repeats separate`` 
 A log that did not end well is left out, and so is one without scores: its reason is in the report.
 """
 
+import json
 import math
 import re
 import shlex
@@ -19,9 +20,16 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.faults import stop
-from cobandit.tables.importers import logs
-from cobandit.tables.importers.scores import ScoreReader
-from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, as_list, importer
+from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.log_samples import Log, ModelUse
+from cobandit.tables.importers.sources import (
+    ImportResult,
+    LogOptions,
+    Notes,
+    RepeatOptions,
+    as_list,
+    importer,
+)
 from cobandit.tables.prices import Prices
 from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
 from cobandit.tables.usage import Reading, read_usage
@@ -50,6 +58,29 @@ class _Score(Record):
     value: JsonValue
 
 
+class _Message(Record):
+    content: JsonValue = None
+
+
+class _Choice(Record):
+    stop_reason: str | None = None
+    message: _Message = _Message()
+
+
+class _Output(Record):
+    choices: list[_Choice] = Field(default_factory=list)
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What makes the answer doubtful."""
+        if not self.choices:
+            return ()
+        first = self.choices[0]
+        is_cut_off = first.stop_reason in ("max_tokens", "model_length")
+        is_empty = first.message.content in ("", [])
+        return (logs.CUT_OFF,) * is_cut_off + (logs.EMPTY,) * is_empty
+
+
 class Sample(Record):
     """A sample of a log."""
 
@@ -62,6 +93,10 @@ class Sample(Record):
     started_at: str | None = None
     error: JsonValue = None
     invalidation: JsonValue = None
+    input: JsonValue = None
+    target: JsonValue = None
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    output: _Output | None = None
 
     def values(self) -> dict[str, JsonValue]:
         """Return the scores by name; one that is a dictionary counts as one for each of its keys."""
@@ -73,8 +108,8 @@ class Sample(Record):
                 found[name] = score.value
         return found
 
-    def why_unusable(self, metrics: Iterable[str]) -> str | None:
-        """Say why the sample does not give all scores, None if it does."""
+    def why_unusable(self, metrics: Iterable[str] = ()) -> str | None:
+        """Say why the sample counts for nothing, None if it does; some scores may be needed."""
         if self.error is not None:
             return "samples that ended in an error"
         if self.invalidation is not None:
@@ -113,7 +148,7 @@ VERSION = 2
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 
 
-class InspectOptions(PricedOptions):
+class InspectOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import inspect``."""
 
     usage: Literal["model", "all"] = Field(
@@ -141,12 +176,44 @@ class _Plan(Record):
     config: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class _Metric(Record):
+    value: Number | None = None
+
+
+class _Scored(Record):
+    """What a log says of one score of all samples."""
+
+    name: str
+    reducer: str | None = None
+    metrics: dict[str, _Metric] = Field(default_factory=dict)
+
+
+class _Results(Record):
+    total_samples: int | None = None
+    scores: list[_Scored] = Field(default_factory=list)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each score, which metrics call accuracy or mean."""
+        return {
+            scored.name: value
+            for scored in self.scores
+            for metric in ("accuracy", "mean")
+            if (value := scored.metrics.get(metric, _Metric()).value) is not None
+        }
+
+    @property
+    def reducers(self) -> str:
+        """How epochs were reduced, where that is not their mean."""
+        return ", ".join({each.reducer for each in self.scores if each.reducer} - {"mean"})
+
+
 class _Log(Record):
     version: int = VERSION
     status: str = "started"
     eval: _Eval
     plan: _Plan = _Plan()
-    results: dict[str, JsonValue] | None = None
+    results: _Results | None = None
     samples: Annotated[list[Sample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: Sample, whose: str) -> dict[str, ModelUsage]:
@@ -157,74 +224,59 @@ class _Log(Record):
 
 @importer("inspect", InspectOptions)
 def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> ImportResult:
-    """Logs of Inspect AI, .eval archives or JSON.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Logs, or folders that hold them.
-    options : InspectOptions
-    notes : Notes
-
-    Returns
-    -------
-    ImportResult
-
-    Raises
-    ------
-    TableError
-        If a file is damaged, hostile or no such log, or a choice (task, scorer, cost) has to be made.
-    """
+    """Logs of Inspect AI, .eval archives or JSON."""
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
-    parsed = logs.read_each(files, lambda file: _log(file, options), notes)
-    tasks, files = logs.choose_tasks(options, {file: log.eval.task for file, log in parsed.items()}, notes)
-    parsed = {file: parsed[file] for file in files}
-    scored = [(log.eval.task, sample.values()) for log in parsed.values() for sample in log.samples]
-    metrics = logs.choose_metrics("scorer", options.metric, scored)
-    prices = options.known_prices()
-
-    reader = ScoreReader(options.word)
-    runs, others, priced = [], set[str](), set[str]()
-    unpriced = set[str]()
-    for file, log in parsed.items():
-        # what the run was started with stands in the plan, and wins over what the model was made with
-        given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
-        settings = logs.collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver})
-        when = logs.find_begin(log.eval.created, *(sample.started_at for sample in log.samples))
-        run = logs.LoggedRun(str(file), log.eval.task, settings, finished=log.status == "success", when=when)
-        if run.finished and log.results:
-            notes.compare(file, len(log.samples), log.results.get("total_samples"))
-        wanted = metrics.of[log.eval.task]
-        for sample in log.samples:
-            if reason := sample.why_unusable(wanted):
-                run.left_out[reason] += 1
-                continue
-            where = f"{file}, sample {sample.id!r}"
-            used = log.known_usage(sample, options.usage)
-            others |= sample.model_usage.keys() - used.keys()
-            instance = plain_text(sample.id, where, "the id")
-            scores = tuple(reader.read(sample.values()[name], name) for name in wanted)
-            cost, prompt = _cost(used, options, prices)
-            if options.cost == "usd" and used and math.isnan(cost):
-                unpriced |= used.keys()
-            priced |= {name for name, usage in used.items() if usage.total_cost is None}
-            for usage in used.values():
-                notes.doubt(where, usage.reading.doubts)
-            seconds = getattr(sample, options.latency, None)  # none is no time
-            evaluation = logs.Evaluation(instance, scores, cost, seconds, prompt, f"epoch {sample.epoch}")
-            run.evaluations.append(evaluation)
-        runs.append(run)
-    notes.logs += reader.unknown_words()
-    options.note_unpriced(unpriced, notes)
+    others = set[str]()
+    found = log_samples.collect(files, lambda file: [_read(file, options, others)], options, notes)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
-    if options.cost == "usd" and priced:
-        notes.remarks.append(f"prices: {prices.describe((name, None) for name in sorted(priced))}")
     measured = options.identify(options.latency) | {"usage": options.usage}
-    return logs.combine(runs, tasks, metrics, options.charged, options, notes, "Inspect AI logs", measured)
+    remedy = "--usage all counts every model" if others else ""
+    return log_samples.combine_samples(
+        found, options, notes, "Inspect AI logs", measured, what="scorer", remedy=remedy
+    )
 
 
-def _log(file: Path, options: InspectOptions) -> _Log:
+def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
+    """Read a log; ``others`` takes the models whose usage does not count."""
+    log = _parse(file, options)
+    samples = []
+    for sample in log.samples:
+        used = log.known_usage(sample, options.usage)
+        others |= sample.model_usage.keys() - used.keys()
+        samples.append(
+            log_samples.Sample(
+                plain_text(sample.id, f"{file}, sample {sample.id!r}", "the id"),
+                sample.values(),
+                tuple(
+                    ModelUse(name, usage.reading.usage, usage.total_cost, usage.reading.doubts)
+                    for name, usage in used.items()
+                ),
+                getattr(sample, options.latency, None),  # none is no time
+                f"epoch {sample.epoch}",
+                sample.why_unusable(),
+                logs.checksum(json.dumps([sample.input, sample.target])),
+                sample.metadata,
+                sample.output.flaws if sample.output else (),
+            )
+        )
+    # what the run was started with stands in the plan, and wins over what the model was made with
+    given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
+    results = log.results or _Results()
+    return Log(
+        str(file),
+        log.eval.task,
+        logs.collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver}),
+        samples,
+        finished=log.status == "success",
+        when=logs.find_begin(log.eval.created, *(sample.started_at for sample in log.samples)),
+        counted=results.total_samples if log.status == "success" else None,
+        means=results.means,
+        reduced=results.reducers,
+    )
+
+
+def _parse(file: Path, options: InspectOptions) -> _Log:
     if file.suffix.lower() == ".eval":
         with open_archive(file) as (names, read):
             # a run that did not finish has no header yet
@@ -232,7 +284,7 @@ def _log(file: Path, options: InspectOptions) -> _Log:
             log = parse(_Log, read(header), f"{file}, {header}")
             samples = [
                 parse(Sample, read(name), f"{file}, {name}")
-                for name in dict.fromkeys(names)  # of a name written twice, the last is what counts
+                for name in names  # of a name written twice, the last is what is read
                 if _SAMPLE.fullmatch(name)
             ]
         log = log.model_copy(update={"samples": samples})
@@ -246,29 +298,4 @@ def _log(file: Path, options: InspectOptions) -> _Log:
         stop(file, f"it ended as {log.status!r}", remedy)
     if not any(sample.scores or sample.error for sample in log.samples):
         stop(file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}")
-    needs_usage = options.cost in ("tokens", "usd")
-    if needs_usage and not any(log.known_usage(sample, options.usage) for sample in log.samples):
-        logged = {name for sample in log.samples for name in sample.model_usage}
-        problem = f"no usage of {log.eval.model} is logged; there is {', '.join(sorted(logged)) or 'none'}"
-        remedies = ["count every model with --usage all"] if logged else []
-        if any(getattr(sample, options.latency, None) for sample in log.samples):
-            remedies.append("take its seconds with --cost seconds")
-        remedies.append("let every evaluation cost 1 with --cost none")
-        stop(file, problem, ", or ".join(remedies))
     return log
-
-
-def _cost(
-    usages: Mapping[str, ModelUsage], options: InspectOptions, prices: Prices
-) -> tuple[float, float | None]:
-    """Tokens that were generated, and those of prompts; or what both cost in money, and None.
-
-    NaN where no usage is logged, as for an answer that came from a cache, or a model has no price.
-    """
-    if not usages:
-        return math.nan, None
-    if options.cost == "usd":
-        total_cost = usage_usd(usages, prices)
-        return math.nan if total_cost is None else total_cost, None
-    read = [usage for logged in usages.values() if (usage := logged.reading.usage) is not None]
-    return sum(usage.output for usage in read), sum(usage.prompt for usage in read)

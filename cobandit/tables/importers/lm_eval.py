@@ -8,28 +8,33 @@ there is no efficiency objective.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
-from cobandit.tables.card import Cost
-from cobandit.tables.importers import logs
-from cobandit.tables.importers.scores import ScoreReader
+from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
-from cobandit.tables.token_counts import make_token_counter
+from cobandit.tables.token_counts import TokenCounter, make_token_counter
+from cobandit.tables.usage import Usage
 
-_NOT_METRICS = ("doc", "target", "filtered_resps", "prompt_hash", "target_hash")
 _NAMES_OF_A_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
 class LmEvalOptions(LogOptions):
     """Options of ``cobandit import lm-eval``."""
 
+    cost: Literal["tokens", "usd", "none"] = Field(
+        "tokens",
+        description="Cost: tokens of the text; money (usd), by prices of today; or none, so that every "
+        "evaluation costs 1.",
+    )
     filter: str | None = Field(None, description="The filter to take, where a task has several.")
     tokenizer: Path | None = Field(None, description="A tokenizer.json (default: characters / 4).")
 
@@ -43,6 +48,7 @@ class _Results(Record):
     documents: dict[str, dict[str, JsonValue] | None] | None = Field(None, alias="n-samples")
     shots: dict[str, JsonValue] = Field(alias="n-shot", default_factory=dict)
     higher_is_better: dict[str, dict[str, bool | None]] = Field(default_factory=dict)
+    results: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     system_instruction: str | None = None
     chat_template_sha: str | None = None
 
@@ -70,82 +76,77 @@ class _Line(Record):
         """What was asked: each a prompt and its continuation or generation settings."""
         return [list(request.values()) for request in self.arguments.values()]
 
+    @property
+    def is_generated(self) -> bool:
+        """Whether the model wrote its answers, and did not only rate given ones."""
+        return all(len(request) > 1 and isinstance(request[1], dict) for request in self.requests)
+
 
 @importer("lm-eval", LmEvalOptions)
 def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> ImportResult:
-    """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files ``samples_<task>_<date>.jsonl``, or folders that hold them, each next to its ``results`` file.
-    options : LmEvalOptions
-    notes : Notes
-
-    Returns
-    -------
-    ImportResult
-
-    Raises
-    ------
-    TableError
-        If a file is damaged or none of the harness, or a choice (task, filter, metric) has to be made.
-    """
+    """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples."""
     files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
-    tasks, files = logs.choose_tasks(options, {file: _task(file) for file in files}, notes)
-    parsed = logs.read_each(files, _log, notes)
-    filters = _filters(options.filter, parsed)
-    scored = [
-        (_task(file), line.scores if line.filter == filters[_task(file)] else ())
-        for file, log in parsed.items()
-        for _, line in log.lines
-    ]
-    metrics = logs.choose_metrics("metric", options.metric, scored)
-    if not options.compare_tasks:
-        _compare_documents(parsed)
     tokens = make_token_counter(options.tokenizer)
-    reader = ScoreReader(options.word)
-
-    runs = []
-    for file, (lines, results, settings) in parsed.items():
-        task, filter_, wanted = _task(file), filters[_task(file)], metrics.of[_task(file)]
-        better = results.higher_is_better.get(task, {})
-        if lower := [name for name in wanted if better.get(name) is False]:
-            stop(file, f"the harness says that a lower {lower[0]} is better", "choose another with --metric")
-        day, _, time = _date(file).partition("T")
-        when = logs.find_begin(f"{day}T{time.replace('-', ':')}")
-        run = logs.LoggedRun(str(file), task, settings, when=when)
-        held = len({line.doc_id for _, line in lines if line.filter == filter_})
-        notes.compare(file, held, ((results.documents or {}).get(task) or {}).get("effective"))
-        for where, line in lines:
-            if line.filter != filter_:
-                run.left_out[f"lines of the filter {line.filter!r}"] += 1
-            elif missing := [name for name in wanted if name not in line.scores]:
-                run.left_out[f"lines without {missing[0]}"] += 1
-            else:
-                instance = plain_text(line.doc_id, where, "the doc_id")
-                scores = tuple(reader.read(line.scores[name], name) for name in wanted)
-                cost = sum(map(tokens.count, _answers(line, where, options.count == "all")))
-                prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
-                run.evaluations.append(logs.Evaluation(instance, scores, cost, prompt=prompt))
-        runs.append(run)
-    notes.logs += reader.unknown_words()
-    unit = Cost(column="tokens", unit=tokens.unit)
-    measured = {"filters": filters, "tokens": options.count}
-    return logs.combine(runs, tasks, metrics, unit, options, notes, "lm-evaluation-harness logs", measured)
+    runs = log_samples.collect(files, lambda file: [_read(file, options, tokens)], options, notes, _task)
+    filters = _choose_filters(options.filter, runs)
+    runs = [_take_filter(log, filters[log.task], notes) for log in runs]
+    measured = {"filters": filters} | (
+        {"tokens": options.count} if options.cost == "tokens" else {"cost": options.cost}
+    )
+    source = "lm-evaluation-harness logs"
+    return log_samples.combine_samples(
+        runs, options, notes, source, measured, what="metric", unit=tokens.unit
+    )
 
 
-class _Log(NamedTuple):
-    lines: list[tuple[str, _Line]]
-    results: _Results
-    settings: dict[str, Any]
+def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
+    """Read a file of samples, of all filters; fields of a document are among those of its sample."""
+    results, task = _results(file), _task(file)
+    day, _, time = _date(file).partition("T")
+    settings = _settings(file, task, results)
+    reads_all = options.where is not None or options.cluster is not None
+    samples = []
+    for where, content in read_lines(file):
+        line = parse(_Line, content, where)
+        document = (line.model_extra or {}).get("doc")
+        # the documents would fill the memory
+        fields = document if reads_all and isinstance(document, dict) else {}
+        answers = _answers(line, where, options.count == "all" or options.cost != "tokens")
+        prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
+        usage = Usage(prompt, 0, sum(map(tokens.count, answers)))
+        samples.append(
+            Sample(
+                plain_text(line.doc_id, where, "the doc_id"),
+                line.scores,
+                (ModelUse(str(settings["model"]), usage),),
+                repeat=line.filter,
+                question=line.doc_hash,
+                fields={"filter": line.filter, **fields},
+                flaws=(logs.EMPTY,) * (line.is_generated and not any(map(str.strip, answers))),
+            )
+        )
+    better = results.higher_is_better.get(task, {})
+    return Log(
+        str(file),
+        task,
+        settings,
+        samples,
+        when=logs.find_begin(f"{day}T{time.replace('-', ':')}"),
+        counted=((results.documents or {}).get(task) or {}).get("effective"),
+        means={
+            name: value
+            for name, value in results.results.get(task, {}).items()
+            if isinstance(value, (int, float))
+        },
+        lower=[name for name, is_better in better.items() if is_better is False],
+    )
 
 
-def _filters(wanted: str | None, parsed: Mapping[Path, _Log]) -> dict[str, str]:
+def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
     """The filter of each task: the wanted one where there are several, else the only one."""
     found: dict[str, set[str]] = {}
-    for file, log in parsed.items():
-        found.setdefault(_task(file), set()).update(line.filter for _, line in log.lines)
+    for log in runs:
+        found.setdefault(log.task, set()).update(sample.repeat for sample in log.samples)
     if wanted is not None:
         logs.choose("filter", wanted, set().union(*found.values()), "--filter")
     return {
@@ -154,25 +155,20 @@ def _filters(wanted: str | None, parsed: Mapping[Path, _Log]) -> dict[str, str]:
     }
 
 
-def _log(file: Path) -> _Log:
-    results, lines = _results(file), []
-    for where, content in read_lines(file):
-        line = parse(_Line, content, where)
-        for key in _NOT_METRICS:  # the documents would fill the memory
-            (line.model_extra or {}).pop(key, None)
-        lines.append((where, line))
-    return _Log(lines, results, _settings(file, _task(file), results))
-
-
-def _compare_documents(parsed: Mapping[Path, _Log]) -> None:
-    """Refuse logs that have other documents under the same ``doc_id``, as versions of a task may."""
-    known: dict[tuple[str, int | str], tuple[str, Path]] = {}
-    for file, log in parsed.items():
-        for _, line in log.lines:
-            before, first = known.setdefault((_task(file), line.doc_id), (line.doc_hash, file))
-            if line.doc_hash != before:
-                problem = f"by its doc_hash, document {line.doc_id!r} is another one than in {first}"
-                stop(file, problem, "leave out the runs of another version of the task")
+def _take_filter(log: Log, chosen: str, notes: Notes) -> Log:
+    """Take the samples of one filter, and the run's own means under it, which are called METRIC,FILTER."""
+    for sample in log.samples:
+        if sample.repeat != chosen:
+            notes.left_out[f"lines of the filter {sample.repeat!r}"] += 1
+    return replace(
+        log,
+        samples=[replace(sample, repeat="") for sample in log.samples if sample.repeat == chosen],
+        means={
+            name.removesuffix(f",{chosen}"): mean
+            for name, mean in log.means.items()
+            if name.endswith(f",{chosen}")
+        },
+    )
 
 
 def _task(file: Path) -> str:
@@ -227,11 +223,12 @@ def _value(text: str) -> Any:
 
 def _answers(line: _Line, where: str, given: bool) -> list[str]:
     """Texts that the model generated, or, if these are to be counted, the given ones that it rated."""
-    if all(len(request) > 1 and isinstance(request[1], dict) for request in line.requests):
+    if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not given:
         problem = "the model only rated given answers here, so nothing was generated"
-        stop(where, problem, "count prompts and answers with --count all")
+        remedy = "count prompts and answers with --count all, or let each cost 1 with --cost none"
+        stop(where, problem, remedy)
     return [_text(part) for request in line.requests for part in request[1:2]]
 
 

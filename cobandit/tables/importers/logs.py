@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from cobandit.faults import TableError, stop, suggest
 from cobandit.tables.card import RESERVED, Cost, Objective
@@ -146,24 +145,22 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     return Metrics(of, chosen if several else ("accuracy",))
 
 
-def choose_tasks(
-    options: LogOptions, task_of: Mapping[Path, str], notes: Notes
-) -> tuple[list[str], list[Path]]:
+def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) -> tuple[list[str], list[T]]:
     """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
 
     Parameters
     ----------
     options : LogOptions
-    task_of : mapping of Path to str
-        The task of each log.
+    task_of : mapping to str
+        The task of each log, by its file or number.
     notes : Notes
         Takes the number of logs that are left out.
 
     Returns
     -------
     tasks : list of str
-    files : list of Path
-        The logs of these tasks.
+    logs : list
+        The logs of these tasks, as ``task_of`` has them.
 
     Examples
     --------
@@ -178,10 +175,10 @@ def choose_tasks(
     for task in wanted:
         found = fnmatch.filter(names, task or "")
         tasks |= dict.fromkeys(found or [choose("task", task, names, option)])
-    files = [file for file, task in task_of.items() if task in tasks]
-    if len(files) < len(task_of):
-        notes.left_out["logs of other tasks"] += len(task_of) - len(files)
-    return list(tasks), files
+    chosen = [log for log, task in task_of.items() if task in tasks]
+    if len(chosen) < len(task_of):
+        notes.left_out["logs of other tasks"] += len(task_of) - len(chosen)
+    return list(tasks), chosen
 
 
 def find_begin(created: str, *samples: str | None) -> float:
@@ -203,7 +200,9 @@ def find_begin(created: str, *samples: str | None) -> float:
     return 0.0 if pd.isna(read) else float(read.timestamp())
 
 
-def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Notes) -> pd.Series:
+def charge_free(
+    costs: pd.Series, configs: pd.Series, unit: str, smallest: float | None, notes: Notes
+) -> pd.Series:
     """Give each evaluation that cost nothing a smallest cost; theory and budgets need one above zero.
 
     An empty answer has no tokens and is an answer all the same: leaving it out would bias the means.
@@ -212,13 +211,15 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
     ----------
     costs : Series of float
         Finite, not negative.
+    configs : Series of str
+        Configuration of each evaluation.
     unit : str
         The unit of the costs, for the report.
     smallest : float or None
         What the user asked for. By default 1 where all costs are whole numbers, as tokens are, else a
         thousandth of the median of those above zero.
     notes : Notes
-        Takes how many there are and what each counts as.
+        Takes how many there are per configuration, and what each counts as.
 
     Raises
     ------
@@ -227,10 +228,12 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
 
     Examples
     --------
-    >>> charge_free(pd.Series([0.0, 12.0, 31.0]), "tokens", None, notes := Notes()).tolist()
+    >>> configs = pd.Series(["a", "a", "b"])
+    >>> charge_free(pd.Series([0.0, 12.0, 31.0]), configs, "tokens", None, notes := Notes()).tolist()
     [1.0, 12.0, 31.0]
-    >>> notes.remarks
-    ['note: 1 of 3 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)']
+    >>> notes.remarks, notes.counted
+    (['note: 1 of 3 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)'], \
+['cost nothing: 1 of 2 evaluations of a'])
     """
     free = costs == 0
     if not free.any():
@@ -245,6 +248,7 @@ def charge_free(costs: pd.Series, unit: str, smallest: float | None, notes: Note
     notes.smallest = smallest
     counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
     notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
+    notes.count("cost nothing", configs[free], configs)
     return costs.mask(free, smallest)
 
 
@@ -271,24 +275,20 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
     >>> logged = pd.DataFrame({"config": list("aab"), "cost": [2.0, np.nan, 5.0], "prompt": np.nan})
     >>> settle_unmeasured(logged, "mean", notes := Notes())["cost"].tolist()
     [2.0, 2.0, 5.0]
-    >>> notes.remarks
+    >>> notes.counted
     ['cost not measured, taken as the mean of the others: 1 of 2 evaluations of a']
     """
     unmeasured = logged["cost"].isna()
     if not unmeasured.any():
         return logged
     if unmeasured.all():
-        stop("the costs", "no cost was measured", "take another cost, or let every evaluation cost 1")
+        is_timed = "seconds" in logged and logged["seconds"].notna().all()
+        timed = "take the time with --cost seconds, or " if is_timed else ""
+        stop("the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none")
+    measured = logged["config"].isin(logged["config"][~unmeasured])
     treated = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
-    totals = Counter(logged["config"])
-    lines = []
-    for config, number in Counter(logged["config"][unmeasured]).items():
-        if number == totals[config]:
-            lines.append(f"cost not measured, left out: all {number:,} evaluations of {config}")
-            continue
-        share = f"{number:,} of {totals[config]:,} evaluations of {config}"
-        lines.append(f"cost not measured, {treated}: {share}")
-    notes.remarks += limit_lines(lines)
+    notes.count(f"cost not measured, {treated}", logged["config"][unmeasured & measured], logged["config"])
+    notes.count("cost not measured, left out", logged["config"][~measured], logged["config"])
     if how == "mean":
         means = logged.groupby("config")[["cost", "prompt"]].transform("mean")
         logged = logged.fillna({"cost": means["cost"], "prompt": means["prompt"]})
@@ -474,10 +474,11 @@ def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     >>> sum_settings({"top_k": 1}) == sum_settings({"top_k": 1.0})
     True
     """
-    return {name: _checksum(spell(value)) for name, value in settings.items()}
+    return {name: checksum(spell(value)) for name, value in settings.items()}
 
 
-def _checksum(text: str) -> str:
+def checksum(text: str) -> str:
+    """Short checksum of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
@@ -494,10 +495,14 @@ def shorten(text: str) -> str:
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
-    return f"{plain[:24]}... ({_checksum(text)})"
+    return f"{plain[:24]}... ({checksum(text)})"
 
 
 SCORE, SECONDS = "score", "seconds"
+
+
+#: What makes an answer doubtful, as reports and cards call it.
+CUT_OFF, EMPTY = "cut off", "empty"
 
 
 class Evaluation(NamedTuple):
@@ -505,7 +510,8 @@ class Evaluation(NamedTuple):
 
     ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt, which ``cost`` leaves out
     and `combine` adds where all are to be counted, None where they cost nothing of their own; ``repeat``
-    tells evaluations of one instance apart, where the logs have several.
+    tells evaluations of one instance apart, where the logs have several; ``flaws`` are what makes its answer
+    doubtful, and ``cluster`` is what its instance has in common with others.
     """
 
     instance: str
@@ -514,6 +520,8 @@ class Evaluation(NamedTuple):
     seconds: float | None = None
     prompt: float | None = None
     repeat: str = ""
+    flaws: tuple[str, ...] = ()
+    cluster: Any = None
 
 
 @dataclass
@@ -589,12 +597,17 @@ def combine(
     no_names = {*reserved, *RESERVED, "efficiency"}
     scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
-    described = name_configurations(given, options.by, {*reserved, *scores.values()})
+    shared = [] if options.cluster is None else [options.cluster]
+    described = name_configurations(given, options.by, {*reserved, *scores.values(), *shared})
     if not options.by and all(run.name for run in runs):
         described["config"] = [run.name for run in runs]
     arms = [str(name) for name in described][1:]
+    _count_left_out(runs, described["config"], notes)
     evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
     logged = _newest(evaluations, runs, notes)
+    for flaw in (CUT_OFF, EMPTY):
+        flawed = logged["flaws"].map(lambda flaws, flaw=flaw: flaw in flaws).astype(bool)
+        notes.count(f"answers {flaw}", logged["config"][flawed], logged["config"])
     logged = settle_unmeasured(logged, options.unmeasured, notes)
     if options.count == "all":
         logged["cost"] += logged["prompt"].fillna(0.0)
@@ -604,19 +617,26 @@ def combine(
 
     values = np.array(logged["scores"].tolist()).T
     frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
-    frame[cost.column] = charge_free(logged["cost"], cost.unit, options.smallest_cost, notes)
+    frame[cost.column] = charge_free(
+        logged["cost"], logged["config"], cost.unit, options.smallest_cost, notes
+    )
     made = [Objective(name=name, column=column) for name, column in scores.items()]
     if logged["seconds"].notna().all():
         frame[SECONDS] = logged["seconds"]
         made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
     frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
+    for column in shared:
+        if column in frame:
+            stop("--cluster", f"{column!r} is the name of another column of the table", "rename the field")
+        frame[column] = logged["cluster"].astype(str)
+    _count_same_repeats(frame, list(scores.values()), notes)
     repeats = getattr(options, "repeats", "mean")
-    frame = average_repeats(frame, arms, logged["name"], repeats, notes).reset_index(drop=True)
+    frame = average_repeats(frame, [*arms, *shared], logged["name"], repeats, notes).reset_index(drop=True)
 
     n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
     per_instance = frame["instance"].value_counts()
-    shared = int((per_instance == n_configs).sum())
-    if not shared:
+    n_shared = int((per_instance == n_configs).sum())
+    if not n_shared:
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
         stop("the logs", f"no instance was evaluated under each of {those}", remedy)
@@ -625,11 +645,20 @@ def combine(
     notes.remarks[:0] = [
         f"source: {origin}",
         f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {n_logs:,} logs",
-        f"instances: {len(per_instance):,}, of which {shared:,} were evaluated under every configuration",
+        f"instances: {len(per_instance):,}, of which {n_shared:,} were evaluated under every configuration",
         f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
     settings = {label: sum_settings(each) for label, each in zip(described["config"], given, strict=True)}
-    return ImportResult(frame, cost, tuple(made), tuple(arms), origin, measured, settings=settings)
+    return ImportResult(
+        frame,
+        cost,
+        tuple(made),
+        tuple(arms),
+        origin,
+        measured,
+        settings=settings,
+        cluster=options.cluster,
+    )
 
 
 def _list(value: Any) -> str:
@@ -645,14 +674,46 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     """Leave out the logs none of whose evaluations can be used, with the reasons, unless all are so."""
     found = [run for run in runs if run.evaluations]
     for run in runs:
-        if run.evaluations:
-            notes.left_out.update(run.left_out)
-        else:
+        if not run.evaluations:
             why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
             notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
     if not found:
         stop("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
     return found
+
+
+def _count_left_out(runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes) -> None:
+    """Count evaluations that cannot be used, per configuration and reason."""
+    reasons = dict.fromkeys(reason for run in runs for reason in run.left_out)
+    totals = [
+        config
+        for run, config in zip(runs, configs, strict=True)
+        for _ in range(len(run.evaluations) + run.left_out.total())
+    ]
+    for reason in reasons:
+        lost = [
+            config for run, config in zip(runs, configs, strict=True) for _ in range(run.left_out[reason])
+        ]
+        notes.count(reason, lost, totals)
+        notes.left_out[reason] += len(lost)
+
+
+#: Number of instances with repeats from which on it is remarked that these never differ.
+MANY_REPEATED = 5
+
+
+def _count_same_repeats(frame: pd.DataFrame, scores: Sequence[str], notes: Notes) -> None:
+    """Count instances with repeats where none differs from another, in any instance of a configuration."""
+    pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
+    repeated = pairs.size() > 1
+    if not repeated.any():
+        return
+    differ = (pairs.max() > pairs.min()).any(axis=1)
+    n_repeated = Counter(repeated.index.get_level_values("config")[repeated])
+    n_differ = Counter(repeated.index.get_level_values("config")[repeated & differ])
+    for config, number in n_repeated.items():
+        if number >= MANY_REPEATED and not n_differ[config]:
+            notes.count("repeats never differ", [config] * number, [config] * number)
 
 
 def _evaluations(
@@ -677,7 +738,11 @@ def _evaluations(
     frame["scores"] = pd.Series(list(scores), dtype=object)
     frame = frame[kept].reset_index(drop=True)
     if frame.empty:
-        stop("the logs", "no evaluation has a score", "choose another score with --metric")
+        stop(
+            "the logs",
+            "no evaluation has a score that can be used",
+            "see why, below, or choose with --metric",
+        )
 
     match getattr(options, "cost", "tokens"):
         case "none":
@@ -691,22 +756,11 @@ def _evaluations(
         notes.remarks.append(f"note: {counted}, so efficiency is no objective (--latency takes another time)")
     if untimed.any():
         frame["seconds"] = math.nan
-    again = frame.duplicated(["run", "instance", "repeat"])
-    _refuse_first(frame, again, runs, "more than one evaluation in this log", "keep one line per instance")
     tasks = [run.task for run in runs]
     if len(set(tasks)) > 1 and not options.compare_tasks:
         frame["instance"] = frame["run"].map(tasks.__getitem__) + "/" + frame["instance"]
     several = len(set(frame["repeat"])) > 1
     return frame.assign(name=frame["instance"] + ", " + frame["repeat"] if several else frame["instance"])
-
-
-def _refuse_first(
-    frame: pd.DataFrame, wrong: ArrayLike, runs: Sequence[LoggedRun], problem: str, remedy: str
-) -> None:
-    """Refuse the first of the evaluations that are wrong, if there is one."""
-    for place in np.flatnonzero(wrong)[:1]:
-        first = frame.iloc[place]
-        stop(runs[first["run"]].file, f"instance {first['instance']!r} has {problem}", remedy)
 
 
 def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:

@@ -9,22 +9,22 @@ that came from promptfoo's cache has no cost and no time of its own.
 import json
 from collections import Counter
 from collections.abc import Sequence
-from math import nan
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
-from cobandit.tables.importers import logs
-from cobandit.tables.importers.scores import ScoreReader
-from cobandit.tables.importers.sources import ImportResult, Notes, PricedOptions, importer
+from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
+from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
 from cobandit.tables.safe_reading import Record, find_files, parse
+from cobandit.tables.usage import Usage
 
 #: ``failureReason`` of an entry that got no answer.
 FAILED = 2
 
 
-class PromptfooOptions(PricedOptions):
+class PromptfooOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import promptfoo``."""
 
     latency: Literal["latencyMs", "none"] = Field(
@@ -50,12 +50,17 @@ class _Tokens(Record):
 class _Response(Record):
     cached: bool = False
     tokenUsage: _Tokens | None = None
+    output: JsonValue = None
+    finishReason: str | None = None
 
 
 class _Entry(Record):
     provider: _Named
     prompt: _Named = _Named()
     vars: dict[str, JsonValue] = Field(default_factory=dict)
+    metadata: Annotated[dict[str, JsonValue], BeforeValidator(lambda given: given or {})] = Field(
+        default_factory=dict
+    )
     response: _Response | None = None
     score: JsonValue = None
     namedScores: dict[str, JsonValue] | None = None
@@ -72,6 +77,30 @@ class _Entry(Record):
     def failed(self) -> bool:
         """Whether there was no answer; an answer that failed its assertions is one."""
         return self.response is None or self.failureReason == FAILED
+
+    @property
+    def used(self) -> tuple[ModelUse, ...]:
+        """Tokens and money; nothing of an answer that came from a cache."""
+        if self.response is None or self.response.cached:
+            return ()
+        tokens = self.response.tokenUsage or _Tokens()
+        usage = None if tokens.completion is None else Usage(tokens.prompt or 0, 0, tokens.completion)
+        return (ModelUse(self.provider.name or "", usage, self.cost),)
+
+    @property
+    def seconds(self) -> float | None:
+        """Time that the answer took; one that came from a cache took none of its own."""
+        if self.response is None or self.response.cached or self.latencyMs is None:
+            return None
+        return self.latencyMs / 1000
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What makes the answer doubtful."""
+        if self.response is None:
+            return ()
+        is_cut_off = self.response.finishReason in ("length", "max_tokens")
+        return (logs.CUT_OFF,) * is_cut_off + (logs.EMPTY,) * (self.response.output == "")
 
 
 class _Stats(Record):
@@ -92,65 +121,51 @@ class _File(Record):
 
 @importer("promptfoo", PromptfooOptions)
 def read_logs(paths: Sequence[Path], options: PromptfooOptions, notes: Notes) -> ImportResult:
-    """Results of promptfoo, as promptfoo eval --output results.json writes them.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files of results, or folders that hold them.
-    options : PromptfooOptions
-    notes : Notes
-
-    Returns
-    -------
-    ImportResult
-
-    Raises
-    ------
-    TableError
-        If a file is damaged or none of promptfoo's, or a score has to be chosen.
-    """
+    """Results of promptfoo, as promptfoo eval --output results.json writes them."""
     files = find_files(paths, ["*.json"], "promptfoo results")
-    parsed = logs.read_each(files, lambda file: parse(_File, file).results, notes)
-    scored = [("promptfoo", entry.scores) for log in parsed.values() for entry in log.results]
-    metrics = logs.choose_metrics("score", options.metric or ("score",), scored)
-    wanted = metrics.of["promptfoo"]
-    reader = ScoreReader(options.word)
-
-    runs: list[logs.LoggedRun] = []
-    for file, log in parsed.items():
-        if log.stats:
-            counted = log.stats.successes + log.stats.failures + log.stats.errors
-            notes.compare(file, len(log.results), counted)
-        by_configuration: dict[tuple[str | None, str | None], logs.LoggedRun] = {}
-        repeats: Counter[tuple[int, str]] = Counter()
-        for entry in log.results:
-            key = entry.provider.name, entry.prompt.name
-            if key not in by_configuration:
-                settings = logs.collect_settings(file, key[0], {"prompt": key[1]})
-                by_configuration[key] = logs.LoggedRun(
-                    str(file), "promptfoo", settings, when=logs.find_begin(log.timestamp)
-                )
-            run = by_configuration[key]
-            if entry.failed:
-                run.left_out["results without an answer"] += 1
-                continue
-            instance = name_instance(entry.vars)
-            repeats[id(run), instance] += 1
-            run.evaluations.append(
-                logs.Evaluation(
-                    instance,
-                    tuple(reader.read(entry.scores.get(name), name) for name in wanted),
-                    *_cost(entry, options),
-                    repeat=f"repeat {repeats[id(run), instance]}",
-                )
-            )
-        runs += by_configuration.values()
-    notes.logs += reader.unknown_words()
+    found = log_samples.collect(files, lambda file: _read(file, options, notes), options, notes)
     measured = options.identify(options.latency)
-    return logs.combine(
-        runs, ["promptfoo"], metrics, options.charged, options, notes, "promptfoo results", measured
+    return log_samples.combine_samples(
+        found, options, notes, "promptfoo results", measured, default=("score",)
     )
+
+
+def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
+    """Read a file: a log for each provider with each prompt."""
+    parsed = parse(_File, file).results
+    if parsed.stats:
+        held = len(parsed.results)
+        counted = parsed.stats.successes + parsed.stats.failures + parsed.stats.errors
+        notes.compare(str(file), held, held, counted)
+    samples: dict[tuple[str | None, str | None], list[Sample]] = {}
+    repeats: Counter[tuple[str | None, str | None, str]] = Counter()
+    for entry in parsed.results:
+        key = entry.provider.name, entry.prompt.name
+        instance = name_instance(entry.vars)
+        repeats[*key, instance] += 1
+        samples.setdefault(key, []).append(
+            Sample(
+                instance,
+                entry.scores,
+                entry.used,
+                None if options.latency == "none" else entry.seconds,
+                f"repeat {repeats[*key, instance]}",
+                "results without an answer" if entry.failed else None,
+                fields={**entry.vars, **entry.metadata},
+                flaws=entry.flaws,
+            )
+        )
+    when = logs.find_begin(parsed.timestamp)
+    return [
+        Log(
+            str(file),
+            "promptfoo",
+            logs.collect_settings(file, provider, {"prompt": prompt}),
+            samples[provider, prompt],
+            when=when,
+        )
+        for provider, prompt in samples
+    ]
 
 
 def name_instance(variables: dict[str, JsonValue]) -> str:
@@ -166,14 +181,3 @@ def name_instance(variables: dict[str, JsonValue]) -> str:
         if isinstance(value, str) and value.strip():
             return logs.shorten(value)
     return logs.shorten(json.dumps(variables, sort_keys=True, ensure_ascii=False))
-
-
-def _cost(entry: _Entry, options: PromptfooOptions) -> tuple[float, float | None, float | None]:
-    """Return cost, seconds and tokens of the prompt; the cost is NaN where none was measured."""
-    tokens = (entry.response and entry.response.tokenUsage) or _Tokens()
-    if entry.response is None or entry.response.cached:
-        return nan, None, None
-    seconds = None if options.latency == "none" or entry.latencyMs is None else entry.latencyMs / 1000
-    if options.cost == "usd":
-        return nan if entry.cost is None else entry.cost, seconds, None
-    return nan if tokens.completion is None else tokens.completion, seconds, tokens.prompt

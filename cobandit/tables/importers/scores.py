@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import stop, suggest
-from cobandit.tables.importers.sources import Notes, ScoreOptions, limit_lines
+from cobandit.tables.importers.sources import Notes, ScoreOptions
 
 #: Numbers that words of common scorers stand for, as Inspect reads them.
 WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
@@ -225,8 +225,8 @@ def rescale_scores(
             stop("the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score")
         if outside.any():
             examples = ", ".join(f"{value:g}" for value in np.unique(column[outside])[:3])
-            notes.remarks += _count_by_config(
-                configs[outside], f"scores of {name} outside {low:g} to {high:g} ({examples}): no score"
+            notes.count(
+                f"scores of {name} outside {low:g} to {high:g} ({examples}): no score", configs[outside]
             )
         column[outside] = nan
         rescaled[:, d] = (column - low) / (high - low)
@@ -262,28 +262,18 @@ def settle_missing(
     >>> scores = np.array([[0.5], [np.nan]])
     >>> settle_missing(scores, configs, ScoreOptions(missing="zero"), notes := Notes())[0].tolist()
     [[0.5], [0.0]]
-    >>> notes.remarks
+    >>> notes.counted
     ['no score, counted as 0: 1 of 1 evaluations of b']
     """
     missing: npt.NDArray[np.bool_] = np.asarray(np.isnan(scores).any(axis=1))
     if not missing.any():
         return scores, ~missing
     treated = {"leave-out": "no score, left out", "zero": "no score, counted as 0", "refuse": "no score"}
-    lines = _count_by_config(configs[missing], treated[options.missing], configs)
+    before = len(notes.counted)
+    notes.count(treated[options.missing], configs[missing], configs)
     if options.missing == "refuse":
         remedy = "leave them out with --missing leave-out, or count them as 0 with --missing zero"
-        stop("the scores", "; ".join(lines), remedy)
-    notes.remarks += lines
+        stop("the scores", "; ".join(notes.counted[before:]), remedy)
     if options.missing == "zero":
         return np.nan_to_num(scores, nan=0.0), np.ones_like(missing)
     return scores, ~missing
-
-
-def _count_by_config(configs: pd.Series, what: str, every: pd.Series | None = None) -> list[str]:
-    """Count evaluations per configuration, one line each; ``every`` are the configurations of all."""
-    totals = Counter([] if every is None else every.tolist())
-    lines = []
-    for config, number in Counter(configs.tolist()).items():
-        total = f" of {totals[config]:,}" if totals else ""
-        lines.append(f"{what}: {number:,}{total} evaluations of {config}")
-    return limit_lines(lines)

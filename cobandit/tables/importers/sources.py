@@ -29,7 +29,8 @@ class Notes:
 
     ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
     ``smallest`` is what an evaluation that cost nothing counts as; ``doubts`` are what could not be read as
-    it should, by kind: how often, and the first.
+    it should, by kind: how often, and the first; ``counts`` are of evaluations that something is the matter
+    with, by configuration and what it is, and ``counted`` is the same as lines.
 
     Examples
     --------
@@ -49,6 +50,34 @@ class Notes:
     logs: list[str] = field(default_factory=list)
     smallest: float | None = None
     doubts: dict[str, tuple[int, str]] = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    counted: list[str] = field(default_factory=list)
+
+    def count(self, what: str, configs: Iterable[str], every: Iterable[str] = ()) -> None:
+        """Count evaluations that something is the matter with, and remark how many each configuration has.
+
+        Parameters
+        ----------
+        what : str
+        configs : iterable of str
+            Configuration of each such evaluation.
+        every : iterable of str
+            Configuration of each evaluation.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> notes.count("answers cut off", ["a"], ["a", "a", "b"])
+        >>> notes.counted, notes.counts
+        (['answers cut off: 1 of 2 evaluations of a'], {'a': Counter({'answers cut off': 1})})
+        """
+        totals = Counter(every)
+        lines = []
+        for config, number in Counter(configs).items():
+            total = f" of {totals[config]:,}" if totals else ""
+            lines.append(f"{what}: {number:,}{total} evaluations of {config}")
+            self.counts.setdefault(config, Counter())[what] += number
+        self.counted += limit_lines(lines)
 
     def doubt(self, where: str, doubts: Iterable[Doubt]) -> None:
         """Count what could not be read as it should."""
@@ -56,12 +85,17 @@ class Notes:
             number, first = self.doubts.get(kind, (0, f"{where}: {text}"))
             self.doubts[kind] = number + 1, first
 
-    def compare(self, file: Path, held: int, counted: Any) -> None:
-        """Remark that a log holds fewer evaluations than its run counted, as one that was cut short does."""
-        if type(counted) is int and held < counted:
-            self.remarks.append(
-                f"incomplete: {file.name} holds {held} of the {counted} evaluations of its run"
-            )
+    def compare(self, file: str, written: int, held: int, counted: Any) -> None:
+        """Remark that a log holds fewer evaluations than its run counted, as one that was cut short, or more.
+
+        Evaluations that are ``written`` twice may have been counted twice.
+        """
+        if type(counted) is not int or counted in (written, held):
+            return
+        if held < counted:
+            self.remarks.append(f"incomplete: {file} holds {held} of the {counted} evaluations of its run")
+        else:
+            self.remarks.append(f"differs: {file} holds {held} evaluations, and its run counted {counted}")
 
     def lines(self) -> list[str]:
         """All of it, one line each."""
@@ -70,7 +104,7 @@ class Notes:
             f"doubtful usage, {number:,} times {kind}; the first: {first}"
             for kind, (number, first) in self.doubts.items()
         ]
-        return [*self.remarks, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
+        return [*self.remarks, *self.counted, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
 
     def list_logs(self) -> list[str]:
         """The logs that are left out, one line each."""
@@ -148,19 +182,16 @@ class LogOptions(ScoreOptions, CostOptions):
     count: Literal["generated", "all"] = Field(
         "generated", description="Tokens that cost: those generated, or all, with the prompt's."
     )
-
-
-class RepeatOptions(Options):
-    """Options of importers of what may hold several evaluations of one instance."""
-
-    repeats: Literal["mean", "separate"] = Field(
-        "mean", description="Repeats of an instance (epochs, trials): their mean, or each an instance itself."
+    where: str | None = Field(
+        None,
+        description="Take only samples that fulfil this, such as \"difficulty == 'hard'\": a condition on "
+        "settings, scores, seconds and fields of samples.",
     )
-
-
-class PricedOptions(LogOptions, RepeatOptions):
-    """Options of importers of logs that count tokens by model, which prices turn into money."""
-
+    cluster: str | None = Field(
+        None,
+        description="A field of samples that says what instances have in common, such as a passage that "
+        "questions are about: what is settled then counts its values.",
+    )
     cost: Literal["tokens", "usd", "seconds", "none"] = Field(
         "tokens",
         description="Cost: tokens; money (usd), as it was logged or by prices of today; the seconds of "
@@ -197,6 +228,14 @@ class PricedOptions(LogOptions, RepeatOptions):
             problem = f"prices mean nothing where the cost is {self.cost}"
             stop("--prices", problem, "add --cost usd, or leave it out")
         return read_prices(self.prices)
+
+
+class RepeatOptions(Options):
+    """Options of importers of what may hold several evaluations of one instance."""
+
+    repeats: Literal["mean", "separate"] = Field(
+        "mean", description="Repeats of an instance (epochs, trials): their mean, or each an instance itself."
+    )
 
 
 class ImportResult(NamedTuple):
@@ -472,15 +511,25 @@ def import_logs(
         fields["split"] |= _given(split)
         if notes.smallest is not None:  # of an earlier table the larger one: it covers both
             fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
+        fields |= _add_counts(found, old, notes)
         card = check_fields(Card, fields, _name_card_option)
         _validate(found, card, f"what was read of the {source} logs")
     except TableError as error:
-        error.args = ("\n".join([str(error), *notes.list_logs()]),)
+        error.args = ("\n".join([str(error), *notes.list_logs(), *notes.counted]),)
         raise
     report = (f"made by: cobandit import {source}", *notes.lines())
     made = {"importer": source, "measured": found.measured, "settings": found.settings}
     table = write_table(found.frame, fields, output, report, made)
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
+
+
+def _add_counts(found: ImportResult, old: Earlier | None, notes: Notes) -> dict[str, Any]:
+    """Return the card's counts: those of this import, and of an earlier table's other configurations."""
+    configs = set(found.frame["config"])
+    before = {} if old is None else old.card.counts
+    counts = {config: dict(number) for config, number in before.items() if config in configs}
+    counts |= {config: dict(number) for config, number in notes.counts.items() if config in configs}
+    return {"counts": counts} if counts else {}
 
 
 def _name_option(field: str) -> str:

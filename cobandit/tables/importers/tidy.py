@@ -160,8 +160,8 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (
-            wide and (options.config or options.arm or options.cluster),
-            "--config, --arm and --cluster are for files that are not wide",
+            wide and (options.config or options.arm),
+            "--config and --arm are for files that are not wide",
         ),
         (
             scores_only and (text or objectives[1:]),
@@ -260,7 +260,9 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     with_cost = f'take only the rows that have one: --where "`{cost.column}`.notna()"'
     paid = check_column(frame[cost.column], [_PAID], faults, with_cost)
     if paid is not None:
-        frame[cost.column] = charge_free(pd.Series(paid), cost.unit, options.smallest_cost, notes)
+        frame[cost.column] = charge_free(
+            pd.Series(paid), frame["config"], cost.unit, options.smallest_cost, notes
+        )
     ranges = _ranges(options)
     objectives = tuple(
         _scale(frame, objective, ranges[objective.name], faults) for objective in options.objective
@@ -298,7 +300,7 @@ def _locate(
         file, number = origin[row - 1]
         if column == "instance":
             column = options.instance
-        elif options.wide is not None and column is not None:
+        elif options.wide is not None and column not in (None, options.cluster):
             column = options.wide.replace("{config}", configs[row - 1]).replace("{field}", column)
         elif column == "config":
             column = options.config[0]
@@ -439,12 +441,15 @@ def _melt(
         remedy = "correct --wide, or the columns that --objective, --text and --cost name"
         stop(file, f"no column fits the pattern {options.wide!r}", remedy)
     fields = {objective.column for objective in options.objective}.union(options.text, *found.values())
+    _check_columns(frame, [options.cluster] if options.cluster else [], file)
+    shared = {options.cluster: frame[options.cluster]} if options.cluster else {}
     parts = []
     for config, columns in sorted(found.items()):
         if missing := sorted(fields - columns.keys()):
             problem = f"configuration {config!r} has no column for {missing[0]!r}"
             stop(file, problem, "add it, or correct --wide")
-        parts.append(_take(frame, {"config": config, "instance": instance}, columns, file))
+        names = {"config": config, "instance": instance, **shared}
+        parts.append(_take(frame, names, columns, file))
     long = pd.concat(parts).dropna(how="all", subset=sorted(fields - {*options.text}))
     if holes := len(parts) * len(frame) - len(long):
         notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes

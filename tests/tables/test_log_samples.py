@@ -1,0 +1,209 @@
+"""What importers of logs do alike: what a log says of itself, doubles, questions, conditions, clusters."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from support import logs
+from support.logs import HEADS, TAILS
+
+from cobandit.errors import CobanditError
+from cobandit.tables.importers import import_logs as import_new
+
+HERON, SPARROW = "example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    for name in ("json", "eval", "lm", "helm"):
+        shutil.copytree(logs.STORED / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def take(source="inspect", folder="json", **options):
+    return import_new(source, [folder], "my.parquet", force=True, **options)
+
+
+def remarks(imported, start):
+    return [line for line in imported.report if line.startswith(start)]
+
+
+# ----------------------------------------------------------------------------- what a log says of itself
+
+
+def say(path, value, reducer=None, **results):
+    scored = {
+        "name": "match",
+        "scorer": "match",
+        "reducer": reducer,
+        "metrics": {"accuracy": {"value": value}},
+    }
+    logs.change(path, lambda log: log["results"].update(scores=[scored], **results))
+
+
+def test_a_mean_that_a_log_says_is_compared_with_what_was_read(here):
+    means = take().table.summary()["accuracy"]
+    say(HEADS, means[SPARROW])
+    say(TAILS, means[HERON] - 0.25, "mode")
+    (line,) = remarks(take(), "differs: ")
+    assert "heron-large" in line and "mode" in line and f"{means[HERON]:.4g}" in line
+
+
+def test_the_harness_says_its_mean_under_each_filter(here):
+    own = {"exact_match,strict-match": 0.123, "exact_match,flexible-extract": 1.0}
+    for results in Path("lm").rglob("results_*.json"):
+        logs.change(results, lambda content: content.update(results={"sums": own}))
+    assert len(remarks(take("lm-eval", "lm", filter="strict-match"), "differs: ")) == 2
+    assert not remarks(take("lm-eval", "lm", filter="flexible-extract"), "differs: ")
+
+
+@pytest.mark.parametrize("counted", [12, 24])
+def test_samples_written_twice_count_once_and_are_not_incomplete(here, counted):
+    before = take().table
+    logs.change(HEADS, lambda log: log.update(samples=log["samples"] * 2))
+    say(HEADS, 0, total_samples=counted)
+    imported = take()
+    assert (imported.table.rows["accuracy"] == before.rows["accuracy"]).all()
+    assert remarks(imported, "written twice") and not remarks(imported, "incomplete")
+
+
+def test_lines_of_the_harness_written_twice_count_once(here):
+    for path in Path("lm").rglob("samples_*.jsonl"):
+        path.write_text(path.read_text() + path.read_text())
+    imported = take("lm-eval", "lm", filter="strict-match")
+    assert imported.table.n_instances.tolist() == [12, 12] and len(remarks(imported, "written twice")) == 2
+
+
+def test_a_log_with_more_than_its_run_counted_is_reported(here):
+    say(HEADS, 0, total_samples=7)
+    assert any("its run counted 7" in line for line in remarks(take(), "differs: "))
+
+
+# ----------------------------------------------------------------------------- questions
+
+
+def pairs(imported):
+    """Both scores of each question, in no order."""
+    rows = imported.table.rows.sort_values("config")
+    return sorted(rows.groupby("instance", observed=True)["accuracy"].agg(tuple))
+
+
+def test_the_same_questions_in_another_order_are_matched(here):
+    """Tasks are compared on the same questions, though their numbers are others."""
+    before = take().table.summary()
+
+    def turn(log):
+        log["eval"]["task"] = "sums_cot"
+        log["samples"] = [
+            sample | {"id": number} for number, sample in enumerate(reversed(log["samples"]), 1)
+        ]
+
+    logs.change(TAILS, turn)
+    imported = take(compare_tasks=True, by=["model"])
+    assert remarks(imported, "another order") and "heron" in remarks(imported, "another order")[0]
+    logs.change(TAILS, lambda log: [sample.update(id=13 - sample["id"]) for sample in log["samples"]])
+    again = take(compare_tasks=True, by=["model"])
+    assert not remarks(again, "another order") and pairs(again) == pairs(imported)
+    assert sorted(imported.table.summary()["accuracy"]) == sorted(before["accuracy"])
+
+
+def test_some_other_questions_are_other_instances(here):
+    logs.change_samples(lambda i, sample: i < 2 and sample.update(input="What is 1 + 1?", target=i), HEADS)
+    imported = take()
+    assert "2 of 12 questions" in remarks(imported, "another version")[0]
+    assert imported.table.n_instances.tolist() == [12, 12]
+    assert len(set(imported.table.rows["instance"])) == 14
+
+
+def test_prompts_in_the_questions_change_no_names(here):
+    logs.change_samples(lambda i, sample: sample.update(input=f"Think. {sample['input']}"), HEADS)
+    imported = take()
+    assert "12 of 12" in remarks(imported, "other questions")[0]
+    assert len(set(imported.table.rows["instance"])) == 12
+
+
+# ----------------------------------------------------------------------------- conditions and clusters
+
+
+def tag(i, sample):
+    sample["metadata"] = {"passage": f"p{i // 3}", "hard": i % 2 == 0}
+
+
+def test_a_condition_takes_samples_by_what_the_log_says_of_them(here):
+    logs.change_samples(tag)
+    imported = take(where="hard and seconds < 100")
+    assert imported.table.n_instances.tolist() == [6, 6]
+    assert "left out: 12 evaluations that --where leaves out" in imported.report
+    assert set(take(where="match == 'C'").table.rows["accuracy"]) == {1.0}
+    with pytest.raises(CobanditError, match=r"--where .*'hrad' is not defined"):
+        take(where="hrad")
+
+
+def test_a_condition_reads_documents_of_the_harness(here):
+    for path in Path("lm").rglob("samples_*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("\n".join(json.dumps(line | {"doc": {"n": line["doc_id"]}}) for line in lines))
+    imported = take("lm-eval", "lm", filter="strict-match", where="n < 8")
+    assert imported.table.n_instances.tolist() == [8, 8]
+
+
+def test_a_field_says_what_instances_have_in_common(here):
+    logs.change_samples(tag)
+    table = take(cluster="passage").table
+    assert table.card.cluster == "passage" and len(set(table.clusters)) == 4
+    with pytest.raises(CobanditError, match=r"--cluster.*did you mean 'passage'"):
+        take(cluster="pasage")
+
+
+# ----------------------------------------------------------------------------- costs, and doubtful answers
+
+
+def test_logs_without_usage_are_taken_with_those_that_have_it(here):
+    logs.change_samples(lambda i, sample: sample.update(model_usage={}), HEADS)
+    imported = take()
+    assert imported.table.card.cost.unit == "evaluations" and imported.table.n_arms == 2
+    (line,) = remarks(imported, "cost: 1 of 2 logs")
+    assert "--cost seconds" in line and "--cost tokens" in line
+    assert take(cost="seconds").table.card.cost.unit == "seconds"
+    with pytest.raises(CobanditError, match="only one configuration"):
+        take(cost="tokens")
+
+
+def test_usage_of_other_models_is_offered(here):
+    usage = {"else": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}}
+    logs.change_samples(lambda i, sample: sample.update(model_usage=usage), HEADS)
+    (line,) = remarks(take(), "cost: 1 of 2 logs")
+    assert "--usage all" in line and take(usage="all").table.card.cost.unit == "tokens"
+
+
+def test_doubtful_answers_are_counted_per_configuration(here):
+    def spoil(i, sample):
+        sample["output"] = {"choices": [{"message": {"content": "" if i < 3 else "4"}}]}
+        if 2 <= i < 7:
+            sample["output"]["choices"][0]["stop_reason"] = "max_tokens"
+        if i == 11:
+            sample["error"] = {"message": "no"}
+
+    logs.change_samples(spoil, HEADS)
+    imported = take()
+    assert f"answers cut off: 5 of 11 evaluations of {SPARROW}" in imported.report
+    assert f"answers empty: 3 of 11 evaluations of {SPARROW}" in imported.report
+    assert f"samples that ended in an error: 1 of 12 evaluations of {SPARROW}" in imported.report
+    counts = imported.table.card.counts[SPARROW]
+    assert counts["answers cut off"] == 5 and HERON not in imported.table.card.counts
+
+
+def test_repeats_that_never_differ_are_named(here):
+    def repeat(log, differ):
+        second = [sample | {"epoch": 2} for sample in log["samples"]]
+        if differ:
+            second[0] = second[0] | {"scores": {"match": {"value": 0.5}}}
+        log["samples"] += second
+
+    logs.change(HEADS, lambda log: repeat(log, differ=False))
+    logs.change(TAILS, lambda log: repeat(log, differ=True))
+    assert remarks(take(), "repeats never differ") == [
+        f"repeats never differ: 12 of 12 evaluations of {SPARROW}"
+    ]
