@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, dominance
+from cobandit.display import as_html
 from cobandit.errors import CobanditError
 
 
@@ -185,3 +186,12 @@ class Problem:
     def __repr__(self) -> str:
         best = self.names[self.best_arm]
         return f"Problem({self.n_arms} arms, {self.n_objectives} objectives, best arm {best!r})"
+
+    def _repr_html_(self) -> str:
+        """Write the arms as a table, for a notebook."""
+        import pandas as pd  # a third of a second that the definitions need not wait for
+
+        names = [f"mean {d + 1}" for d in range(self.n_objectives)]
+        arms = pd.DataFrame(self.means, columns=names, index=list(self.names))
+        arms = arms.assign(cost=self.costs, efficiency=self.efficiency, front=self.pareto_mask)
+        return as_html(repr(self), arms)

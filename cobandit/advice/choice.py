@@ -8,7 +8,7 @@ on its differences from each other configuration on the instances that both were
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Wishes(NamedTuple):
 class Choice(NamedTuple):
     """What was chosen, by the means; None where nothing meets what is asked."""
 
-    asked: str
+    wishes: Wishes
     configuration: str | None
     confidence: float  # that it meets the conditions
     sure: str | None  # the same choice among those that meet them surely
@@ -46,6 +46,20 @@ class Choice(NamedTuple):
     ahead: float  # by how much
     share: float  # of the redrawn tables in which it is ahead of all that meet the conditions
     closest: str  # who comes closest to the conditions
+
+    @property
+    def asked(self) -> str:
+        """The wishes in words."""
+        return str(self.wishes)
+
+    @property
+    def conditional(self) -> bool:
+        """Whether a condition was to be met, and not only a preference to be followed."""
+        return bool(self.wishes.at_least or self.wishes.within)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"asked": self.asked, **self._asdict(), "wishes": self.wishes._asdict()}
 
 
 def read_wishes(
@@ -114,14 +128,14 @@ def choose(
     closest = names[int(np.where(among, slack, -np.inf).argmax())]
     meets = order[(slack >= -TIE)[order] & among[order]]
     if not len(meets):
-        return Choice(str(wishes), None, 0.0, None, None, 0.0, 0.0, closest)
+        return Choice(wishes, None, 0.0, None, None, 0.0, 0.0, closest)
 
     needed = (1 - level) / among.sum()
     doubt = Doubt(wishes, compared, needed, seed)
     sure = next((arm for arm in meets if doubt.is_at_most(needed, arm)), None)
     first, *others = meets if wishes.prefer else meets[:1]
     return Choice(
-        str(wishes),
+        wishes,
         names[first],
         1 - doubt.of(first),
         None if sure is None else names[sure],

@@ -25,11 +25,14 @@ from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
+from cobandit.display import as_html
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cobandit.tables import EvaluationTable
 
 
@@ -129,6 +132,41 @@ class Recommendation:
         """Whether all answers are exact: they are about the benchmark, and it is exhausted."""
         return self.about == "benchmark" and self.exhausted
 
+    def plot(self) -> Figure:
+        """Draw the front, what is settled of it, and what was asked.
+
+        See Also
+        --------
+        cobandit.figures.front
+
+        Examples
+        --------
+        >>> import cobandit as cb
+        >>> figure = cb.recommend(cb.load("synthetic-24"), at_least={"accuracy": 0.7}).plot()
+        """
+        from cobandit import figures
+
+        return figures.front(self)
+
+    def _repr_html_(self) -> str:
+        """Write the headline, the picture, the front and the lines below it, for a notebook."""
+        import matplotlib.pyplot as plt
+
+        from cobandit import figures
+        from cobandit.advice.words import answer
+
+        texts = answer(self)
+        figure = self.plot()
+        picture = figures.described(figures.panels(figure), texts.headline)
+        plt.close(figure)
+        front = self.front[["instances", "cost", *self.objectives]]
+        lines = [*texts.warnings, *(f"{about}: {line}" for about, line in texts.lines.items())]
+        return as_html(texts.headline, front, lines) + picture
+
+    def __repr__(self) -> str:
+        """Name the table and count its front."""
+        return f"Recommendation({self.dataset!r}, {len(self.front)} of {len(self.arms)} configurations)"
+
     def __str__(self) -> str:
         """What was found in words, a paragraph each."""
         from cobandit.advice.words import describe
@@ -152,7 +190,7 @@ class Recommendation:
         }
         found = {
             **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
-            "choice": self.choice and self.choice._asdict(),
+            "choice": None if self.choice is None else self.choice.to_dict(),
             "dependence": [each._asdict() for each in self.dependence],
             "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ from cobandit.faults import amount
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
-#: Configurations of a front, and other things, that a sentence names; the table has all.
-NAMED, FEW = 8, 3
+#: Names in a sentence, at most; the table has all.
+FEW = 3
 #: Who is on the front in fewer of the resampled sets of instances is not named as a possible member.
 LIKELY = 0.05
 
@@ -70,32 +70,60 @@ def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
     return f"{counted}, which is what one that cost nothing counts as"
 
 
-def describe(advice: Recommendation) -> list[str]:
-    """Say what was found, in words that hold whatever it is: the trade-offs first, then what was asked.
+class Answer(NamedTuple):
+    """A recommendation in words, to be read around the table of its front."""
+
+    headline: str
+    warnings: list[str]  # what has to be known before the table is read
+    lines: dict[str, str]  # what goes below it, by what each is about
+
+
+def answer(advice: Recommendation, ratio: bool = False) -> Answer:
+    """Put a recommendation into words.
+
+    Parameters
+    ----------
+    advice : Recommendation
+    ratio : bool
+        Whether the paper's ratio, hypervolume over cost, is given too.
+
+    Returns
+    -------
+    Answer
 
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> said = describe(recommend(load("synthetic-24"), about="benchmark"))
-    >>> said[0]  # doctest: +NORMALIZE_WHITESPACE
-    'Worth their cost, by their means: 6 of 24 configurations, evaluated on 400 instances. For none of
-    them is another at least as good in accuracy, efficiency and cost, and better in one of these.'
-    >>> said[2]
-    'On this benchmark that is exact: every configuration is evaluated on all 400 instances.'
+    >>> said = answer(recommend(load("synthetic-24"), about="benchmark"))
+    >>> said.headline  # doctest: +NORMALIZE_WHITESPACE
+    '6 of 24 configurations are worth their cost (accuracy, efficiency, tokens); each of the other 18 is
+    beaten by one of them.'
+    >>> said.lines["Sure"]
+    'all of this, which is exact: every configuration is evaluated on all 400 instances.'
     """
-    return [
-        *_describe_dependence(advice),
-        _describe_front(advice),
-        *_describe_adjustment(advice),
-        *_describe_cluster(advice),
-        f"Cheapest first: {'; '.join(_name_steps(advice))}.",
-        *_describe_certainty(advice),
-        *_describe_choice(advice),
-        *_describe_cheaper(advice),
-        _describe_ratio(advice),
-        *_describe_free(advice),
-        *_describe_next(advice),
-    ]
+    warnings = [*_describe_dependence(advice), *_describe_free(advice)]
+    lines = {
+        "Sure": _describe_certainty(advice),
+        "Compared": _describe_comparison(advice),
+        "You asked": _describe_choice(advice),
+        "Also": _describe_cheaper(advice),
+        "Ratio": _describe_ratio(advice) if ratio else "",
+        "Next": _describe_next(advice),
+    }
+    return Answer(_describe_front(advice), warnings, {about: line for about, line in lines.items() if line})
+
+
+def describe(advice: Recommendation) -> list[str]:
+    """Return the headline, the warnings and the lines of an `answer`, one text each.
+
+    Examples
+    --------
+    >>> from cobandit import load, recommend
+    >>> describe(recommend(load("synthetic-24")))[-1]
+    'Next: every configuration is evaluated on every instance; only new instances would add to this.'
+    """
+    said = answer(advice)
+    return [said.headline, *said.warnings, *(f"{about}: {line}" for about, line in said.lines.items())]
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
@@ -103,48 +131,51 @@ def _describe_dependence(advice: Recommendation) -> list[str]:
     if not advice.dependence:
         return []
     first, others = advice.dependence[0].found, len(advice.dependence) - 1
-    more = f" ({others} more of this kind: cobandit doctor)" * (others > 0)
+    more = f" ({others} more of this kind: cobandit doctor)" if others else ""
     return [
         f"Nothing is settled, since evaluations are missing where instances are different. {first}{more}. "
         "Evaluate what is missing, and ask again."
     ]
 
 
-def _describe_adjustment(advice: Recommendation) -> list[str]:
-    """Say what means and steps are of, where configurations were evaluated on different instances."""
-    if not advice.adjusted:
-        return []
-    return [
-        "Not all of them are evaluated on the same instances. They are compared in pairs, each step too, on "
-        "the instances that both have; the means are adjusted for how hard and how expensive the instances "
-        "are on which a configuration is missing."
-    ]
-
-
-def _describe_cluster(advice: Recommendation) -> list[str]:
-    """Say that clusters are counted, and not instances."""
-    if advice.cluster is None:
-        return []
-    return [f"What is sure counts clusters, which are the values of {advice.cluster}, and not instances."]
+def _describe_comparison(advice: Recommendation) -> str:
+    """Say what is compared where that is not every instance of the table."""
+    texts = []
+    if advice.adjusted:
+        texts.append(
+            "in pairs, on the instances that both have; means are adjusted where a configuration is missing"
+        )
+    if advice.cluster is not None:
+        texts.append(f"by clusters, the values of {advice.cluster}, and not by instances")
+    return f"{'; '.join(texts)}." if texts else ""
 
 
 def _describe_front(advice: Recommendation) -> str:
-    """Say how many are on the front, and what that means."""
-    arms = advice.arms[advice.arms["on_front"]] if advice.returned else advice.arms
-    low, high = arms["instances"].min(), arms["instances"].max()
-    on, names = int(advice.arms["on_front"].sum()), some_names([*advice.objectives, "cost"], 100)
-    title = "Worth their cost, by their means"
-    subject = "For none of them is another" if on > 1 else "No other is"
-    meaning = f"{subject} at least as good in {names}, and better in one of these."
+    """Return the headline: how many configurations are on the front, and of which kind it is."""
+    n_front, n_arms = int(advice.arms["on_front"].sum()), len(advice.arms)
+    count = f"{n_front} of {n_arms} configurations"
     if advice.returned:
-        title, meaning = "Returned by the method", ""
-    elif advice.dominance == "strict":
-        title, meaning = "The paper's front", "None of them is beaten in every objective, whatever the cost."
-    over = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-    said = f"{title}: {on} of {len(advice.arms)} configurations, evaluated on {over} instances."
-    if (kept := len(advice.front)) < on:
-        meaning += f" Within {_within(advice)}, all are matched by {kept} of them."
-    return f"{said} {meaning}".strip()
+        return f"The method returned {count}."
+    if advice.dominance == "strict":
+        verb = "is" if n_front == 1 else "are"
+        return (
+            f"{count} {verb} on the paper's front: not beaten in every objective, whatever the cost "
+            f"({', '.join(advice.objectives)})."
+        )
+    n_beaten = n_arms - n_front
+    verb = "is worth its" if n_front == 1 else "are worth their"
+    by = "it" if n_front == 1 else "one of them"
+    compared = ", ".join([*advice.objectives, advice.unit])
+    if n_beaten == 0:
+        headline = f"All {n_arms} configurations are worth their cost ({compared}): none is beaten."
+    elif n_beaten == 1:
+        headline = f"{count} {verb} cost ({compared}); the other one is beaten by {by}."
+    else:
+        headline = f"{count} {verb} cost ({compared}); each of the other {n_beaten} is beaten by {by}."
+    n_kept = len(advice.front)
+    if n_kept < n_front:
+        headline += f" Within {_within(advice)} they are matched by {n_kept} of them."
+    return headline
 
 
 def _within(advice: Recommendation) -> str:
@@ -152,82 +183,62 @@ def _within(advice: Recommendation) -> str:
     return " and ".join(f"{each:g}" for each in dict.fromkeys(tolerances.tolist()))
 
 
-def describe_steps(advice: Recommendation) -> list[str]:
-    """Say of each member of the front, cheapest first, what it adds to the one before and for how much.
+def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[str]:
+    """Return what each member of the front adds to its cheaper neighbour, in points.
 
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> describe_steps(recommend(load("synthetic-24")))[1]  # doctest: +NORMALIZE_WHITESPACE
-    '+13.2 points in accuracy (+7.7 to +18.7), -14.6 in efficiency (-15.9 to -13.2) for 1.49 times the
-    cost'
+    >>> describe_steps(recommend(load("synthetic-24")))[1]
+    '+13.2 accuracy (+7.7 to +18.7), -14.6 efficiency (-15.9 to -13.2)'
     """
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
-        if row["times"] != row["times"]:
-            steps.append("which shares no instance with the one before")
+        if np.isnan(row["times"]):
+            steps.append("no instance shared with the row above")
             continue
-        told = [_describe_gain(name, row) for name in advice.objectives]
-        times = f"{row['times']:.3g}"
-        paid = "about the same cost" if times == "1" else f"{times} times the cost"
-        steps.append(f"{', '.join(told).replace(' in', ' points in', 1)} for {paid}")
+        gains = [_describe_gain(name, row, with_intervals) for name in advice.objectives]
+        steps.append(", ".join(gains))
     return steps
 
 
-def _describe_gain(name: str, row: Mapping[Hashable, Any]) -> str:
-    """Say how much more of an objective a step up brings, with its interval, in points."""
+def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) -> str:
     gain, low, high = (100 * row[f"more_{name}{end}"] for end in ("", "_low", "_high"))
-    return f"{gain:+.1f} in {name} ({low:+.1f} to {high:+.1f})"
+    interval_text = f" ({low:+.1f} to {high:+.1f})" if with_interval else ""
+    return f"{gain:+.1f} {name}{interval_text}"
 
 
-def _name_steps(advice: Recommendation) -> list[str]:
-    """Name the members of the front with their steps; of a long one the first."""
-    first, *others = advice.front.index
-    said = [f"{first} ({_show_means(advice, first)} per evaluation)"]
-    said += [f"{name}, {step}" for name, step in zip(others, describe_steps(advice)[1:], strict=True)]
-    return said if len(said) <= NAMED else [*said[:NAMED], f"and {len(said) - NAMED} more"]
-
-
-def _show_means(advice: Recommendation, name: str) -> str:
-    """Give the means of a configuration, and its cost."""
+def _show(advice: Recommendation, name: str) -> str:
+    """Return the name of a configuration with its means and its cost."""
     row = advice.arms.loc[name].to_dict()
     means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
-    return f"{means}; {amount(row['cost'])} {advice.unit}"
+    return f"{name} ({means}, {amount(row['cost'])} {advice.unit})"
 
 
-def _show(advice: Recommendation, name: str | None) -> str:
-    """Name a configuration with its means, cost and instances."""
-    if name is None:
-        return "no configuration"
-    return f"{name} ({_show_means(advice, name)}; n = {advice.arms['instances'][name]:,})"
-
-
-def _describe_certainty(advice: Recommendation) -> list[str]:
-    """Say what is exact, or how many memberships are settled and who else could be a member."""
-    arms = advice.arms
+def _describe_certainty(advice: Recommendation) -> str:
+    """Say what is exact, or how many memberships are settled and how many others may be members."""
     if advice.returned or advice.dependence:
-        return []
+        return ""
     if advice.exact:
-        total = arms["instances"].iloc[0]
-        return [
-            f"On this benchmark that is exact: every configuration is evaluated on all {total:,} instances."
-        ]
-    where = "On this benchmark" if advice.about == "benchmark" else "On other instances like these"
+        total = advice.arms["instances"].iloc[0]
+        return f"all of this, which is exact: every configuration is evaluated on all {total:,} instances."
     standing = standings(advice)
-    on = standing.index.isin(advice.front.index)
-    known = standing == SURE
-    settled = list(standing.index[known])
-    sure = f"{some_names(settled) or 'none'} {'are' if len(settled) > 1 else 'is'} sure to be among them"
-    sentences = [f"{where}, {sure} ({percent(advice.level)} confidence in all answers together)."]
-    if doubtful := _name_shares(standing[on & ~known]):
-        sentences.append(f"Not sure: {some_names(doubtful)}.")
-    others = some_names(_name_shares(standing[~on])) or "none is likely to be"
-    sentences.append(f"Others that may be: {others}.")
-    return [" ".join(sentences)]
-
-
-def _name_shares(standing: pd.Series[str]) -> list[str]:
-    return [f"{name} ({share})" for name, share in standing.items()]
+    n_front = len(advice.front)
+    n_sure = int((standing.loc[advice.front.index] == SURE).sum())
+    n_open = len(likely_others(advice))
+    where = "on this benchmark" if advice.about == "benchmark" else "also on new instances like these"
+    subject = "all" if n_sure == n_front else f"{n_sure or 'none'}"
+    sentence = f"{subject} of the {n_front}"
+    if n_front == 1:
+        sentence = "that one" if n_sure else "no, not that one"
+    elif n_front == 2 and n_sure == 2:
+        sentence = "both"
+    sentence += f", at {percent(advice.level)} for all answers together, {where}."
+    if n_open == 1:
+        sentence += " One that is beaten here may be worth its cost, too."
+    elif n_open:
+        sentence += f" {n_open} that are beaten here may be worth their cost, too."
+    return sentence
 
 
 #: Standings of those whose membership of the front is settled.
@@ -235,7 +246,7 @@ SURE, NOT = "sure", "no"
 
 
 def standings(advice: Recommendation) -> pd.Series[str]:
-    """Say of each configuration that is worth showing whether it is on the front.
+    """Return for each configuration, cheapest first, whether it is on the front.
 
     `SURE` and `NOT` where that is settled, and otherwise the share of the redrawn tables in which it is,
     which is never written as all of them or none: what is not settled is not certain.
@@ -244,14 +255,14 @@ def standings(advice: Recommendation) -> pd.Series[str]:
     --------
     >>> from cobandit import load, recommend
     >>> standings(recommend(load("synthetic-24"), about="benchmark")).unique().tolist()
-    ['sure']
+    ['sure', 'no']
     """
-    shown = worth_showing(advice)
-    shares = shown["front_share"]
+    arms = advice.arms
+    shares = arms["front_share"]
     written = shares.map(percent).mask(shares > 0.99, ">99 %").mask(shares < 0.01, "<1 %")
     # the front by the means, also where a method returned another one
-    on = shares >= 0.5 if advice.returned else shown["on_front"]
-    return written.mask(shown["front_settled"], on.map({True: SURE, False: NOT}))
+    on = shares >= 0.5 if advice.returned else arms["on_front"]
+    return written.mask(arms["front_settled"], on.map({True: SURE, False: NOT}))
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
@@ -261,43 +272,42 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
     return open_.sort_values("front_share", ascending=False, kind="stable")
 
 
-def _describe_choice(advice: Recommendation) -> list[str]:
-    """Say which configuration meets what was asked, and how sure that is."""
+def _describe_choice(advice: Recommendation) -> str:
+    """Say which configuration meets the wishes, and how sure that is."""
     choice = advice.choice
     if choice is None:
-        return []
-    said = f"{choice.asked[0].upper()}{choice.asked[1:]}: {_show(advice, choice.configuration)}."
+        return ""
     if choice.configuration is None:
-        return [f"{said} {_show(advice, choice.closest)} comes closest."]
+        return f"{choice.asked}: none. {_show(advice, choice.closest)} comes closest."
+    text = f"{choice.asked}: {_show(advice, choice.configuration)}"
+    if choice.conditional and not advice.dependence:
+        level = percent(advice.level)
+        if choice.sure == choice.configuration:
+            text += f", sure at {level}"
+        else:
+            text += f", at {percent(choice.confidence)} by itself; sure at {level} is {choice.sure or 'none'}"
     if choice.next is not None:
-        said += (
-            f" Next is {_show(advice, choice.next)}, {100 * choice.ahead:.1f} points behind; the first is "
-            f"ahead in {percent(choice.share)} of the sets of instances resampled from these."
+        text += (
+            f". The next best, {choice.next}, is {100 * choice.ahead:.1f} points behind, and "
+            f"{percent(choice.share)} of resampled sets of instances have the same best"
         )
-    if " with " in choice.asked and not advice.dependence:
-        said += (
-            f" Taken by itself it meets this with {percent(choice.confidence)} confidence; allowing for the "
-            f"choice, {choice.sure or 'no configuration'} does so with {percent(advice.level)}."
-        )
-    return [said]
+    return f"{text}."
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Say who has the most hypervolume per cost, and how often."""
+    """Say which configuration has the most hypervolume per cost, and how often."""
     best = advice.arms.loc[advice.most_efficient].to_dict()
-    of = f"paper's ratio, {' x '.join(advice.objectives)} over cost in {advice.unit}, is largest for "
-    of += f"{advice.most_efficient} ({amount(best['hypervolume_per_cost'])})"
-    if advice.returned or advice.dominance == "strict":  # others, of whom this does not tell, may have more
-        return f"{'Of what was returned' if advice.returned else 'On this front'}, the {of}."
-    return (
-        f"The {of}, as in {percent(best['efficient_share'])} of the sets of instances resampled from these."
-    )
+    ratio = f"{' x '.join(advice.objectives)} / {advice.unit}"
+    text = f"{ratio} is largest for {advice.most_efficient} ({amount(best['hypervolume_per_cost'])})"
+    if advice.returned or advice.dominance == "strict":  # others, which are not looked at, may have more
+        return f"{text} among these."
+    return f"{text}, and in {percent(best['efficient_share'])} of resampled sets of instances."
 
 
-def _describe_cheaper(advice: Recommendation) -> list[str]:
-    """Say who is worth its cost besides what a method returned, which does not weigh costs."""
+def _describe_cheaper(advice: Recommendation) -> str:
+    """Name the configurations that are worth their cost and that a method did not return."""
     named = [_show(advice, name) for name in worth_besides(advice).index]
-    return [f"For less money, by the means of what was evaluated: {some_names(named)}."] if named else []
+    return f"worth their cost by the means, and not returned: {some_names(named)}." if named else ""
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
@@ -315,43 +325,40 @@ def _describe_free(advice: Recommendation) -> list[str]:
     return [f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
 
 
-def _describe_next(advice: Recommendation) -> list[str]:
-    """Say what to evaluate next, or why not to."""
-    if advice.returned:  # whoever returned it knows which instances there are besides the table's
-        return []
+def _describe_next(advice: Recommendation) -> str:
+    """Say what to evaluate next, or why nothing."""
+    if advice.returned:  # its method knows which instances there are besides those of the table
+        return ""
+    unit = advice.unit
     if advice.exhausted:
-        said = "Every configuration is evaluated on every instance here, and only new instances tell more."
+        text = "every configuration is evaluated on every instance; only new instances would add to this."
         if advice.budget is not None:
-            said += f" There is nothing to spend {amount(advice.budget)} {advice.unit} on."
-        return [said]
-    plan, unit = advice.next, advice.unit
+            text += f" There is nothing to spend {amount(advice.budget)} {unit} on."
+        return text
+
+    plan = advice.next
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
-    said = (
-        f"Which are best in {some_names(advice.objectives, 100)} on this benchmark, whatever the cost, is "
-        f"settled{within} for {plan.settled} of {len(advice.arms)} configurations."
+    n_open = len(advice.arms) - plan.settled
+    best = f"best in {some_names(advice.objectives, 100)}, whatever the cost,{within} on this benchmark"
+    if n_open == 0:
+        return f"nothing. Which are {best} is settled."
+    evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
+    about = "about" if plan.compared else "at most"
+    open_question = (
+        f"for {n_open} of {len(advice.arms)} it is open whether they are {best}; to settle that takes "
+        f"{about} {evaluations}, {amount(plan.price)} {unit}"
     )
-    if plan.settled == len(advice.arms):
-        return [f"{said} Nothing more has to be evaluated for that."]
-    takes = f"{plan.evaluations:,} evaluation{'s' * (plan.evaluations != 1)}, {amount(plan.price)} {unit}"
-    if plan.compared:
-        said += f" The rest takes about {takes}."
-    else:
-        said += f" The rest takes at most {takes}; how many shows once all share some instances."
     pairs = [" on instance ".join(pair) for pair in plan.pairs.head(FEW).to_numpy()]
     if not pairs:
-        why = "that can be expected to settle nothing more; the least that can is"
-        if not plan.compared:
-            why = "the first comparison of all takes"
-        return [
-            f"{said} Do not spend {amount(advice.budget or 0)} {unit} on it: {why} about "
-            f"{amount(plan.step)} {unit}."
-        ]
-    more = ", and so on" if len(plan.pairs) > FEW else ""
-    then = f", after which {plan.would_be_settled} can be expected to be settled" if plan.compared else ""
-    return [f"{said} Make {len(plan.pairs):,} of them now{then}: {', then '.join(pairs)}{more}."]
+        why = "the least that can settle one more" if plan.compared else "a first comparison of all"
+        budget = f"{amount(advice.budget or 0)} {unit} is too little"
+        return f"{open_question}. {budget}: {why} takes {amount(plan.step)} {unit}."
+    then = f", to settle about {plan.would_be_settled}" if plan.compared else ""
+    more = ", ..." if len(plan.pairs) > FEW else ""
+    return f"{open_question}. Begin with {len(plan.pairs):,} of them{then}: {', '.join(pairs)}{more}."
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
-    """Give the configurations worth showing: on the front, cheapest first, and then who else could be."""
+    """Return the configurations on the front, cheapest first, then others that may be on it."""
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])

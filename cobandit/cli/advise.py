@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import pandas as pd
 import typer
 from rich import box
 from rich.console import Console
@@ -15,6 +16,8 @@ from cobandit.cli import About, Budget, Cluster, InCatalogue, Level, console, pl
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
+    from cobandit.advice.rivals import Rivals
+    from cobandit.tables import EvaluationTable
 
 
 def datasets() -> None:
@@ -83,8 +86,8 @@ def doctor(
         out.print("nothing to notice", style="green")
 
 
-#: Rows of the table on the terminal; ``--json`` gives all.
-SHOWN = 25
+#: Rows of the table on the terminal, which fit on one screen; ``--all`` and ``--json`` give all.
+SHOWN = 15
 
 
 def recommend(
@@ -125,16 +128,37 @@ def recommend(
         int | None, typer.Option(help="Resampled sets of instances (default: the library's).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the resampling, and of the order of instances.")] = 0,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Leave a configuration out, as if it had not been evaluated."),
+    ] = None,
+    why: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Say instead which configurations beat this one, and by how much."),
+    ] = None,
+    ratio: Annotated[
+        bool, typer.Option("--ratio", help="Add the paper's ratio, hypervolume over cost.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all configurations, those that are beaten too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say which configurations are worth their cost, which one meets a wish, and what to evaluate next.
 
     Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b]
     Example: [b]cobandit recommend my.parquet --within accuracy=0.02 --tolerance 0.02 --budget 20[/b]
+    Example: [b]cobandit recommend my.parquet --why my-model[/b]
     """
     import cobandit as cb
+    from cobandit.advice.rivals import find_rivals
 
     data = cb.open_table(table)
+    if without:
+        data = _leave_out(data, without)
+    if why is not None:
+        _print_rivals(find_rivals(data, why, dominance=dominance, level=level), data, console())
+        return
     resampled: dict[str, Any] = {} if replications is None else {"replications": replications}
     advice = cb.recommend(
         data,
@@ -153,7 +177,47 @@ def recommend(
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    print_advice(advice, console())
+    print_advice(advice, console(), ratio, everything)
+
+
+def _leave_out(table: EvaluationTable, names: list[str]) -> EvaluationTable:
+    """Return the table without some configurations."""
+    from cobandit import _check
+
+    for name in names:
+        _check.choice(name, "--without: configuration", table.configs)
+    return table.subset(f"config not in {names!r}")
+
+
+def _print_rivals(found: Rivals, table: EvaluationTable, out: Console) -> None:
+    """Print the configurations that beat one, or that come closest to it."""
+    from cobandit.advice.words import percent
+
+    name, rivals = plain(found.configuration), found.rivals
+    if found.beaten:
+        number = len(rivals)
+        subject = "one configuration beats" if number == 1 else f"{number} configurations beat"
+        headline = f"{name} is not worth its cost by the means: {subject} it."
+    else:
+        headline = f"{name} is worth its cost by the means: no configuration beats it. Closest to that:"
+    print_lines(out, headline)
+
+    view = Table(box=box.SIMPLE_HEAD, padding=0)
+    view.add_column("rival", min_width=len("configuration"), overflow="fold")
+    for head in (f"{table.card.cost.unit}/eval", *(f"points of {each}" for each in table.objectives)):
+        view.add_column(head, justify="right")
+    for rival, row in rivals.head(SHOWN).iterrows():
+        gains = []
+        for objective in table.objectives:
+            gain, low, high = (100 * row[f"more_{objective}{end}"] for end in ("", "_low", "_high"))
+            gains.append(f"{gain:+.1f} ({low:+.1f} to {high:+.1f})")
+        view.add_row(plain(rival), f"{row['times']:.3g}x", *gains)
+    out.print(view)
+    level = percent(found.level)
+    print_lines(
+        out,
+        f"Rival less {name}, on the questions that both have; intervals: {level}, one difference at a time.",
+    )
 
 
 def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[str, float]:
@@ -162,56 +226,86 @@ def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[st
     return read_pairs(option, given or [], expected, lambda text: text.rpartition(separator), float)
 
 
-#: Letters of a name that a line of the table has room for, at least.
-NAME = len("configuration")
+#: Letters of a name, at least, before intervals leave the table to make room.
+NAME = 24
+#: Letters of what stands before a line below the table.
+LABEL = 11
 
 
-def print_advice(advice: Recommendation, out: Console) -> None:
-    """Print a recommendation: the words, then the front and who else could be on it."""
-    from cobandit.advice.words import describe, interval, percent, standings, worth_showing
+def print_advice(advice: Recommendation, out: Console, ratio: bool = False, everything: bool = False) -> None:
+    """Print a recommendation: the headline, the table of the front, and a line for each question."""
+    from cobandit.advice.words import answer
+
+    texts = answer(advice, ratio)
+    print_lines(out, texts.headline, *texts.warnings)
+    out.print(_draw_front(advice, out.width, everything), crop=False)
+    grid = Table.grid()
+    grid.add_column(width=LABEL, style="bold")
+    grid.add_column(overflow="fold")
+    for about, line in texts.lines.items():
+        grid.add_row(about, plain(line[0].upper() + line[1:], most=100_000))
+    out.print(grid)
+
+
+def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
+    """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
+    from cobandit.advice.words import percent, worth_showing
+
+    shown = worth_showing(advice)
+    beaten = advice.arms.drop(index=shown.index)
+    shown = pd.concat([shown, beaten]) if everything else shown.head(SHOWN)
+    longest = max(len(plain(name)) for name in shown.index)
+
+    # steps leave first, then intervals; names are never cut, only folded
+    for with_steps, with_intervals in ((True, True), (False, True), (False, False)):
+        heads, rows = _write_rows(advice, shown, with_steps, with_intervals)
+        others = sum(1 + max(map(len, column)) for column in zip(heads, *rows, strict=True))
+        room = width - others - 2
+        if room >= (longest if with_steps else min(longest, NAME)):
+            break
+
+    n_hidden = len(worth_showing(advice)) - len(shown)
+    notes = [f"{n_hidden} more with --all"] if n_hidden > 0 else []
+    if with_intervals:
+        notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
+    view = Table(box=box.SIMPLE_HEAD, padding=0, caption="; ".join(notes), caption_justify="left")
+    view.add_column("configuration", min_width=len("configuration"), overflow="fold")
+    for head in heads:
+        left = head == STEP
+        view.add_column(head, justify="left" if left else "right", no_wrap=True)
+    for name, row in zip(shown.index, rows, strict=True):
+        view.add_row(plain(name), *row)
+    if room < len("configuration"):
+        view.width = width - room + len("configuration")
+    return view
+
+
+#: Head of the column that compares a row with the one above.
+STEP = "points more than the row above"
+
+
+def _write_rows(
+    advice: Recommendation, shown: pd.DataFrame, with_steps: bool, with_intervals: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Write the heads and the cells of the table, without the names."""
+    from cobandit.advice.words import describe_steps, interval, standings
     from cobandit.faults import amount
 
-    print_lines(out, *describe(advice))
-    shown, steps = worth_showing(advice), advice.front["times"].dropna().map("x{:.3g}".format)
-    title = f"\nConfigurations of {advice.dataset}, cheapest first, cost in {advice.unit}"
-    view = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-    view.add_column("configuration", min_width=NAME, overflow="fold")
-    heads = "n", "cost", "step", *advice.objectives, "stays"
-    for head in heads:
-        view.add_column(head, justify="right", no_wrap=True)
+    standing = standings(advice).to_dict()
+    times = advice.front["times"].dropna().map("{:.3g}x".format)
+    steps = dict(zip(advice.front.index, describe_steps(advice, with_intervals=False), strict=True))
+    heads = ["n", f"{advice.unit}/eval", "", *advice.objectives, "on the front"]
+    if with_steps:
+        heads.append(STEP)
 
-    standing = standings(advice)
-
-    def cells(name: Any, row: Any, with_intervals: bool) -> list[str]:
-        means = []
-        for each in advice.objectives:
-            ends = interval(row[f"{each}_low"], row[f"{each}_high"])
-            means.append(f"{row[each]:.3f} {ends}" if with_intervals else f"{row[each]:.3f}")
-        return [
-            f"{row['instances']:,}",
-            amount(row["cost"]),
-            steps.get(name, ""),
-            *means,
-            standing[name],
-        ]
-
-    for with_intervals in (True, False):  # which, with many objectives, take the room of the names
-        rows = {name: cells(name, row, with_intervals) for name, row in shown.head(SHOWN).iterrows()}
-        needed = (
-            NAME + 2 + sum(1 + max(map(len, column)) for column in zip(heads, *rows.values(), strict=True))
-        )
-        if needed <= out.width:
-            break
-    for name, row in rows.items():
-        view.add_row(plain(name), *row)
-    view.width = needed if needed > out.width else None
-    out.print(view, crop=False)
-    if len(shown) > SHOWN:
-        out.print(f"and {len(shown) - SHOWN} more: --json gives all")
-    print_lines(
-        out,
-        "n: instances. step: cost over that of the row above. "
-        + f"Behind a mean: its interval at {percent(advice.level)}, one mean at a time. " * with_intervals
-        + f"stays: whether it is worth its cost: sure or not at {percent(advice.level)}, all together, or "
-        "the share of the sets of instances resampled from these in which it is.",
-    )
+    rows = []
+    for name, row in shown.iterrows():
+        cells = [f"{row['instances']:,}", amount(row["cost"]), times.get(name, "")]
+        for objective in advice.objectives:
+            ends = interval(row[f"{objective}_low"], row[f"{objective}_high"])
+            cells.append(f"{row[objective]:.3f} {ends}" if with_intervals else f"{row[objective]:.3f}")
+        cells.append(standing[name])
+        if with_steps:
+            cells.append(steps.get(name, ""))
+        rows.append(cells)
+    return heads, rows

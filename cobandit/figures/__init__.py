@@ -4,8 +4,8 @@ Every method has one colour and one marker through the whole book; variants of a
 share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
+from cobandit.figures.fronts import front as front
 from cobandit.figures.landscapes import landscape as landscape
-from cobandit.figures.landscapes import pairs as pairs
 from cobandit.figures.landscapes import show_table as show_table
 from cobandit.figures.panels import described as described
 from cobandit.figures.panels import panels as panels

@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
@@ -30,8 +29,6 @@ CROWDED = 4
 APART = 8
 #: Members of the front that are numbered and named, of many the cheapest: what a legend can hold.
 NAMED = 20
-#: Columns that are drawn, at most: the grid grows with their square.
-MOST = 5
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
@@ -113,45 +110,6 @@ def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, flo
             label = str(start + 1) if number == start + 1 else f"{start + 1}–{number}"
             yield label, tuple(marks[start])
             start = number
-
-
-def pairs(table: EvaluationTable) -> Figure:
-    """Draw the configurations by each pair of objectives and the mean cost, dark where on the front.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-        Of its objectives the first four, and the mean cost.
-
-    Returns
-    -------
-    Figure
-        Scatter plots below the diagonal, a histogram of the configurations on it.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> len(pairs(cb.load("synthetic-24")).axes)  # six panels, and a second axis for each histogram
-    9
-    """
-    import seaborn as sns  # a second that other figures need not wait for
-
-    cost = f"mean cost ({escape_math(table.card.cost.unit)})"
-    named = {name: escape_math(name) for name in table.objectives[: MOST - 1]} | {"cost": cost}
-    points = table.summary().rename(columns=named)
-    points["on the front"] = points["on_front"].map({True: "yes", False: "no"})
-    with plt.rc_context({"figure.constrained_layout.use": False}):  # seaborn lays it out
-        grid = sns.pairplot(
-            points,
-            vars=list(named.values()),
-            hue="on the front",
-            hue_order=["no", "yes"],
-            palette={"no": FAINT, "yes": INK},
-            corner=True,
-            diag_kind="hist",
-            height=2.0,
-        )
-    return grid.figure
 
 
 def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str) -> Styler:

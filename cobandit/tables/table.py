@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit._check import choice
+from cobandit.display import as_html
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.faults import Faults, Place, TableError, refuse, stop
@@ -304,6 +305,11 @@ class EvaluationTable:
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(textwrap.fill(line, 84, subsequent_indent="    ") for line in lines)
+
+    def _repr_html_(self) -> str:
+        """Write the same, and the means of the configurations, for a notebook."""
+        headline, *notes = repr(self).splitlines()
+        return as_html(headline, self.summary()[[*self.objectives, "cost", "instances"]], notes)
 
     @property
     def name(self) -> str:

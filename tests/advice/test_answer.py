@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,8 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice.choice import read_wishes
-from cobandit.advice.words import describe, describe_steps, standings, worth_besides, worth_showing
+from cobandit.advice.rivals import find_rivals
+from cobandit.advice.words import answer, describe_steps, standings, worth_besides, worth_showing
 
 SHAPES = {
     "leaderboard": shapes.make_leaderboard,
@@ -48,10 +50,8 @@ def test_nothing_that_is_recommended_is_dominated(name):
     front = advice.front
     assert set(front.index) == set(table.configs) - off and advice.most_efficient in front.index
     assert front["cost"].is_monotonic_increasing
-    said = describe(advice)
-    assert f": {len(front)} of {table.n_arms} configurations, evaluated on " in said[0]
-    assert any(line.startswith(f"Cheapest first: {front.index[0]} (") for line in said)
-    assert not [line for line in said if "deploy" in line.lower() or "redrawn" in line]
+    n_front = "All" if len(front) == table.n_arms else f"{len(front)} of"
+    assert answer(advice).headline.startswith(f"{n_front} {table.n_arms} configurations ")
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
@@ -62,13 +62,13 @@ def test_each_step_up_says_what_it_adds_and_what_it_costs():
         more = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
         low, high = (100 * front[f"more_accuracy_{end}"].iloc[place] for end in ("low", "high"))
-        gain = f"{more:+.1f} points in accuracy ({low:+.1f} to {high:+.1f})"
-        assert low < more < high and steps[place] == f"{gain} for {times:.3g} times the cost"
+        assert low < more < high and front["times"].iloc[place] == pytest.approx(times)
+        assert steps[place] == f"{more:+.1f} accuracy ({low:+.1f} to {high:+.1f})"
     assert steps[0] == ""
 
 
 def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
-    """The largest ratio has a model that wins seldom: it is one line, after what was asked."""
+    """The largest ratio has a model that wins seldom, so it is given on demand alone."""
     advice = cb.recommend(shapes.make_leaderboard(400), at_least={"accuracy": 0.5}, replications=50)
     arms, choice = advice.arms, advice.choice
     assert arms.loc[advice.most_efficient, "accuracy"] < 0.25
@@ -77,11 +77,9 @@ def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
     assert (
         choice.sure is None or arms.loc[choice.sure, "accuracy"] > arms.loc[choice.configuration, "accuracy"]
     )
-    said = describe(advice)
-    asked = next(line for line in said if line.startswith("Cheapest with accuracy of at least 0.5: "))
-    assert choice.configuration in asked and "n = 400" in asked
-    ratio = next(line for line in said if line.startswith("The paper's ratio"))
-    assert said.index(asked) < said.index(ratio) and advice.most_efficient in ratio
+    assert choice.configuration in answer(advice).lines["You asked"]
+    assert "Ratio" not in answer(advice).lines
+    assert advice.most_efficient in answer(advice, ratio=True).lines["Ratio"]
 
 
 def test_the_dearer_of_two_equals_is_off_the_front():
@@ -108,7 +106,7 @@ def test_conditions_hold_together():
     table = shapes.make_two_models()
     both = cb.recommend(table, at_least={"accuracy": 0.5, "speed": 0.7}, replications=2)
     assert both.choice.configuration is None and both.choice.sure is None
-    assert any("no configuration" in line for line in describe(both))
+    assert both.choice.closest in answer(both).lines["You asked"]
     one = cb.recommend(table, at_least={"accuracy": 0.5}, within={"speed": 0.6}, replications=2).choice
     assert one.configuration == "large" == one.sure and one.confidence > 0.99
 
@@ -148,8 +146,8 @@ def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
     cheaper = cb.recommend(table, at_least={"accuracy": 0.45}, replications=2).choice.configuration
     assert cheaper == "medium, direct"
     assert list(advice.front.index) == ["small, direct", "large, direct"]
-    assert describe(advice)[0] == "Returned by the method: 2 of 6 configurations, evaluated on 100 instances."
-    assert not any("instances tell more" in said or "Evaluate next" in said for said in describe(advice))
+    assert answer(advice).headline == "The method returned 2 of 6 configurations."
+    assert answer(advice).lines.keys() == {"You asked", "Also"}
 
 
 @pytest.mark.parametrize(
@@ -179,27 +177,25 @@ def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
     done = call(*words, columns=80)
     assert done.exit_code == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    said, shown = done.output.split("Configurations of my")
     whole = json.loads(call(*words, "--json").output)
     front = [row["config"] for row in whole["front"]]
-    assert front and all(name in " ".join(said.split()) for name in front) and "…" not in shown
+    unfolded = re.sub(r"\s+", "", done.output)
+    assert front and "…" not in done.output
+    first_of_each = [name.partition("-2026")[0][:24] for name in front]
+    assert all(name in unfolded for name in first_of_each)
     assert {row["config"] for row in whole["arms"]} == set(long.values())
 
 
-def test_the_front_is_told_with_its_tolerance_and_who_may_be_on_it():
+def test_headline_and_certainty_count_the_front_and_its_rivals():
     table = shapes.make_short_list()
     advice = cb.recommend(table, tolerance=0.15, replications=50)
-    front, certain = describe(advice)[0], describe(advice)[2]
-    on = table.n_arms - len(dominated_by_hand(table))
-    assert front.startswith(
-        f"Worth their cost, by their means: {on} of 6 configurations, evaluated on 100 instances."
-    )
-    assert front.endswith(f"Within 0.15, all are matched by {len(advice.front)} of them.")
-    arms = advice.arms
-    (sure,) = arms.index[arms["on_front"] & arms["front_settled"]]
-    assert f"these, {sure} is sure to be among them (95 % confidence in all answers together)." in certain
-    ((name, share),) = arms["front_share"][~arms["on_front"] & (arms["front_share"] >= 0.05)].items()
-    assert certain.endswith(f"Others that may be: {name} ({100 * share:.0f} %).")
+    texts = answer(advice)
+    n_front = table.n_arms - len(dominated_by_hand(table))
+    assert texts.headline.startswith(f"{n_front} of 6 configurations are worth their cost (accuracy, USD)")
+    assert f"Within 0.15 they are matched by {len(advice.front)} of them" in texts.headline
+    n_settled = advice.arms.loc[advice.front.index, "front_settled"].sum()
+    assert texts.lines["Sure"].startswith(f"{n_settled} of the {len(advice.front)}, at 95 %")
+    assert texts.lines["Sure"].endswith("One that is beaten here may be worth its cost, too.")
 
 
 @pytest.mark.slow
@@ -218,15 +214,16 @@ def test_what_is_said_to_be_sure_is_what_the_table_marks(some_advice, data):
     advice = replace(some_advice, arms=arms, front=front)
     standing = standings(advice)
     settled = advice.arms["front_settled"][standing.index]
-    assert list(standing.index) == list(worth_showing(advice).index)
+    assert list(standing.index) == list(arms.index)
     assert (standing.isin(["sure", "no"]) == settled).all()
-    on = advice.arms["on_front"][standing.index]
+    on = advice.arms["on_front"]
     assert ((standing == "sure") == (settled & on)).all() and not standing.isin(["100 %", "0 %"]).any()
 
-    (said,) = (line for line in describe(advice) if "sure to be among them" in line)
-    sure, _, rest = said.partition(" sure to be among them")
-    assert ("none" in sure) == (not (settled & on).any())
-    assert ("Not sure" in rest) == (on & ~settled).any()
+    n_sure = int((settled & on).sum())
+    certainty = answer(advice).lines["Sure"]
+    if on.sum() > 2:
+        word = "all" if n_sure == on.sum() else n_sure or "none"
+        assert certainty.startswith(f"{word} of the {on.sum()}, ")
 
 
 @pytest.fixture(scope="module")
@@ -235,29 +232,20 @@ def some_advice():
     return cb.recommend(table, replications=2)
 
 
-def test_the_papers_front_says_that_it_is_whatever_the_cost():
-    said = describe(cb.recommend(shapes.make_two_models(), dominance="strict", replications=2))[0]
-    assert said == (
-        "The paper's front: 2 of 2 configurations, evaluated on 200 instances. None of them is beaten in "
-        "every objective, whatever the cost."
-    )
+def test_the_papers_front_is_named_in_the_headline():
+    advice = cb.recommend(shapes.make_two_models(), dominance="strict", replications=2)
+    assert "the paper's front" in answer(advice).headline and "2 of 2" in answer(advice).headline
 
 
-def test_a_long_front_names_its_first_and_what_is_preferred_its_next():
+def test_a_preference_is_answered_with_its_best_and_the_next():
     table = shapes.make_leaderboard(300)
     advice = cb.recommend(table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50)
-    steps, chosen = (next(s for s in describe(advice) if s.startswith(by)) for by in ("Cheapest", "Best by"))
-    first = advice.front.index[0]
     every = table.summary()
-    assert f"{first} (accuracy {every['accuracy'][first]:.3f}; " in steps
-    assert steps.endswith(f"and {len(advice.front) - 8} more.")
     one, other = every["accuracy"].nlargest(2).items()
-    assert f"least 0.5: {one[0]} (accuracy {one[1]:.3f}; {every['cost'][one[0]]:.4g} USD; n = 300)." in chosen
-    assert (
-        f"Next is {other[0]} (accuracy" in chosen and f"{100 * (one[1] - other[1]):.1f} points be" in chosen
-    )
-    assert f"ahead in {100 * advice.choice.share:.0f} % of" in chosen
-    assert chosen.endswith(f"allowing for the choice, {one[0]} does so with 95 %.")
+    line = answer(advice).lines["You asked"]
+    assert f"least 0.5: {one[0]} (accuracy {one[1]:.3f}, {every['cost'][one[0]]:.4g} USD), sure at 95" in line
+    assert f"{other[0]}, is {100 * (one[1] - other[1]):.1f} points behind" in line
+    assert f"{100 * advice.choice.share:.0f} % of resampled" in line
 
 
 def make_sparse():
@@ -265,33 +253,20 @@ def make_sparse():
     return shapes.make_leaderboard(100, seen=0.05)
 
 
-@pytest.mark.parametrize(
-    ("make", "budget", "said"),
-    [
-        (shapes.make_agents, 0.5, " for {settled} of {K} configurations. The rest takes about {more} eva"),
-        (shapes.make_agents, 0.5, " {price} USD. Do not spend 0.5 USD on it: that can be expected to set"),
-        (shapes.make_agents, 0.5, "settle nothing more; the least that can is about {step} USD."),
-        (
-            shapes.make_agents,
-            100,
-            " Make {bought} of them now, after which 2 can be expected to be settled: {first}, ",
-        ),
-        (
-            make_sparse,
-            None,
-            " at most {more} evaluations, {price} USD; how many shows once all share some instances. Make ",
-        ),
-        (make_sparse, 0.01, "Do not spend 0.01 USD on it: "),
-        (make_sparse, 30, " Make {bought} of them now: {first}, then "),
-    ],
-)
-def test_what_to_evaluate_next_is_told_with_its_number_and_its_price(make, budget, said):
+@pytest.mark.parametrize("make", [shapes.make_agents, make_sparse])
+@pytest.mark.parametrize("budget", [None, 0.01, 30])
+def test_what_to_evaluate_next_has_its_number_and_its_price(make, budget):
     advice = cb.recommend(make(), budget, replications=2)
-    plan, line = advice.next, describe(advice)[-1]
-    first = [f"{pair.configuration} on instance {pair.instance}" for pair in plan.pairs[:1].itertuples()]
-    numbers = {"settled": plan.settled, "K": len(advice.arms), "bought": f"{len(plan.pairs):,}"}
-    numbers |= {"step": f"{plan.step:.4g}", "price": f"{plan.price:.4g}", "more": f"{plan.evaluations:,}"}
-    assert said.format(**numbers, first="".join(first)) in line
+    plan, line = advice.next, answer(advice).lines["Next"]
+    assert f"{plan.evaluations:,} evaluations, {plan.price:.4g} USD" in line
+    assert f"for {len(advice.arms) - plan.settled} of {len(advice.arms)}" in line
+    assert ("about" if plan.compared else "at most") in line
+    if plan.pairs.empty:
+        assert f"{budget:g} USD is too little" in line and f"takes {plan.step:.4g} USD" in line
+    else:
+        first = plan.pairs.iloc[0]
+        assert f"{len(plan.pairs):,} of them" in line
+        assert f"{first.configuration} on instance {first.instance}" in line
 
 
 def test_who_is_worth_its_cost_and_was_not_returned_is_named():
@@ -301,8 +276,7 @@ def test_who_is_worth_its_cost_and_was_not_returned_is_named():
     advice = cb.recommend(table, returned=[best], about="benchmark", replications=2)
     cheaper = worth_besides(advice).index
     assert set(cheaper) == {*cb.recommend(table, about="benchmark", replications=2).front.index} - {best}
-    (said,) = [line for line in describe(advice) if line.startswith("For less money")]
-    assert cheaper[0] in said and set(worth_showing(advice).index) == {best, *cheaper}
+    assert cheaper[0] in answer(advice).lines["Also"] and set(worth_showing(advice).index) == {best, *cheaper}
     assert worth_besides(cb.recommend(table, replications=2)).empty
 
 
@@ -316,15 +290,49 @@ def test_numbers_are_whole_however_many_objectives_there_are(tmp_path, monkeypat
         table = cb.EvaluationTable.from_arrays(rewards, costs, objectives=names)
         cb.save(table, f"{n_objectives}.parquet")
         shown = call("recommend", f"{n_objectives}.parquet", "--replications", "5", columns=80).output
-        (head,) = (line for line in shown.splitlines() if " n " in line and "stays" in line)
+        (head,) = (line for line in shown.splitlines() if " n " in line and "on the front" in line)
         assert "configuration" in head and all(name in head for name in names)
-        assert "…" not in shown and ("Behind a mean" in shown) == (n_objectives == 2)
+        assert "…" not in shown and ("intervals: 95 %" in shown) == (n_objectives == 2)
 
 
-def test_of_a_returned_set_no_share_of_all_is_told():
+def test_of_a_returned_set_no_share_of_all_is_given():
     table = cb.load("synthetic-24")
     dearest = table.summary()["cost"].nlargest(2).index
-    (said,) = (line for line in describe(cb.recommend(table, returned=dearest)) if "paper's ratio" in line)
-    assert said.startswith("Of what was returned, the paper's ratio") and "%" not in said
+    ratio = answer(cb.recommend(table, returned=dearest), ratio=True).lines["Ratio"]
+    assert ratio.endswith("among these.") and "%" not in ratio
     with pytest.raises(cb.CobanditError, match="name at least one configuration"):
         cb.recommend(table, returned=[])
+
+
+@pytest.mark.parametrize("name", ["synthetic-24", "piqa-small"])
+def test_rivals_are_those_that_dominate(name):
+    """Brute force: as good and as cheap everywhere, better somewhere; none for a member of the front."""
+    table = cb.load(name)
+    every = table.summary()
+    values = np.column_stack([every[list(table.objectives)], -every["cost"]])
+    for arm in range(0, table.n_arms, 5):
+        by_hand = {
+            every.index[other]
+            for other in range(table.n_arms)
+            if (values[other] >= values[arm]).all() and (values[other] > values[arm]).any()
+        }
+        found = find_rivals(table, every.index[arm])
+        assert found.beaten == bool(by_hand)
+        assert set(found.rivals.index) == by_hand if by_hand else len(found.rivals) == 3
+
+
+def test_the_command_explains_leaves_out_and_shows_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = shapes.make_short_list()
+    cb.save(table, "my.parquet")
+    quick = ("--replications", "5")
+    beaten = min(dominated_by_hand(table))
+    why = call("recommend", "my.parquet", "--why", beaten)
+    assert why.exit_code == 0 and find_rivals(table, beaten).rivals.index[0] in why.output
+    best = table.summary()["accuracy"].idxmax()
+    fewer = json.loads(call("recommend", "my.parquet", "--without", best, "--json", *quick).output)
+    assert len(fewer["arms"]) == table.n_arms - 1 and best not in {row["config"] for row in fewer["arms"]}
+    everything = call("recommend", "my.parquet", "--all", *quick, columns=200).output
+    assert all(name in everything for name in table.configs)
+    wrong = call("recommend", "my.parquet", "--without", "nobody")
+    assert wrong.exit_code == 2 and "nobody" in wrong.output

@@ -13,7 +13,7 @@ from support.drawn import COSTS, MEANS, drawn
 import cobandit as cb
 from cobandit.advice.paired import Paired
 from cobandit.advice.questions import _count_more
-from cobandit.advice.words import describe
+from cobandit.advice.words import answer, describe
 from cobandit.tables import EvaluationTable
 
 
@@ -78,9 +78,8 @@ def test_an_exhausted_benchmark_leaves_nothing_open():
     advice = cb.recommend(table, 100.0, about="benchmark", replications=2)
     assert advice.exact and advice.questions.empty and advice.next.evaluations == 0
     assert advice.arms["front_settled"].all()
-    _, _, here, _, idle = describe(advice)
-    assert idle.endswith("only new instances tell more. There is nothing to spend 100 USD on.")
-    assert here == "On this benchmark that is exact: every configuration is evaluated on all 40 instances."
+    lines = answer(advice).lines
+    assert "nothing to spend 100 USD on" in lines["Next"] and "exact" in lines["Sure"]
     assert not cb.recommend(table, 100.0, replications=2).exact
     json.dumps(advice.to_dict(), allow_nan=False)
 

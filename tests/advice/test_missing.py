@@ -14,7 +14,7 @@ import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.missing import find_dependence
 from cobandit.advice.paired import Paired
-from cobandit.advice.words import describe, describe_steps
+from cobandit.advice.words import answer, describe_steps
 
 
 def easy_half(rng, n_instances=40):
@@ -39,9 +39,9 @@ def test_easy_instances_settle_nothing_and_the_first_line_says_why():
     assert (found.configuration, found.missing) == ("arm0", 20) and found.where_missing < found.where_there
     assert not advice.arms["front_settled"].any()
     assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (None, 0.0, 0)
-    said = describe(advice)
-    assert said[0].startswith("Nothing is settled") and found.found in said[0]
-    assert not [line for line in said if "is sure" in line or "confidence" in line]
+    texts = answer(advice)
+    assert found.found in texts.warnings[0] and "Sure" not in texts.lines
+    assert "sure at" not in texts.lines["You asked"]
     assert set(advice.next.pairs["configuration"]) == {"arm0"}
     assert [each.number for each in doctor(table) if each.name == "missing"] == [
         found.where_missing - found.where_there
@@ -145,7 +145,7 @@ def test_what_shares_no_instance_is_neither_ahead_nor_behind():
     advice = cb.recommend(compared.table, replications=2)
     assert advice.arms["on_front"][["arm0", "arm1"]].all()
     assert not advice.arms["front_settled"][["arm0", "arm1"]].any()
-    assert "which shares no instance with the one before" in describe_steps(advice)
+    assert "no instance shared with the row above" in describe_steps(advice)
 
 
 def test_a_cycle_has_a_front_and_is_not_settled():

@@ -13,7 +13,7 @@ from support.drawn import COSTS, MEANS, NEAR_TIES, drawn, with_holes
 import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.paired import Paired, critical_value, redraw_means
-from cobandit.advice.words import describe
+from cobandit.advice.words import answer
 from cobandit.errors import CobanditError
 from cobandit.tables import EvaluationTable
 
@@ -224,7 +224,7 @@ def test_where_all_is_settled_nothing_is_asked():
     table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 3.0], 200)
     advice = cb.recommend(table, 10.0, replications=2)
     assert advice.questions.empty and advice.next.evaluations == 0
-    assert "arm000 is sure to be among them (95 % confidence" in describe(advice)[2]
+    assert answer(advice).lines["Sure"].startswith("that one, at 95 %")
     assert json.loads(json.dumps(advice.to_dict(), allow_nan=False))["questions"] == []
 
 

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.colors import TABLEAU_COLORS, to_rgb
 
 import cobandit as cb
@@ -318,3 +319,54 @@ def test_an_axis_is_made_logarithmic_without_a_look_at_the_other():
     before = ax.get_ylim()
     figures.log_axis(ax, "x")
     assert ax.get_ylim() == before
+
+
+def marks_of(ax, face):
+    """Positions of the marks of the front with this face: filled ones are settled."""
+    for part in ax.collections:
+        if isinstance(part, PathCollection) and list(part.get_sizes()) == [36]:
+            colours = {tuple(colour.round(3)) for colour in part.get_facecolor()}
+            if tuple(np.round(face, 3)) in colours:
+                return part.get_offsets()
+    return np.empty((0, 2))
+
+
+def test_front_draws_the_recommendation(synthetic):
+    advice = cb.recommend(synthetic, at_least={"accuracy": 0.7}, tolerance=0.02, replications=20)
+    figure = advice.plot()
+    assert [ax.get_ylabel() for ax in figure.axes] == ["mean accuracy", "mean efficiency"]
+    for objective, ax in zip(advice.objectives, figure.axes, strict=True):
+        members = advice.arms.loc[advice.front.index]
+        settled = members[members["front_settled"]]
+        drawn = marks_of(ax, (*to_rgb(INK), 1.0))
+        np.testing.assert_allclose(drawn, settled[["cost", objective]])
+    wish = [line.get_ydata() for line in figure.axes[0].get_lines() if line.get_linestyle() == "--"]
+    assert [list(each) for each in wish] == [[0.7, 0.7]]
+    assert not [line for line in figure.axes[1].get_lines() if line.get_linestyle() == "--"]
+    assert len(bands(figure.axes[0])) > len(bands(cb.recommend(synthetic, replications=20).plot().axes[0]))
+
+
+@pytest.mark.parametrize("n_objectives", [1, 3, 4])
+@pytest.mark.parametrize("n_arms", [2, 12, 108])
+def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
+    """Names stand at the marks of a short front, numbers at those of a long one, and none is lost."""
+    rng = np.random.default_rng(n_arms)
+    configs = [f"provider/a-model-with-a-long-name $x$ {arm}" for arm in range(n_arms)]
+    table = cb.EvaluationTable.from_arrays(
+        rng.random((n_arms, 20, n_objectives)), 10 ** rng.uniform(-4, 2, (n_arms, 20)), configs=configs
+    )
+    advice = cb.recommend(table, replications=2)
+    figure = advice.plot()
+    figure.canvas.draw()
+    assert len(figure.axes) == n_objectives
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    shown = min(len(advice.front), 20)
+    assert len([text for text in texts if text]) >= shown
+
+
+def test_objects_show_themselves_in_a_notebook(synthetic):
+    advice = cb.recommend(synthetic, replications=20)
+    shown = advice._repr_html_()
+    assert shown.count("<svg") >= 2 and advice.front.index[0] in shown and "\n" not in repr(advice)
+    assert "<table" in synthetic._repr_html_() and synthetic.configs[0] in synthetic._repr_html_()
+    assert synthetic.problem.names[0] in synthetic.problem._repr_html_()

@@ -52,5 +52,5 @@ def test_commands_run_as_they_stand(tmp_path, monkeypatch):
         done = call(*shlex.split(command)[1:])
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
-            assert "Worth their cost" in " ".join(done.stdout.split())
+            assert "worth their cost" in " ".join(done.stdout.split())
     assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()

@@ -1,0 +1,106 @@
+"""The configurations that beat one, or that come closest to it: why it is off the front, or on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cobandit import _check
+from cobandit.advice.intervals import step_interval
+from cobandit.advice.paired import Bools, Paired
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: Rivals of a configuration that nothing beats.
+CLOSEST = 3
+
+
+class Rivals(NamedTuple):
+    """What stands against a configuration.
+
+    Attributes
+    ----------
+    configuration : str
+    beaten : bool
+        Whether another is at least as good in every objective and as cheap, and better in one of these,
+        by the means of the instances that both have.
+    rivals : DataFrame
+        Those that beat it, the clearest first, or, if none does, the three that come closest to that.
+        ``times`` is their cost over its own, ``more_OBJECTIVE`` how much more they score, with ``_low`` and
+        ``_high``, the paired interval, one at a time.
+    level : float
+        Of the intervals.
+    """
+
+    configuration: str
+    beaten: bool
+    rivals: pd.DataFrame
+    level: float
+
+
+def find_rivals(
+    table: EvaluationTable, configuration: str, *, dominance: str = "standard", level: float = 0.95
+) -> Rivals:
+    """Find the configurations that beat one, or that come closest to beating it.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    configuration : str
+    dominance : {"standard", "strict"}
+        As in `cobandit.recommend`.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    Rivals
+
+    Raises
+    ------
+    CobanditError
+        If there is no such configuration.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> against = find_rivals(cb.load("synthetic-24"), "small-cot-t1.0")
+    >>> against.beaten, against.rivals.index[0]
+    (True, 'medium-direct-t0.0')
+    """
+    _check.table(table)
+    _check.choice(configuration, "configuration", table.configs)
+    strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    level = _check.positive(level, "level", 0.9999)
+    compared = Paired(table, strict=strict)
+    arm = table.configs.index(configuration)
+
+    (gaps,) = compared.dominance(np.array([arm]))
+    differences = gaps.gaps[:, 0]
+    ahead = differences > 0
+    level_or_ahead = ahead if strict else differences >= 0
+    beats: Bools = np.all(level_or_ahead, axis=0) & np.any(ahead, axis=0)
+    beats[arm] = False
+
+    # the clearest is ahead by the most standard errors where it is ahead by the fewest
+    clarity = gaps.ratios[:, 0].min(axis=0)
+    clarity[arm] = -np.inf
+    order = np.argsort(-clarity, kind="stable")
+    order = order[beats[order]] if beats.any() else order[:CLOSEST]
+
+    rows = [_compare(compared, arm, int(rival), level) for rival in order if rival != arm]
+    names = pd.Index([table.configs[rival] for rival in order if rival != arm], name="config")
+    return Rivals(configuration, bool(beats.any()), pd.DataFrame(rows, index=names), level)
+
+
+def _compare(compared: Paired, arm: int, rival: int, level: float) -> dict[str, float]:
+    """Compare a rival with a configuration on the instances that both have."""
+    gains, times = compared.step(arm, rival)
+    low, high = step_interval(compared, arm, rival, level)
+    row = {"times": times}
+    for d, name in enumerate(compared.table.objectives):
+        row |= {f"more_{name}": gains[d], f"more_{name}_low": low[d], f"more_{name}_high": high[d]}
+    return row

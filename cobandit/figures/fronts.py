@@ -1,0 +1,219 @@
+"""The configurations that are worth their cost, as a picture to decide by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from cobandit.faults import ellipsize
+from cobandit.figures.style import FAINT, INK, escape_math, log_axis
+
+if TYPE_CHECKING:
+    from cobandit.advice import Recommendation
+    from cobandit.tables import EvaluationTable
+
+#: Members of the front whose names stand at their marks; of more, numbers, named beside the panels.
+NAMED_AT_MARKS = 6
+#: Members that are numbered and named, of more the cheapest.
+NAMED = 20
+#: Letters of a name at its mark, and beside the panels.
+SHORT, LONG = 26, 40
+#: Panels in a row.
+COLUMNS = 2
+#: Part of the width of a panel that is kept free for the names on its right.
+MARGIN = 0.35
+
+
+def front(source: EvaluationTable | Recommendation) -> Figure:
+    """Draw cost against each objective, with the front as steps and its names.
+
+    Marks of the front are filled where membership is settled and open where it is not; the others
+    are grey.  Bars are intervals of means, one at a time, at the recommendation's level.  Numbers on
+    the steps are paired gains over the cheaper neighbour, in points.  A tolerance is a band below the
+    steps, a condition a line, and the configuration that was chosen has a ring.
+
+    Parameters
+    ----------
+    source : EvaluationTable or Recommendation
+        A table is recommended from with the defaults of `cobandit.recommend`.
+
+    Returns
+    -------
+    Figure
+        One panel per objective.
+
+    See Also
+    --------
+    cobandit.Recommendation.plot : the same picture of what was asked.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> figure = front(cb.load("synthetic-24"))
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['mean accuracy', 'mean efficiency']
+    """
+    from cobandit.advice import Recommendation, recommend
+
+    advice = source if isinstance(source, Recommendation) else recommend(source)
+    columns = min(COLUMNS, len(advice.objectives))
+    rows = -(-len(advice.objectives) // columns)
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(1 + 4.6 * columns, 0.8 + 3.4 * rows),
+        squeeze=False,
+        layout="constrained",
+    )
+    panels = [*grid.flat]
+    for objective, ax in zip(advice.objectives, panels, strict=False):
+        _draw_panel(advice, objective, ax)
+    for ax in panels[len(advice.objectives) :]:
+        ax.remove()
+
+    _explain(advice, figure)
+    return figure
+
+
+def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> None:
+    """Draw one objective against cost."""
+    arms = advice.arms
+    members = arms.loc[advice.front.index]
+    others = arms.drop(index=members.index)
+    ax.scatter(others["cost"], others[objective], s=16, color=FAINT, alpha=0.6, lw=0, zorder=1)
+    _draw_steps(advice, members, objective, ax)
+
+    low = members[objective] - members[f"{objective}_low"]
+    high = members[f"{objective}_high"] - members[objective]
+    bars = [low.clip(lower=0), high.clip(lower=0)]
+    ax.errorbar(
+        members["cost"], members[objective], yerr=bars, fmt="none", ecolor=INK, lw=0.8, alpha=0.7, zorder=2
+    )
+    for settled, face in ((True, INK), (False, "white")):
+        marks = members[members["front_settled"] == settled]
+        ax.scatter(
+            marks["cost"], marks[objective], s=36, facecolor=face, edgecolor=INK, linewidth=1.2, zorder=3
+        )
+
+    if advice.choice is not None:
+        _draw_choice(advice, objective, ax)
+    if arms["cost"].max() > arms["cost"].min():
+        log_axis(ax, "x")
+    _name_members(members, objective, ax)
+    ax.set_xlabel(f"mean cost ({escape_math(advice.unit)})")
+    ax.set_ylabel(f"mean {escape_math(objective)}")
+
+
+def _draw_steps(advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes) -> None:
+    """Draw the best of the objective that each cost buys, with the tolerance below it and the gains on it."""
+    best = members[members[objective] >= members[objective].cummax()]
+    end = advice.arms["cost"].max()
+    costs = np.append(best["cost"], max(end, best["cost"].max()))
+    heights = np.append(best[objective], best[objective].max())
+    ax.step(costs, heights, where="post", color=INK, lw=1, zorder=1)
+
+    tolerance = _tolerance_of(advice, objective)
+    if tolerance:
+        ax.fill_between(costs, heights - tolerance, heights, step="post", color=INK, alpha=0.1, lw=0)
+    if len(advice.objectives) > 1 or len(members) > NAMED_AT_MARKS:
+        return
+    gains = 100 * advice.front[f"more_{objective}"]
+    for cheaper, dearer, gain in zip(
+        members.iloc[:-1].to_dict("records"), members.iloc[1:].to_dict("records"), gains[1:], strict=True
+    ):
+        if np.isfinite(gain):
+            middle = (cheaper[objective] + dearer[objective]) / 2
+            ax.annotate(
+                f"{gain:+.1f}".replace("-", "−"),
+                (dearer["cost"], middle),
+                xytext=(-4, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize="small",
+                color=INK,
+            )
+
+
+def _tolerance_of(advice: Recommendation, objective: str) -> float:
+    tolerances = np.broadcast_to(advice.tolerance, len(advice.objectives))
+    return float(tolerances[advice.objectives.index(objective)])
+
+
+def _draw_choice(advice: Recommendation, objective: str, ax: Axes) -> None:
+    """Draw the conditions on the objective, and a ring around the choice."""
+    assert advice.choice is not None
+    wishes = advice.choice.wishes
+    wanted = []
+    if objective in wishes.at_least:
+        wanted.append(wishes.at_least[objective])
+    if objective in wishes.within:
+        wanted.append(advice.arms[objective].max() - wishes.within[objective])
+    for value in wanted:
+        ax.axhline(value, color=INK, lw=1, ls="--", zorder=1)
+    if advice.choice.configuration is not None:
+        chosen = advice.arms.loc[advice.choice.configuration]
+        ax.scatter(
+            chosen["cost"], chosen[objective], s=130, facecolor="none", edgecolor=INK, lw=1.8, zorder=4
+        )
+
+
+def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> None:
+    """Write names at the marks, or numbers where there are many."""
+    if len(members) <= NAMED_AT_MARKS:
+        texts = [escape_math(ellipsize(str(name), SHORT)) for name in members.index]
+        # names stand on the right of their marks, so the dearest needs room there
+        low, high = ax.get_xlim()
+        wide = high * (high / low) ** MARGIN if ax.get_xscale() == "log" else high + MARGIN * (high - low)
+        ax.set_xlim(low, wide)
+    else:
+        texts = [str(number) for number in range(1, min(len(members), NAMED) + 1)]
+    for text, (_, row) in zip(texts, members.iterrows(), strict=False):
+        ax.annotate(
+            text,
+            (row["cost"], row[objective]),
+            xytext=(6, -3),
+            textcoords="offset points",
+            va="top",
+            fontsize="small",
+        )
+
+
+def _explain(advice: Recommendation, figure: Figure) -> None:
+    """Put the legend below the panels, and the names of numbers beside them."""
+    arms, members = advice.arms, advice.arms.loc[advice.front.index]
+    level = f"{100 * advice.level:g} %"
+    mark: dict[str, Any] = {"ls": "", "marker": "o", "markeredgecolor": INK}
+    entries: list[Any] = []
+    if members["front_settled"].any():
+        entries.append(Line2D([], [], color=INK, label="worth its cost, settled", **mark))
+    if not members["front_settled"].all():
+        entries.append(Line2D([], [], markerfacecolor="white", label="worth its cost, not settled", **mark))
+    if len(arms) > len(members):
+        entries.append(Line2D([], [], ls="", marker="o", ms=4, color=FAINT, label="beaten"))
+    bar: dict[str, Any] = {"ls": "", "marker": "|", "ms": 12, "markeredgewidth": 0.8}
+    entries.append(Line2D([], [], color=INK, label=f"{level} interval, one mean at a time", **bar))
+    if np.any(advice.tolerance):
+        entries.append(Patch(color=INK, alpha=0.1, label="within the tolerance"))
+    if advice.choice is not None:
+        ring: dict[str, Any] = {"marker": "o", "ms": 10, "markerfacecolor": "none"}
+        label = escape_math(f"chosen: {advice.choice.asked}")
+        entries.append(Line2D([], [], ls="--", color=INK, label=label, **ring))
+    figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize="small")
+    if len(members) <= NAMED_AT_MARKS:
+        return
+    lines = [
+        f"{number}  {escape_math(ellipsize(str(name), LONG))}"
+        for number, name in enumerate(members.index[:NAMED], start=1)
+    ]
+    if len(members) > NAMED:
+        lines.append(f"and {len(members) - NAMED} more")
+    blank = [Line2D([], [], ls="") for _ in lines]
+    figure.legend(blank, lines, loc="outside right upper", fontsize="small", handlelength=0, handletextpad=0)
