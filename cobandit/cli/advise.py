@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import pandas as pd
 import typer
 from rich import box
 from rich.console import Console
@@ -15,6 +14,8 @@ from rich.table import Table
 from cobandit.cli import About, Budget, Cluster, InCatalogue, Level, console, plain, print_lines, read_pairs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cobandit.advice import Recommendation
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
@@ -249,6 +250,8 @@ def print_advice(advice: Recommendation, out: Console, ratio: bool = False, ever
 
 def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
+    import pandas as pd
+
     from cobandit.advice.words import percent, worth_showing
 
     shown = worth_showing(advice)

@@ -72,7 +72,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
     assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
     assert f"spent {amount(whole.spent)} of {amount(whole.budget)} [k] tokens" in spent
-    assert f"Returned by the method: {len(whole.recommendation)} of 6" in advice  # no second front
+    assert f"The method returned {len(whole.recommendation)} of 6" in advice  # no second front
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
 

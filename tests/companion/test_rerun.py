@@ -595,8 +595,8 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     assert all(
         f"{at.configuration} on instance {at.instance}" in said for at in advice.next.pairs[:3].itertuples()
     )
-    cells = shown.partition("Configurations of")[2]
-    assert re.search(r"\bstep +score0", cells)
+    cells = shown.partition("\nSure")[0]
+    assert re.search(r"/eval +score0", cells)
     for cost in advice.front["cost"]:
         assert f" {cost:,.4g} " in cells, cost
     assert re.search(r"<th>n</th>\s+<th>cost \(tokens", report._arms(advice))

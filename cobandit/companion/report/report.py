@@ -116,11 +116,10 @@ def _arms(advice: Recommendation) -> str:
     for name in advice.objectives:
         ends = zip(arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
         columns[name] = arms[name].map("{:.3f} ".format) + [interval(*each) for each in ends]
-    columns |= {
-        "step up": arms.index.map(lambda name: steps.get(name, "not on the front")),
-        "stays": standings(advice),
-    }
-    return _html(pd.DataFrame(columns))
+    columns["times"] = advice.front["times"].dropna().map("{:.3g}".format)
+    columns["points more than the row above"] = pd.Series(steps)
+    columns["on the front"] = standings(advice)
+    return _html(pd.DataFrame(columns, index=arms.index))
 
 
 def _questions(advice: Recommendation) -> str:
