@@ -14,7 +14,7 @@ from cobandit import _check
 from cobandit.advice.clusters import find_likeness
 from cobandit.advice.missing import LONGEST, find_dependence
 from cobandit.advice.splits import compare_splits
-from cobandit.advice.words import describe_free, percent, some_names
+from cobandit.advice.words import describe_free, name_counts, percent, some_names
 from cobandit.errors import CobanditError
 from cobandit.faults import amount, ellipsize
 from cobandit.stats.paired_errors import replays_needed
@@ -30,6 +30,8 @@ ALIKE = 0.2
 SAME = 0.95
 #: An outlier costs so many times what the next costs, and is so large a share of its configuration's cost.
 TIMES, SHARE = 5.0, 0.1
+#: Share of a configuration's values at the best end of a column from which on it is said.
+MASS = 0.1
 #: Share of a mean cost that may not have been met, from which on it is said, where so few carry half of it.
 UNMET, FEW = 0.5, 0.2
 
@@ -55,9 +57,10 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     """Look a table over.
 
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
-    an import made up, or that one evaluation or a heavy tail dominates; objectives that are one thing with
-    another; too few instances; evaluations that are missing where it is hard; instances that have something
-    in common; configurations that share no instance; a profiling split that misleads.
+    an import made up, or that one evaluation or a heavy tail dominates; what was counted when the table was
+    made, such as answers that were cut off; a mass of values at the best end of a column; objectives that are
+    one thing with another; too few instances; evaluations that are missing where it is hard; instances that
+    have something in common; configurations that share no instance; a profiling split that misleads.
 
     Parameters
     ----------
@@ -145,12 +148,59 @@ def _free(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Costs that are made up, since an evaluation cost nothing."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
+        free = rows["config"][rows["cost"] <= smallest].value_counts()
+        named = some_names([f"{number:,} of {name}" for name, number in free[free > 0].items()])
         yield (
             table.n_free,
-            describe_free(table.n_free, len(rows), smallest, table.card.cost.unit),
+            f"{describe_free(table.n_free, len(rows), smallest, table.card.cost.unit)} ({named})",
             "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
             "take a cost that is never zero, such as tokens",
         )
+
+
+#: What to do about counts on the card, by how they begin.
+REMEDIES = {
+    "answers cut off": "Raise the limit of tokens for these: an answer that is cut off mostly scores nothing",
+    "answers empty": "Look at a few: a parser, a filter or reasoning that used up all tokens does that",
+    "cost not measured": "Take a cost that all have, such as seconds, or measure it anew: an answer from a "
+    "cache is not cheap",
+    "no score": "Look at what the scorer could not read: that may happen more often to one configuration",
+    "repeats never differ": "Count them once: answers came from a cache, or are not drawn at random",
+}
+FAILED = "Evaluate these again: what fails may be what is hard"
+
+
+def _counted(table: EvaluationTable, rows: pd.DataFrame) -> Found:
+    """Evaluations that something is the matter with, counted when the table was made."""
+    counts = {name: each for name, each in table.card.counts.items() if name in table.configs}
+    for what, names in name_counts(counts).items():
+        todo = next((each for start, each in REMEDIES.items() if what.startswith(start)), FAILED)
+        total = sum(each.get(what, 0) for each in counts.values())
+        yield total, f"{what[0].upper()}{what[1:]}: {some_names(names)}", todo
+
+
+def _best_end(table: EvaluationTable, rows: pd.DataFrame) -> Found:
+    """Many values at the best end of a column, as where a refused request took no time."""
+    for objective in table.card.objectives:
+        if objective.transform == "none":
+            continue
+        column = table.evaluations[objective.column]
+        best = (
+            column.min()
+            if table.limits[objective.name][0] <= table.limits[objective.name][1]
+            else column.max()
+        )
+        at_best = column == best
+        share = at_best.groupby(rows["config"], observed=True).mean()
+        many = share[(share >= MASS) & (share > TIMES * share.median())]
+        if len(many):
+            named = [f"{percent(part)} of {name}" for name, part in many.sort_values()[::-1].items()]
+            yield (
+                float(many.max()),
+                f"{objective.column} is {amount(best)}, the best there is, on {some_names(named)}",
+                "Look at a few: what was refused or came from a cache is fast, and not good; leave such rows "
+                "out with --where",
+            )
 
 
 def _outlier(table: EvaluationTable, rows: pd.DataFrame) -> Found:
@@ -331,6 +381,8 @@ LOOKS = (
     _duplicates,
     _alike,
     _free,
+    _counted,
+    _best_end,
     _outlier,
     _tail,
     _same,

@@ -11,7 +11,7 @@ for all answers to be right together with the stated confidence.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -63,15 +63,16 @@ class Recommendation:
         (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``, ``on_front`` (by the
         means), ``front_share`` and ``efficient_share`` (how often it is on the front, and has the most
         hypervolume per cost, in redrawn tables: other weights on the instances, the same for every
-        configuration), ``front_settled``, ``instances``, and ``missing`` (instances of the benchmark on which
-        it is not evaluated).  Means are on all instances of the table, adjusted where some are missing
-        (`cobandit.tables.adjusted`).
+        configuration), ``front_settled``, ``instances``, ``missing`` (instances of the benchmark on which
+        it is not evaluated), and ``has_made_up_cost`` (its evaluations cost nothing, and what that counts as
+        is made up: its ratio is NaN).  Means are on all instances of the table, adjusted where some are
+        missing (`cobandit.tables.adjusted`).
     front : DataFrame
         The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
         ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, with
         ``_low`` and ``_high`` (its paired interval at ``level``, one at a time), all on the instances that
-        the two share; NaN where they share none.  What a cheaper one of these is within the
-        tolerance of in every objective is left out.
+        the two share; NaN where they share none, ``times`` also where a cost is made up.  What a cheaper one
+        of these is within the tolerance of in every objective is left out.
     adjusted : bool
         Whether means are adjusted, since not all configurations are evaluated on the same instances.
     cluster : str or None
@@ -95,6 +96,9 @@ class Recommendation:
         What an evaluation that cost nothing counts as, if the table's import made that up.
     free : int
         How many evaluations cost no more than that.
+    counts : mapping
+        By configuration, evaluations that something is the matter with, such as answers that were cut off, as
+        the card has them.
     """
 
     dataset: str
@@ -116,11 +120,21 @@ class Recommendation:
     dependence: list[Dependence]
     smallest_cost: float | None = None
     free: int = 0
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
-    def most_efficient(self) -> str:
-        """Configuration of the front with the most hypervolume per cost, by the means."""
-        return str(self.arms.loc[self.arms["on_front"], "hypervolume_per_cost"].idxmax())
+    def made_up(self) -> list[str]:
+        """Configurations whose cost is made up, since their evaluations cost nothing."""
+        return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
+
+    @property
+    def most_efficient(self) -> str | None:
+        """Configuration of the front with the most hypervolume per cost, by the means.
+
+        None where a cost on the front is made up.
+        """
+        ratios = self.arms.loc[self.arms["on_front"], "hypervolume_per_cost"]
+        return None if ratios.isna().any() else str(ratios.idxmax())
 
     @property
     def exhausted(self) -> bool:
@@ -338,6 +352,7 @@ def recommend(
         dependence,
         table.card.smallest_cost,
         table.n_free,
+        {name: each for name, each in table.card.counts.items() if name in table.configs},
     )
 
 
@@ -357,13 +372,18 @@ def _arms(
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
     columns |= {
         "cost": every["cost"],
-        "hypervolume_per_cost": hypervolume(compared.means) / compared.costs,
+        "hypervolume_per_cost": np.where(
+            table.has_made_up_cost, np.nan, hypervolume(compared.means) / compared.costs
+        ),
         "on_front": front,
         "front_share": np.mean(on, axis=0),
-        "efficient_share": np.bincount(best, minlength=table.n_arms) / len(best),
+        "efficient_share": np.nan
+        if table.has_made_up_cost.any()
+        else np.bincount(best, minlength=table.n_arms) / len(best),
         "front_settled": settled,
         "instances": every["instances"],
         "missing": compared.missing,
+        "has_made_up_cost": table.has_made_up_cost,
     }
     return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
 
@@ -390,4 +410,10 @@ def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats, level: float
             f"more_{name}_low": ends[:, 0, d],
             f"more_{name}_high": ends[:, 1, d],
         }
-    return front.assign(times=[np.nan, *(times for _, times in steps)], **more)
+    # the factor of a cost that is made up is made up, too
+    made_up = arms["has_made_up_cost"]
+    times = [
+        np.nan if made_up[a] or made_up[b] else factor
+        for (a, b), (_, factor) in zip(pairwise(kept), steps, strict=True)
+    ]
+    return front.assign(times=[np.nan, *times], **more)

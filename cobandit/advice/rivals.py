@@ -29,8 +29,8 @@ class Rivals(NamedTuple):
         by the means of the instances that both have.
     rivals : DataFrame
         Those that beat it, the clearest first, or, if none does, the three that come closest to that.
-        ``times`` is their cost over its own, ``more_OBJECTIVE`` how much more they score, with ``_low`` and
-        ``_high``, the paired interval, one at a time.
+        ``times`` is their cost over its own, NaN where one is made up, ``more_OBJECTIVE`` how much more they
+        score, with ``_low`` and ``_high``, the paired interval, one at a time.
     level : float
         Of the intervals.
     """
@@ -100,7 +100,8 @@ def _compare(compared: Paired, arm: int, rival: int, level: float) -> dict[str, 
     """Compare a rival with a configuration on the instances that both have."""
     gains, times = compared.step(arm, rival)
     low, high = step_interval(compared, arm, rival, level)
-    row = {"times": times}
+    made_up = compared.table.has_made_up_cost
+    row = {"times": np.nan if made_up[arm] or made_up[rival] else times}
     for d, name in enumerate(compared.table.objectives):
         row |= {f"more_{name}": gains[d], f"more_{name}_low": low[d], f"more_{name}_high": high[d]}
     return row

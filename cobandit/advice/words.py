@@ -10,6 +10,7 @@ import pandas as pd
 
 from cobandit.advice.paired import find_worth
 from cobandit.faults import amount
+from cobandit.tables.card import FREE
 
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
@@ -101,7 +102,7 @@ def answer(advice: Recommendation, ratio: bool = False) -> Answer:
     >>> said.lines["Sure"]
     'all of this, which is exact: every configuration is evaluated on all 400 instances.'
     """
-    warnings = [*_describe_dependence(advice), *_describe_free(advice)]
+    warnings = [*_describe_dependence(advice), *_describe_free(advice), *_describe_counts(advice)]
     lines = {
         "Sure": _describe_certainty(advice),
         "Compared": _describe_comparison(advice),
@@ -194,7 +195,7 @@ def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[
     """
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
-        if np.isnan(row["times"]):
+        if np.isnan(row[f"more_{advice.objectives[0]}"]):
             steps.append("no instance shared with the row above")
             continue
         gains = [_describe_gain(name, row, with_intervals) for name in advice.objectives]
@@ -212,7 +213,8 @@ def _show(advice: Recommendation, name: str) -> str:
     """Return the name of a configuration with its means and its cost."""
     row = advice.arms.loc[name].to_dict()
     means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
-    return f"{name} ({means}, {amount(row['cost'])} {advice.unit})"
+    cost = "free" if row["has_made_up_cost"] else f"{amount(row['cost'])} {advice.unit}"
+    return f"{name} ({means}, {cost})"
 
 
 def _describe_certainty(advice: Recommendation) -> str:
@@ -296,6 +298,8 @@ def _describe_choice(advice: Recommendation) -> str:
 
 def _describe_ratio(advice: Recommendation) -> str:
     """Say which configuration has the most hypervolume per cost, and how often."""
+    if advice.most_efficient is None:
+        return f"none is made of the cost of {some_names(advice.made_up)}: what costs nothing has none."
     best = advice.arms.loc[advice.most_efficient].to_dict()
     ratio = f"{' x '.join(advice.objectives)} / {advice.unit}"
     text = f"{ratio} is largest for {advice.most_efficient} ({amount(best['hypervolume_per_cost'])})"
@@ -322,7 +326,35 @@ def _describe_free(advice: Recommendation) -> list[str]:
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())
-    return [f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."]
+    text = f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."
+    if advice.made_up:
+        text += f" No factor and no ratio is made of the cost of {some_names(advice.made_up)}."
+    return [text]
+
+
+def _describe_counts(advice: Recommendation) -> list[str]:
+    """Say of which configurations evaluations are not as they should be."""
+    found = [f"{what}, {some_names(names)}" for what, names in name_counts(advice.counts).items()]
+    return [f"Not as they should be: {'; '.join(found)}."] if found else []
+
+
+def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
+    """Name the configurations of each count, the largest first; what is free is told elsewhere.
+
+    Examples
+    --------
+    >>> name_counts({"a": {"answers cut off": 2}, "b": {"answers cut off": 16, "answers empty": 1}})
+    {'answers cut off': ['16 of b', '2 of a'], 'answers empty': ['1 of b']}
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    for config, each in counts.items():
+        for what, number in each.items():
+            if what != FREE:
+                found.setdefault(what, []).append((number, config))
+    return {
+        what: [f"{number:,} of {config}" for number, config in sorted(each, key=lambda pair: -pair[0])]
+        for what, each in found.items()
+    }
 
 
 def _describe_next(advice: Recommendation) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -212,7 +213,8 @@ def _print_rivals(found: Rivals, table: EvaluationTable, out: Console) -> None:
         for objective in table.objectives:
             gain, low, high = (100 * row[f"more_{objective}{end}"] for end in ("", "_low", "_high"))
             gains.append(f"{gain:+.1f} ({low:+.1f} to {high:+.1f})")
-        view.add_row(plain(rival), f"{row['times']:.3g}x", *gains)
+        times = "" if isnan(row["times"]) else f"{row['times']:.3g}x"
+        view.add_row(plain(rival), times, *gains)
     out.print(view)
     level = percent(found.level)
     print_lines(
@@ -303,7 +305,8 @@ def _write_rows(
 
     rows = []
     for name, row in shown.iterrows():
-        cells = [f"{row['instances']:,}", amount(row["cost"]), times.get(name, "")]
+        cost = "free" if row["has_made_up_cost"] else amount(row["cost"])
+        cells = [f"{row['instances']:,}", cost, times.get(name, "")]
         for objective in advice.objectives:
             ends = interval(row[f"{objective}_low"], row[f"{objective}_high"])
             cells.append(f"{row[objective]:.3f} {ends}" if with_intervals else f"{row[objective]:.3f}")

@@ -24,6 +24,7 @@ from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
+from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.columns import MIN_INSTANCES
 from cobandit.tables.record_files import read_columns
@@ -231,6 +232,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         "objectives": objectives,
         "split": {"profiling": len(first), "seed": plan.seed, "instances": first},
         "arms": list(plan.settings),
+        **({"counts": counts} if (counts := count_flaws(frame)) else {}),
         # one that comes back to an instance has more rows than the benchmark has instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
     }
@@ -271,13 +273,41 @@ def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     if FAILED in frame:
         first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
         failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
-        lines.append(f"{failed}; the first: {first}")
+        lines.append(f"{failed} ({_by_configuration(frame, FAILED)}); the first: {first}")
     for column, what in COUNTED.items():
         if column in frame and frame[column].any():
-            lines.append(f"{int(frame[column].sum())} of {len(frame)} answers were {what}")
+            counted = f"{int(frame[column].sum())} of {len(frame)} answers were {what}"
+            lines.append(f"{counted} ({_by_configuration(frame, column)})")
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
     return lines
+
+
+#: Configurations that a line of losses names.
+NAMED = 3
+
+
+def _by_configuration(frame: pd.DataFrame, column: str) -> str:
+    """Say how many of each configuration's rows a column marks, the most first."""
+    marked = frame.groupby("config")[column].agg(["sum", "size"])
+    marked = marked[marked["sum"] > 0].sort_values("sum", ascending=False, kind="stable")
+    named = [
+        f"{row['sum']:.0f} of {row['size']:.0f} of {name}" for name, row in marked.head(NAMED).iterrows()
+    ]
+    more = len(marked) - NAMED
+    return ", ".join(named) + (f", and of {more} more" if more > 0 else "")
+
+
+def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Count what is not as it should be, by configuration, as a card has it."""
+    kinds = {FAILED: FAILURES, "truncated": f"answers {CUT_OFF}", "empty": f"answers {EMPTY}"}
+    counts: dict[str, dict[str, int]] = {}
+    for column, what in kinds.items():
+        if column in frame:
+            for name, number in frame.groupby("config")[column].sum().items():
+                if number:
+                    counts.setdefault(str(name), {})[what] = int(number)
+    return counts
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ from cobandit.tables.transforms import TRANSFORMS
 RESERVED = ("config", "instance", "cost", "split")
 
 
+#: What makes an answer doubtful, and other things that a card counts.
+CUT_OFF, EMPTY = "cut off", "empty"
+FAILURES, FREE = "evaluations that failed", "cost nothing"
+
 Text = Annotated[str, Field(min_length=1)]
 
 

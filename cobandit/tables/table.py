@@ -18,7 +18,7 @@ from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.faults import Faults, Place, TableError, refuse, stop
 from cobandit.problem import Problem
-from cobandit.tables.card import Card
+from cobandit.tables.card import FREE, Card
 from cobandit.tables.columns import MIN_INSTANCES, default_profiling, evaluate_condition, profiling_mask
 from cobandit.tables.frames import FRAME, UNKNOWN_LICENSE, charge, read_arrays, read_objectives
 from cobandit.tables.safe_reading import check_fields
@@ -38,6 +38,10 @@ class Feedback(NamedTuple):
     costs: np.ndarray
     rewards: np.ndarray
     offsets: np.ndarray
+
+
+#: Share of a cost that may be what free evaluations count as; from then on no ratio is made of it.
+MADE_UP = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -419,6 +423,18 @@ class EvaluationTable:
         """Number of evaluations that cost no more than what one that cost nothing counts as."""
         smallest = self.card.smallest_cost
         return 0 if smallest is None else int((self._records.costs <= smallest).sum())
+
+    @cached_property
+    def has_made_up_cost(self) -> np.ndarray:
+        """Whether a hundredth of an arm's cost or more is what free evaluations count as: bool (K,)."""
+        records, smallest = self._records, self.card.smallest_cost
+        if smallest is None:
+            return _frozen(np.zeros(self.n_arms, dtype=bool))
+        paid = np.bincount(records.arm, records.costs, self.n_arms)
+        counted = np.array([self.card.counts.get(name, {}).get(FREE, 0) for name in self.configs])
+        if not counted.any():  # what costs as little is taken to have cost nothing
+            counted = np.bincount(records.arm, records.costs <= smallest, self.n_arms)
+        return _frozen(smallest * counted >= MADE_UP * paid)
 
     @property
     def rows(self) -> pd.DataFrame:

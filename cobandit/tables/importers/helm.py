@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.faults import stop
+from cobandit.tables.card import CUT_OFF, EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
@@ -101,8 +102,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
                 (ModelUse(str(settings["model"]), usage),),
                 None if seconds is None else seconds / max(1, stats.get("batch_size", 1)),
                 f"trial {trial}",
-                flaws=(logs.CUT_OFF,) * bool(stats.get("finish_reason_length"))
-                + (logs.EMPTY,) * (output == 0),
+                flaws=(CUT_OFF,) * bool(stats.get("finish_reason_length")) + (EMPTY,) * (output == 0),
             )
         )
     return Log(str(file), spec.task, settings, samples, when=when)

@@ -20,6 +20,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.faults import stop
+from cobandit.tables.card import CUT_OFF, EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse
 from cobandit.tables.importers.sources import (
@@ -78,7 +79,7 @@ class _Output(Record):
         first = self.choices[0]
         is_cut_off = first.stop_reason in ("max_tokens", "model_length")
         is_empty = first.message.content in ("", [])
-        return (logs.CUT_OFF,) * is_cut_off + (logs.EMPTY,) * is_empty
+        return (CUT_OFF,) * is_cut_off + (EMPTY,) * is_empty
 
 
 class Sample(Record):

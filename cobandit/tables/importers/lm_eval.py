@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.faults import stop
+from cobandit.tables.card import EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
@@ -122,7 +123,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
                 repeat=line.filter,
                 question=line.doc_hash,
                 fields={"filter": line.filter, **fields},
-                flaws=(logs.EMPTY,) * (line.is_generated and not any(map(str.strip, answers))),
+                flaws=(EMPTY,) * (line.is_generated and not any(map(str.strip, answers))),
             )
         )
     better = results.higher_is_better.get(task, {})

@@ -67,7 +67,7 @@ class Sample:
     fields : mapping of str to object
         What else the log says of the instance, for ``--where`` and ``--cluster``.
     flaws : tuple of str
-        What makes the answer doubtful, such as `logs.CUT_OFF`.
+        What makes the answer doubtful, such as `cobandit.tables.card.CUT_OFF`.
     cost : float or None
         What it cost, where the format has a cost of its own.
     """

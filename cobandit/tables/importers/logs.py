@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.faults import TableError, stop, suggest
-from cobandit.tables.card import RESERVED, Cost, Objective
+from cobandit.tables.card import CUT_OFF, EMPTY, FREE, RESERVED, Cost, Objective
 from cobandit.tables.importers.scores import rescale_scores, settle_missing
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines, spell
 from cobandit.tables.safe_reading import plain_text
@@ -248,7 +248,7 @@ def charge_free(
     notes.smallest = smallest
     counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
     notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
-    notes.count("cost nothing", configs[free], configs)
+    notes.count(FREE, configs[free], configs)
     return costs.mask(free, smallest)
 
 
@@ -499,10 +499,6 @@ def shorten(text: str) -> str:
 
 
 SCORE, SECONDS = "score", "seconds"
-
-
-#: What makes an answer doubtful, as reports and cards call it.
-CUT_OFF, EMPTY = "cut off", "empty"
 
 
 class Evaluation(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
+from cobandit.tables.card import CUT_OFF, EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
@@ -100,7 +101,7 @@ class _Entry(Record):
         if self.response is None:
             return ()
         is_cut_off = self.response.finishReason in ("length", "max_tokens")
-        return (logs.CUT_OFF,) * is_cut_off + (logs.EMPTY,) * (self.response.output == "")
+        return (CUT_OFF,) * is_cut_off + (EMPTY,) * (self.response.output == "")
 
 
 class _Stats(Record):

@@ -1,0 +1,114 @@
+"""What an import counted per configuration, and costs that are made up."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobandit as cb
+from cobandit.advice import doctor
+from cobandit.tables.importers import import_logs
+
+
+@pytest.fixture
+def frame():
+    """Two configurations that cost something, and a local one, which is as good and free."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (config, instance, cost * (1 + 0.1 * rng.random()), float(rng.random() < chance))
+        for config, cost, chance in (("local", 0.0, 0.5), ("small", 0.01, 0.6), ("large", 0.5, 0.9))
+        for instance in range(60)
+    ]
+    return pd.DataFrame(rows, columns=["config", "instance", "usd", "ok"])
+
+
+def free_table(frame):
+    return cb.EvaluationTable.from_frame(
+        frame, cost="usd", unit="USD", objectives={"accuracy": "ok"}, smallest_cost=1e-5
+    )
+
+
+def test_no_factor_and_no_ratio_is_made_of_a_cost_that_is_made_up(frame):
+    advice = cb.recommend(free_table(frame))
+    assert advice.made_up == ["local"] and advice.most_efficient is None
+    assert advice.front.loc["small", "times"] != advice.front.loc["small", "times"]
+    assert advice.front.loc["large", "times"] > 10
+    assert np.isnan(advice.arms.loc["local", "hypervolume_per_cost"])
+    said = str(advice)
+    assert "No factor and no ratio is made of the cost of local" in said
+    plain = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
+    assert plain["most_efficient"] is None
+
+
+def test_another_value_of_what_is_free_changes_no_word_but_its_own(frame):
+    said = [
+        str(
+            cb.recommend(
+                cb.EvaluationTable.from_frame(
+                    frame, cost="usd", unit="USD", objectives={"accuracy": "ok"}, smallest_cost=smallest
+                )
+            )
+        )
+        for smallest in (1e-5, 1e-3)
+    ]
+    assert said[0].replace("0.00001", "*") == said[1].replace("0.001", "*")
+
+
+def test_some_free_evaluations_leave_the_factor(frame):
+    """One in sixty is a part of the mean, and what it counts as is next to nothing of that."""
+    frame = frame[frame["config"] != "local"].copy()
+    frame.loc[frame.index[0], "usd"] = 0.0
+    advice = cb.recommend(free_table(frame))
+    assert advice.made_up == [] and advice.most_efficient is not None
+
+
+def write(path, answers):
+    entries = [
+        {
+            "provider": {"id": provider},
+            "vars": {"question": f"q{number}"},
+            "response": {"output": "4", "tokenUsage": {"prompt": 9, "completion": 30}, **response},
+            "score": number % 2,
+            "latencyMs": 100 + number,
+        }
+        for provider, responses in answers.items()
+        for number, response in enumerate(responses)
+    ]
+    path.write_text(json.dumps({"results": {"results": entries}}))
+
+
+def test_doctor_and_recommend_name_who_was_cut_off(tmp_path):
+    cut = [{"finishReason": "length"}] * 16 + [{}] * 24
+    cached = [{"cached": True}] * 30 + [{}] * 10
+    write(tmp_path / "r.json", {"large": cut, "small": cached, "tiny": [{}] * 40})
+    imported = import_logs("promptfoo", [tmp_path / "r.json"], tmp_path / "r.parquet", latency="none")
+    found = {finding.found.partition(":")[0]: finding for finding in doctor(imported.table)}
+    assert found["Answers cut off"].number == 16 and "16 of large" in found["Answers cut off"].found
+    (unmeasured,) = [finding for name, finding in found.items() if name.startswith("Cost not measured")]
+    assert unmeasured.number == 30 and "30 of small" in unmeasured.found and "tiny" not in unmeasured.found
+    said = str(cb.recommend(imported.table))
+    assert "answers cut off, 16 of large" in said
+    assert "answers cut off: 16 of 40 evaluations of large" in (tmp_path / "r.yml").read_text()
+    again = cb.read(tmp_path / "r.parquet")
+    assert again.card.counts["large"] == {"answers cut off": 16}
+
+
+def test_a_mass_at_the_best_end_of_a_column_is_noticed():
+    rng = np.random.default_rng(1)
+    rows = [
+        (config, instance, float(rng.random() < 0.5), 0.0 if instance < refused else 1 + rng.random())
+        for config, refused in (("a", 0), ("b", 20), ("c", 0))
+        for instance in range(50)
+    ]
+    frame = pd.DataFrame(rows, columns=["config", "instance", "ok", "seconds"])
+    objectives = {"accuracy": "ok", "speed": ("seconds", "negate-minmax")}
+    table = cb.EvaluationTable.from_frame(frame, objectives=objectives)
+    (finding,) = [each for each in doctor(table) if each.name == "best_end"]
+    assert finding.number == pytest.approx(0.4) and "40 % of b" in finding.found
+    frame["seconds"] += 1.5 * rng.random(len(frame))
+    assert not [
+        each
+        for each in doctor(cb.EvaluationTable.from_frame(frame, objectives=objectives))
+        if each.name == "best_end"
+    ]
