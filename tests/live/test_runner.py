@@ -404,7 +404,9 @@ def test_odd_answers_are_counted_at_the_end(tmp_path):
         return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
 
     done = live.run(PLAN | {"budget": 1}, tmp_path / "run", evaluator=evaluate)
-    assert done.losses == ("3 of 240 answers were empty",)
+    named = ", ".join(f"1 of 40 of large shots={shots}" for shots in (0, 2, 6))
+    assert done.losses == (f"3 of 240 answers were empty ({named})",)
+    assert cb.read(done.table).card.counts["large shots=2"] == {"answers empty": 1}
 
 
 @pytest.mark.slow
