@@ -51,7 +51,7 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
     See Also
     --------
-    cobandit.Recommendation.plot : the same picture of what was asked.
+    cobandit.advice.Recommendation.plot : the same picture of what was asked.
 
     Examples
     --------
