@@ -239,7 +239,7 @@ def contrast(
             exhibit=exhibit_of(known.experiment, known.judged.quantity),
             page="reconstructions",
             paper=f"{each['printed']:.2f}",
-            reconstruction=f"{each['low']:.2g} to {each['high']:.2g}",
+            reconstruction=f"{each['low']:.3g} to {each['high']:.3g}",
             measured=ours.get(known.keys, ""),
             replays=many.get(known.keys, ""),
             status=each["word"],

@@ -100,6 +100,15 @@ def test_rows_are_addresses_with_words_as_text():
     assert "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
 
 
+@pytest.mark.slow
+def test_contrasts_are_outside_of_their_shown_intervals_as_often_as_counted(rows):
+    shown = rows[rows["kind"] == claims.CONTRAST]
+    ends = shown["reconstruction"].str.split(" to ", expand=True).astype(float)
+    outside = ~shown["paper"].astype(float).between(ends[0], ends[1])
+    judged = paper.judge_contrasts(results.read_result("posterior"))
+    assert outside.sum() == (judged["p"] <= 0.05).sum()
+
+
 def test_contrasts_are_drawn_by_their_words():
     judged = paper.judge_contrasts(results.read_result("posterior"))
     (ax,) = claims.draw_contrasts(judged).axes
