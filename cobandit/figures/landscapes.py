@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from cobandit import _check
 from cobandit.dominance import pareto_mask
@@ -29,6 +30,8 @@ CROWDED = 4
 APART = 8
 #: Members of the front that are numbered and named, of many the cheapest: what a legend can hold.
 NAMED = 20
+#: Numbers below this one have labels of so many digits that they run into each other.
+SHORT = 0.01
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
@@ -78,6 +81,8 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     ax.plot(line[x], line[y], color="black", lw=1, label="front of these two")
     if points[x].min() > 0 and points[x].max() > CROWDED * points[x].median():
         log_axis(ax, "x")
+    elif ax.get_xlim()[1] < SHORT:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
     named = _along(front.sort_values("cost")[:NAMED], x, y)
     for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
         place = {"xytext": (9, 3), "ha": "left"} if side % 2 else {"xytext": (-9, -9), "ha": "right"}

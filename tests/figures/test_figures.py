@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import TABLEAU_COLORS, to_rgb
+from support.table_shapes import SHAPES
 
 import cobandit as cb
 from cobandit import figures
@@ -257,6 +259,16 @@ def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
     x, y = np.array(ax.lines[0].get_data())  # more cost is better along the front, from the cheapest on
     assert (np.diff(x) > 0).all() and (np.diff(y) > 0).all()
     assert x[0] == table.summary()["cost"].min() and y[-1] == table.summary()["accuracy"].max()
+
+
+@pytest.mark.slow
+def test_labels_of_small_costs_do_not_run_into_each_other():
+    ax = plt.figure(figsize=(3.2, 3), layout="none").subplots()
+    figures.landscape(SHAPES["long-names"](), "cost", "accuracy", ax=ax)
+    ax.figure.draw_without_rendering()
+    shown = [label for label in ax.get_xticklabels() if label.get_text()]
+    ends = [(box.x0, box.x1) for label in shown if (box := label.get_window_extent())]
+    assert all(one[1] < other[0] for one, other in pairwise(sorted(ends)))
 
 
 def test_landscape_of_a_split(synthetic):
