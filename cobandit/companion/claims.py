@@ -56,8 +56,6 @@ SIGNS = {
 }
 KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
-#: Tables that were measured, in the place of the paper's two: sums in words for GSM8K, PIQA for PIQA.
-STANDS_FOR = dict(zip(results.MEASURED, results.NAMES, strict=True))
 #: Method whose schedule is our reading of the paper, and the name of the open choice.
 READ_METHOD, READING = "PSISR", "A6"
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
@@ -138,6 +136,7 @@ def every_claim(
     statements: pd.DataFrame | None = None,
     measured: Sequence[str] = results.MEASURED,
     words: pd.DataFrame | None = None,
+    scale: float = 1.0,
 ) -> pd.DataFrame:
     """Every claim with its status.
 
@@ -151,6 +150,8 @@ def every_claim(
         Tables in the place of GSM8K's and of PIQA's: names of the catalogue or files.
     words : DataFrame, optional
         Default: `cobandit.companion.paper.resample_words` of the plays.
+    scale : float
+        Replications on other tables than the stored ones, as a multiple of the paper's.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def every_claim(
     """
     plays = results.read_result("posterior") if plays is None else plays
     statements = checks.check_statements() if statements is None else statements
-    cells, ours = results.cells(), in_place(measured)
+    cells, ours = results.cells(), in_place(measured, scale)
     words = paper.resample_words(plays) if words is None else words
     rows = [
         *state(statements),
@@ -179,14 +180,39 @@ def every_claim(
     return pd.DataFrame(rows, index=pd.Index([identifiers()[row.key] for row in rows], name="id"))
 
 
-def in_place(names: Sequence[str]) -> pd.DataFrame:
-    """The paper's experiments on other tables, under the names of the paper's: its claims are about these."""
-    if tuple(names) == results.MEASURED:
-        cells = results.read_result("measured")
-        return cells.assign(dataset=cells["dataset"].replace(STANDS_FOR))
-    tables = zip(names, results.NAMES, strict=False)
-    played = [experiments.summary(open_table(name)).assign(dataset=own) for name, own in tables]
+@cache
+def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
+    """Replay the paper's experiments on tables, or read what is stored of them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the catalogue, or files; at most two.
+    scale : float
+        Replications as a multiple of the paper's; on tables of any shape fewer, if a minute is not enough.
+
+    Returns
+    -------
+    DataFrame
+        As from `cobandit.companion.paper.experiments.summary`.
+    """
+    if names == results.MEASURED:
+        return results.read_result("measured")
+    played = []
+    for table in map(open_table, names[: len(results.NAMES)]):
+        extent = experiments.Extent() if originals(names) else experiments.fit_extent(table)
+        cells = experiments.summary(
+            table, scale * extent.scale, online=extent.online, workers=-1, backend="threading"
+        )
+        played.append(cells)
     return pd.concat(played, ignore_index=True)
+
+
+def in_place(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
+    """The paper's experiments on other tables, under the names of the paper's: its claims are about these."""
+    cells = play_measured(tuple(names), scale)
+    stands_for = dict(zip(cells["dataset"].unique(), results.NAMES, strict=False))
+    return cells.assign(dataset=cells["dataset"].replace(stands_for))
 
 
 def originals(names: Sequence[str]) -> bool:
@@ -339,7 +365,7 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
             yield _by_dispersion(row)
             continue
         each = judged.loc[key]
-        values = [f"{each[table.name]:.2f}" for table in tables]
+        values = ["–" if np.isnan(each[table.name]) else f"{each[table.name]:.2f}" for table in tables]
         row = row._replace(measured=", ".join(values[2:]), replays=", ".join(values[:2]))
         drawn = each["verdict"]
         if about == "tables":

@@ -74,20 +74,11 @@ def test_links_to_rows_lead_to_rows():
 
 
 @pytest.mark.slow
-def test_other_tables_take_the_place_of_the_measured_ones(tested, monkeypatch):
-    monkeypatch.setattr(claims, "experiments", type("Fast", (), {"summary": staticmethod(fast_summary)}))
-    rows = claims.every_claim(statements=tested, measured=["synthetic-24"])
+def test_other_tables_take_the_place_of_the_measured_ones(tested):
+    rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
     told = rows[rows["kind"] == claims.ORDERING].set_index("key")["measured"]
     assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in ("holds", "fails", "not separated")
     assert told["ordering costs-matter-more-on-piqa"] == ""
-
-
-def fast_summary(table):
-    from cobandit.companion.paper import experiments
-
-    runs = experiments.play("online", table, 5)
-    quantities = ("efficiency_regret", "standard_regret")
-    return pd.concat([experiments.cells(runs, "online", quantity) for quantity in quantities])
 
 
 def test_rows_are_addresses_with_words_as_text():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit.companion import own_table
+from cobandit.companion.paper import experiments
 from tests.support.table_shapes import SHAPES, save_shape
 
 
@@ -42,6 +43,20 @@ def test_replays_fit_into_the_seconds_that_are_meant():
     given = own_table.fit_online(costs, wanted, 100, methods=5)
     pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
     assert 5 * own_table.PULL * pulls <= own_table.SECONDS * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_less_of_the_paper_is_replayed_on_tables_that_take_longer_and_says_so():
+    far = experiments.fit_extent(SHAPES["millionfold"]())
+    assert not far.online and f"{far.evaluations:,.0f}" in far.say_less(100)
+    wide = experiments.fit_extent(SHAPES["widest"](), SHAPES["two"]())
+    assert wide.online and wide.scale < 0.2 and " 16 replications " in wide.say_less(100)
+
+    easy = SHAPES["two"]()
+    assert not experiments.fit_extent(easy).say_less(100)
+    for online, more in ((True, {"online", "trajectory"}), (False, set())):
+        cells = experiments.summary(easy, scale=0.02, online=online)
+        assert {*cells["experiment"]} == {"identification", "full-set", "stochastic"} | more
 
 
 @pytest.mark.slow

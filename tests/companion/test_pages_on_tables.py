@@ -19,8 +19,8 @@ from cobandit.tables.storage import file_sha256
 
 #: Parameters with which a page takes seconds.
 SMALL = {
-    "claims": {},
-    "exhibits": {},
+    "claims": {"replications": 2},
+    "exhibits": {"replications": 2},
     "cohv-ucb": {
         "rho": 5,
         "replications": 2,

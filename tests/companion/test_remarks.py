@@ -52,6 +52,14 @@ OF_RUNS = [
 ]
 
 
+def test_what_a_table_cannot_bear_is_not_measured():
+    far = table("far", [(0.9, 0.9), (0.5, 0.5)], [0.1, 1e6])
+    assert np.isnan(remarks._measure(remarks.crossing_runs, far))
+    wide = table("wide", [(0.5, 0.5)] * 60, [1.0, *[1000.0] * 59], instances=20)
+    assert np.isnan(remarks._measure(remarks.early_mistakes, wide))
+    assert remarks._measure(remarks.best_of_all, wide) > 0
+
+
 @pytest.mark.slow
 def test_measures_of_eliminations(tables):
     """Far arms are found and leave first; among alike ones mistakes are made; fixed costs change nothing."""

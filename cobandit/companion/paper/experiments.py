@@ -111,6 +111,66 @@ EXPERIMENTS = {
 }
 
 
+#: Evaluations of one run online beyond which it is not replayed on a page, and beyond which it is less often.
+MOST_EVALUATIONS, MANY_EVALUATIONS = 2e6, 1e5
+#: Configurations beyond which identification is replayed less often: it takes time in their square.
+MANY_ARMS = 60
+
+
+class Extent(NamedTuple):
+    """How much of the paper's experiments is replayed on a table."""
+
+    #: Replications as a multiple of the paper's.
+    scale: float = 1.0
+    #: Whether methods that spend a budget online are replayed.
+    online: bool = True
+    #: The most evaluations that one run online can make.
+    evaluations: float = 0.0
+
+    def say_less(self, replications: int) -> str:
+        """Say what is less than in the paper, with the numbers; nothing if all is as there.
+
+        Parameters
+        ----------
+        replications : int
+            As many as were wanted.
+
+        Examples
+        --------
+        >>> Extent(0.5).say_less(100)
+        'So that the page takes a minute, 50 replications stand in the place of 100.'
+        """
+        less = []
+        if (played := max(2, round(self.scale * replications))) < replications:
+            stand = f"{played} replications stand in the place of {replications}"
+            less.append(f"So that the page takes a minute, {stand}.")
+        if not self.online:
+            less.append(
+                f"The largest budget online would buy up to {self.evaluations:,.0f} evaluations of the "
+                "cheapest configuration in a run, so what replays online methods is left out: compare "
+                "configurations whose costs are less far apart."
+            )
+        return " ".join(less)
+
+
+def fit_extent(*tables: EvaluationTable) -> Extent:
+    """Choose how much of the paper's experiments is replayed within about a minute, whatever the tables.
+
+    A run online makes as many evaluations as its budget pays for of the cheapest configuration.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> fit_extent(cb.load("synthetic-24"))[:2]
+    (1.0, True)
+    """
+    evaluations = max(ONLINE_RHO) * max(float(table.costs.sum() / table.costs.min()) for table in tables)
+    online = evaluations <= MOST_EVALUATIONS
+    for_runs = 3 * MANY_EVALUATIONS / max(MANY_EVALUATIONS, evaluations) if online else 1.0
+    for_arms = (MANY_ARMS / max(table.n_arms for table in tables)) ** 2
+    return Extent(min(1.0, for_arms, for_runs), online, evaluations)
+
+
 def play(
     name: str,
     table: EvaluationTable,
@@ -324,7 +384,9 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     return _exact(known).assign(dataset=table.name)
 
 
-def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **parallel: Any) -> pd.DataFrame:
+def summary(
+    table: EvaluationTable, scale: float = 1.0, seed: int = 0, *, online: bool = True, **parallel: Any
+) -> pd.DataFrame:
     """Run every experiment on a table; each quantity's mean and 95 % interval, one row per cell.
 
     Parameters
@@ -333,6 +395,8 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
     scale : float
         Replications as a multiple of the paper's.
     seed : int
+    online : bool
+        Whether methods that spend a budget online are replayed, too.
     **parallel
         How the work is spread.
 
@@ -351,6 +415,8 @@ def summary(table: EvaluationTable, scale: float = 1.0, seed: int = 0, **paralle
     """
     parts = []
     for name, own in EXPERIMENTS.items():
+        if own.replay is not replay_identification and not online:
+            continue
         runs = play(name, table, max(2, round(scale * own.replications)), seed, **parallel)
         if name == "trajectory":
             parts.append(trajectory_cells(runs))

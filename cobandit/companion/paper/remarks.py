@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cobandit.companion.paper import experiments
 from cobandit.companion.paper.judge import FAILS, HOLDS, UNKNOWN
+from cobandit.errors import BudgetError
 from cobandit.policies.registry import read_methods
 from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification, replay_online, replay_paths, spec
@@ -201,6 +202,8 @@ RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     "rounds-by-realised-costs": (rounds_changed, lambda gsm8k, piqa: min(gsm8k, piqa) > 0),
     "budget-never-exceeded": (crossing_runs, lambda gsm8k, piqa: max(gsm8k, piqa) == 0),
 }
+#: Measures of runs online, which a table has not if these would make too many evaluations.
+ONLINE = (rising_average, pulls_of_poor_arms, crossing_runs)
 #: Remarks that are measured and not judged: what a table has of it is how its generator was made.
 MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": near_ties}
 
@@ -232,11 +235,21 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
         if key not in RULES and key not in MEASURED:
             continue
         measure = MEASURED[key] if key in MEASURED else RULES[key][0]
-        values = {table.name: measure(table) for table in tables}
+        values = {table.name: _measure(measure, table) for table in tables}
         verdict = judge_pair(key, values.get("gsm8k", np.nan), values.get("piqa", np.nan))
         rows[key] = {name: value for name, value in remark.items() if name != "key"}
         rows[key] |= values | {"verdict": verdict}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _measure(measure: Callable[[EvaluationTable], float], table: EvaluationTable) -> float:
+    """Measure a remark on a table; nan where its runs would be too long or cannot begin."""
+    if measure in ONLINE and not experiments.fit_extent(table).online:
+        return np.nan
+    try:
+        return measure(table)
+    except BudgetError:
+        return np.nan
 
 
 @cache
