@@ -315,6 +315,7 @@ def plan_next(
     error: float = 0.05,
     seed: int = 0,
     at_random: bool = True,
+    certified: bool = False,
 ) -> NextEvaluations:
     """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
@@ -333,6 +334,8 @@ def plan_next(
     at_random : bool
         Whether an evaluation is there whatever the instance; if not, nothing is settled by those that are,
         and the instances come in random order.
+    certified : bool
+        Whether only what a certified race would call certain is settled.
 
     Returns
     -------
@@ -353,47 +356,50 @@ def plan_next(
     scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
     unit = _number_units(table, len(instances))
     members = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
-    absent = np.isnan(scores[:, :, 0])
-    lacking, scores, scale = _join(unit, scores)
-    missing = lacking > 0
-    # with nothing to go by, all instances stand in random order
-    order = arrange(~missing if at_random else np.zeros(missing.shape), seed)
-    lacking, missing, scores = lacking[order], missing[order], scores[order]
-    tolerances = np.minimum(np.asarray(tolerance, dtype=float) * scale, 1.0)
-    race = ParetoRace(costs, table.n_objectives, len(order), tolerance=tolerances, error=error)
+    missing = np.isnan(scores[:, :, 0])
+    complete = np.array([~missing[each].any(axis=0) for each in members])
+    # with nothing to go by, all units stand in random order
+    units = arrange(complete if at_random else np.zeros(complete.shape), seed)
+    order = np.concatenate([members[each] for each in units])
+    missing, scores = missing[order], scores[order]
+    race = ParetoRace(
+        costs,
+        table.n_objectives,
+        len(order),
+        tolerance=np.minimum(np.asarray(tolerance, dtype=float), 1.0),
+        error=error,
+        certified=certified,
+        cluster=None if table.clusters is None else unit[order],
+    )
     race.know(scores)
 
-    def count(part: Ints) -> Ints:
-        """Count the evaluations that so many instances, or clusters, of each configuration lack."""
-        return np.where(missing & (missing.cumsum(axis=0) <= part), lacking, 0).sum(axis=0)
+    def count_first(n_units: int) -> Ints:
+        """Count the evaluations that so many units, the first ones, lack of each configuration."""
+        lacking: Ints = missing[: sum(len(members[each]) for each in units[:n_units])].sum(axis=0)
+        return lacking
 
-    looks = [(part, float(count(part) @ costs), int(who.sum())) for part, who in race.foresee()]
+    looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
     settled, (whole, price, _) = looks[0][2], looks[-1]
     limit = inf if budget is None else _check.add_slack(budget)
-    compared = race.depth >= min(FIRST_LOOK, len(order))
+    compared = race.depth >= min(FIRST_LOOK, len(units))
     if not at_random:
         settled = would_be_settled = 0
-        whole, depth = missing.sum(axis=0), _reach(np.any(missing, axis=1))
-        part = missing[:depth].sum(axis=0)
-        price, step = float(count(whole) @ costs), float(count(part) @ costs)
+        is_open: Bools = np.any(~complete[units], axis=1)
+        whole, part = missing.sum(axis=0), count_first(_reach(is_open))
+        price, step = float(whole @ costs), float(part @ costs)
         compared, worth = False, step <= limit
     elif compared:
         step = next((cost for _, cost, n in looks if n > settled), 0.0)
         *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
         worth = would_be_settled > settled
     else:
-        part, would_be_settled = missing[:FIRST_LOOK].sum(axis=0), settled
-        step = float(count(part) @ costs)
+        part, would_be_settled = count_first(FIRST_LOOK), settled
+        step = float(part @ costs)
         worth = step <= limit
     places, arms = np.nonzero(missing & (missing.cumsum(axis=0) <= part))
-    pairs = [
-        (table.configs[arm], instances[instance])
-        for place, arm in zip(places, arms, strict=True)
-        for instance in members[order[place]]
-        if absent[instance, arm]
-    ]
+    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in zip(places, arms, strict=True)]
     named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
-    evaluations = int(count(whole).sum())
+    evaluations = int(whole.sum())
     return NextEvaluations(settled, would_be_settled, compared, evaluations, price, step, named)
 
 
@@ -406,35 +412,7 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
     return np.concatenate([unit, unit.max() + 1 + np.arange(n_instances - len(unit))])
 
 
-def _join(unit: Ints, scores: Floats) -> tuple[Ints, Floats, float]:
-    r"""Make one instance of each cluster, so that a race that compares these compares means over instances.
-
-    A configuration that has all instances of cluster g scores :math:`\sum_{s \in g} x_s / \max_g n_g` on it,
-    which is in [0, 1].  Differences of means are then smaller by a factor, the mean size over the largest.
-
-    Parameters
-    ----------
-    unit : ndarray of int, shape (I,)
-        Cluster of each instance, from 0.
-    scores : ndarray, shape (I, K, D)
-        NaN where there is none.
-
-    Returns
-    -------
-    lacking : ndarray of int, shape (G, K)
-        Instances of each cluster that a configuration does not have.
-    joined : ndarray, shape (G, K, D)
-    scale : float
-    """
-    sizes = np.bincount(unit)
-    joined = np.zeros((len(sizes), *scores.shape[1:]))
-    lacking = np.zeros(joined.shape[:2], dtype=np.int64)
-    np.add.at(joined, unit, scores / sizes.max())
-    np.add.at(lacking, unit, np.isnan(scores[:, :, 0]))
-    return lacking, joined, float(sizes.mean() / sizes.max())
-
-
 def _reach(is_open: Bools) -> int:
-    """How many instances to go through, so that as many of them are open as a first comparison takes."""
+    """How many units to go through, so that as many of them are open as a first comparison takes."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

@@ -90,6 +90,8 @@ class Recommendation:
         The configuration that meets what was asked.
     tolerance : float or tuple of float
         What is not worth telling apart.
+    certified : bool
+        Whether what the race calls settled is proved.
     next : NextEvaluations
         What a race has settled, and which evaluations it would go on with.
     smallest_cost : float or None
@@ -118,6 +120,7 @@ class Recommendation:
     adjusted: bool
     cluster: str | None
     dependence: list[Dependence]
+    certified: bool = False
     smallest_cost: float | None = None
     free: int = 0
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -229,6 +232,7 @@ def recommend(
     within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
     tolerance: ArrayLike = 0.0,
+    certified: bool = False,
     returned: Collection[str] | None = None,
     about: str = "instances",
     dominance: str = "standard",
@@ -259,6 +263,9 @@ def recommend(
     tolerance : float or array_like, shape (D,)
         What is not worth telling apart, in the unit of the objectives: a cheaper member of the front stands
         for those that it comes so close to, and missing evaluations are planned so.
+    certified : bool
+        Whether missing evaluations are planned for a certified race, whose error is proved on any table
+        (`cobandit.ParetoRace`), and not only measured; that takes more of them.
     returned : collection of str, optional
         Configurations that a method returned, which are then taken as the front, whatever the means say.
     about : {"instances", "benchmark"}
@@ -346,10 +353,11 @@ def recommend(
         returned is not None,
         choice,
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        plan_next(table, budget, tolerance, 1 - level, seed, at_random=not dependence),
+        plan_next(table, budget, tolerance, 1 - level, seed, not dependence, certified),
         not compared.complete,
         table.card.cluster,
         dependence,
+        certified,
         table.card.smallest_cost,
         table.n_free,
         {name: each for name, each in table.card.counts.items() if name in table.configs},

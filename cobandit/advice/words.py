@@ -371,14 +371,15 @@ def _describe_next(advice: Recommendation) -> str:
     plan = advice.next
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     n_open = len(advice.arms) - plan.settled
+    proved = f", proved at {percent(advice.level)}," if advice.certified else ""
     best = f"best in {some_names(advice.objectives, 100)}, whatever the cost,{within} on this benchmark"
     if n_open == 0:
-        return f"nothing. Which are {best} is settled."
+        return f"nothing. Which are {best} is settled{proved.rstrip(',')}."
     evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
     about = "about" if plan.compared else "at most"
     open_question = (
-        f"for {n_open} of {len(advice.arms)} it is open whether they are {best}; to settle that takes "
-        f"{about} {evaluations}, {amount(plan.price)} {unit}"
+        f"for {n_open} of {len(advice.arms)} it is open whether they are {best}; to settle that{proved} "
+        f"takes {about} {evaluations}, {amount(plan.price)} {unit}"
     )
     pairs = [" on instance ".join(pair) for pair in plan.pairs.head(FEW).to_numpy()]
     if not pairs:

@@ -116,6 +116,12 @@ def recommend(
     tolerance: Annotated[
         float, typer.Option(help="What is not worth telling apart, in the unit of the objectives.")
     ] = 0.0,
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified", help="Plan for a race whose error is proved, as stop: {certified: true}."
+        ),
+    ] = False,
     budget: Budget = None,
     about: About = "instances",
     dominance: Annotated[
@@ -169,6 +175,7 @@ def recommend(
         within=_read("--within", within),
         prefer=_read("--prefer", prefer.split(",") if prefer else None, ":"),
         tolerance=tolerance,
+        certified=certified,
         about=about,
         dominance=dominance,
         cluster=cluster,

@@ -179,7 +179,7 @@ def run(
     name: my-run
     configurations: {grid: {model: \\[a, b], temperature: \\[0, 0.5, 1]}}
     instances: 300  # a number, a list of ids, or a file
-    stop: {tolerance: 0.02, error: 0.05}  # or budget: 0.5, unit: share; or both
+    stop: {tolerance: 0.02, error: 0.05}  # certified: true proves the error; or budget: 0.5, unit: share
     cost: {column: tokens, unit: tokens}
     objectives:
       - {name: accuracy, column: correct}

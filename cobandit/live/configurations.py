@@ -177,12 +177,15 @@ class Instances(Fields):
     """The instances of a plan, written as their number, a list of ids, or ``{file: questions.jsonl}``.
 
     A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column`` names no other; a .txt
-    file has one per line.
+    file has one per line.  ``cluster`` names a column of what instances have in common, such as a passage: a
+    race then hands out whole clusters, and counts them.
 
     Parameters
     ----------
     rows : mapping of str to mapping
         What the file says of each instance, by id; nothing without a file.
+    cluster : str, optional
+        A column of the rows.
 
     Examples
     --------
@@ -193,25 +196,35 @@ class Instances(Fields):
     rows: dict[Annotated[str, Field(pattern=r"\S")], Columns] = Field(
         min_length=2, description="give two ids at least"
     )
+    cluster: str | None = Field(None, description="name the column of what instances have in common")
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids, in the order in which they are listed."""
         return tuple(self.rows)
 
+    def find_cluster(self, name: str) -> str:
+        """Name the cluster of an instance, itself where there are none."""
+        return name if self.cluster is None else str(self.rows[name][self.cluster])
+
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Put the instances into the order in which every configuration is evaluated.
 
         It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's instances, which come
         first, are those that a card with the same seed chooses for profiling in a table that has them all.
+        Clusters are shuffled as a whole.
 
         Examples
         --------
         >>> Instances.model_validate(["a", "b", "c", "d"]).shuffle(seed=0)
         ('c', 'a', 'b', 'd')
         """
-        ids = sorted(self.ids)
-        return tuple(ids[place] for place in np.random.default_rng(seed).permutation(len(ids)))
+        members: dict[str, list[str]] = {}
+        for name in sorted(self.ids):
+            members.setdefault(self.find_cluster(name), []).append(name)
+        clusters = sorted(members)
+        order = np.random.default_rng(seed).permutation(len(clusters))
+        return tuple(name for place in order for name in members[clusters[place]])
 
     @model_validator(mode="before")
     @classmethod
@@ -225,11 +238,21 @@ class Instances(Fields):
             if twice := [name for name, n in Counter(ids).items() if n > 1]:
                 stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
             return {"rows": {name: {} for name in ids}}
-        if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column"}:
+        if isinstance(written, Mapping) and set(written) == {"rows", "cluster"}:
+            return written  # as the plan that a run keeps has it
+        if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column", "cluster"}:
             stop(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
         path = (info.context or {}).get("folder", Path()) / str(written["file"])
-        return {"rows": read_instances(path, str(written.get("column", "instance")))}
+        rows, cluster = read_instances(path, str(written.get("column", "instance"))), written.get("cluster")
+        for name, row in rows.items():
+            if cluster is not None and row.get(cluster) is None:
+                remedy = suggest(str(cluster), row, "name the column of what instances have in common")
+                stop(path, f"the instance {name!r} has no {cluster!r}", remedy)
+        return {"rows": rows, "cluster": cluster}
 
     @model_serializer
-    def _dump(self) -> list[str]:
-        return list(self.ids)
+    def _dump(self) -> list[str] | dict[str, Any]:
+        if self.cluster is None:
+            return list(self.ids)
+        rows = {name: {self.cluster: self.find_cluster(name)} for name in self.ids}
+        return {"rows": rows, "cluster": self.cluster}

@@ -199,6 +199,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         if kinds != {bool} and not kinds <= {int, float}:  # a column has one type: numbers, or else text
             values = [UNSET if value is None else str(value) for value in values]
         frame.insert(2, setting, frame["config"].map(dict(zip(stage.names, values, strict=True))))
+    if plan.instances.cluster is not None:
+        frame[plan.instances.cluster] = frame["instance"].map(plan.instances.find_cluster)
     return frame
 
 
@@ -221,6 +223,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         if objective.transform != "none":
             fields["limits"] = list(profile.limits[objective.name])
         objectives.append(fields)
+    cluster = {} if plan.instances.cluster is None else {"cluster": plan.instances.cluster}
     return {
         "name": plan.name,
         "title": plan.title or f"Evaluations of {len(stage.names)} configurations by cobandit run",
@@ -235,6 +238,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         **({"counts": counts} if (counts := count_flaws(frame)) else {}),
         # one that comes back to an instance has more rows than the benchmark has instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
+        **cluster,
     }
 
 

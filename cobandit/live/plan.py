@@ -94,7 +94,8 @@ class Plan(Fields):
     configurations : Configurations
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
     instances : Instances
-        Written as their number, a list of ids, or ``{file: ..., column: ...}``.
+        Written as their number, a list of ids, or ``{file: ..., column: ..., cluster: ...}``; the cluster, a
+        column of what instances have in common, is for a race alone.
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default `ParetoRace`.
     stop : Stop, optional
@@ -183,6 +184,13 @@ class Plan(Fields):
         """The instances in the order in which every configuration is evaluated on them."""
         return self.instances.ids if self.ordered else self.instances.shuffle(self.seed)
 
+    @property
+    def cluster(self) -> list[str] | None:
+        """Of each instance, in the order in which they are evaluated; None where each stands for itself."""
+        if self.instances.cluster is None:
+            return None
+        return [self.instances.find_cluster(name) for name in self.order]
+
     @cached_property
     def strategy(self) -> Spec:
         """Class of the method, and its options with when it stops."""
@@ -225,9 +233,15 @@ class Plan(Fields):
     def _agree(self) -> Plan:
         n, method = len(self.order), self.method.name
         measured = {self.cost.column, *(objective.column for objective in self.objectives)}
-        columns = [*self.settings, *RESERVED, *measured]  # of the table
+        cluster = self.instances.cluster
+        columns = [
+            *self.settings,
+            *RESERVED,
+            *measured,
+            *([] if cluster is None else [cluster]),
+        ]  # of the table
         if twice := [name for name, n in Counter(columns).items() if n > 1]:
-            others = f"settings, what is measured, and always {', '.join(RESERVED)}"
+            others = f"settings, what is measured, a cluster, and always {', '.join(RESERVED)}"
             stop(None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise")
         ends = self.stop is not None and method == RACE
         if not ends and (self.budget is None or self.stop is not None):
@@ -235,6 +249,8 @@ class Plan(Fields):
                 f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02, error: 0.05}}"
             )
             stop(None, f"{method} cannot end as the plan says", remedy)
+        if cluster is not None and method != RACE:
+            stop(None, f"{method} does not count clusters", f"leave out cluster, or take {RACE}")
         if self.budget is not None and self.unit not in (SHARE, self.cost.unit):
             remedy = f"write {SHARE}, or {self.cost.unit}"
             stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
@@ -287,6 +303,7 @@ class Plan(Fields):
             n_arms=len(costs),
             n_objectives=len(self.objectives),
             n_instances=len(self.order),
+            cluster=self.cluster,
             budget=budget,  # None for a race alone
             largest_costs=largest,
             cost_range=(low, high),

@@ -1,11 +1,12 @@
 """A race to a Pareto set that is good enough, and stops by itself: this project's, not the paper's."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cache
 from math import inf, pi, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,6 +195,33 @@ def place_others(
     return not np.all(differences >= levels, axis=1).any(), rivals
 
 
+def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
+    """Find where each cluster starts in the order of the instances, and where the last one ends.
+
+    Raises
+    ------
+    CobanditError
+        If there is not one cluster per instance, or the instances of one are apart.
+
+    Examples
+    --------
+    >>> find_starts(["a", "a", "b", "c", "c"], 5), find_starts(None, 3)
+    (array([0, 2, 3, 5]), array([0, 1, 2, 3]))
+    """
+    if cluster is None:
+        return np.arange(n_instances + 1)
+    labels = list(cluster)
+    if len(labels) != n_instances:
+        raise CobanditError(f"cluster: {n_instances} instances need a cluster each, {len(labels)} are given")
+    starts = [place for place in range(n_instances) if place == 0 or labels[place] != labels[place - 1]]
+    counts = Counter(labels[place] for place in starts)
+    if apart := [label for label, count in counts.items() if count > 1]:
+        raise CobanditError(
+            f"cluster: other instances stand between those of {apart[0]!r} -> order whole clusters"
+        )
+    return np.array([*starts, n_instances])
+
+
 def list_looks(n_instances: int) -> NDArray[np.int64]:
     """Return the depths at which configurations are compared.
 
@@ -339,6 +367,13 @@ class ParetoRace(Once):
     dominated by more than :math:`\tau` in every objective by another one that is, nor by more than
     :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto set in the standard order.
 
+    With **clusters** of instances, such as questions about one passage, the race hands out whole clusters,
+    and clusters stand in the place of instances in all that is said above, in a uniformly random order.  A
+    configuration scores :math:`\sum_{q \in g} X_{iq} / \max_g |g|` on cluster g, and the tolerance is taken
+    times the mean size of a cluster over the largest.  Sums, and not means of clusters, since their mean over
+    all clusters is then the mean over instances, whatever the sizes, and all that is measured and proved of
+    instances holds of clusters.
+
     Parameters
     ----------
     costs : array_like, shape (K,)
@@ -359,13 +394,16 @@ class ParetoRace(Once):
     certified : bool
         Whether ``error`` is proved, on any table and for any number of configurations, instead of measured.
         That costs more: on long lists and at wide tolerances up to twice as much and a half (chapter 5).
+    cluster : sequence, length N, optional
+        What each instance belongs to, in the order of the instances, in which those of one cluster stand
+        together; by default each stands for itself.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
     Attributes
     ----------
     depth : int
-        n, instances on which all active configurations are compared.
+        n, instances, or clusters, on which all active configurations are compared.
 
     Raises
     ------
@@ -402,6 +440,7 @@ class ParetoRace(Once):
         error: float = 0.05,
         budget: float | None = None,
         certified: bool = False,
+        cluster: Sequence[Any] | None = None,
         largest_costs: ArrayLike | None = None,
     ):
         self.error = _check.positive(error, "error", 1.0)
@@ -420,10 +459,15 @@ class ParetoRace(Once):
             )
         #: Tolerance of each objective, shape (D,).
         self.tolerances = np.array(np.broadcast_to(values, self.n_objectives))
+        self.cluster = None if cluster is None else np.asarray(cluster).tolist()
+        self._starts = find_starts(self.cluster, self.n_instances)  # of the units: instances, or clusters
+        self._largest_size = int(np.diff(self._starts).max())
+        n_units = len(self._starts) - 1
         #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, shape (K,) or longer.
-        self.thresholds = find_thresholds(self.n_instances, max(LEAST_TIES, self.n_arms), self.error)
+        self.thresholds = find_thresholds(n_units, max(LEAST_TIES, self.n_arms), self.error)
         self.depth = 0
-        self._reached = 0  # in the order of the instances: more than the depth if some are left out
+        self._reached = 0  # in the order of the units: more than the depth if some are left out
+        self._coming: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] | None = None
         self._standing = Standing(self.costs)
         self._sums = np.zeros((self.n_arms, self.n_objectives))
         self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
@@ -431,7 +475,7 @@ class ParetoRace(Once):
         #: What is certain so far; None if the race is not certified.
         self.evidence = None
         if self.certified:
-            self.evidence = ToleranceEvidence(self.n_arms, self.n_instances, self.tolerances, self.error)
+            self.evidence = ToleranceEvidence(self.n_arms, n_units, self._scaled_tolerances, self.error)
 
     def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
         if self.evidence:
@@ -439,7 +483,23 @@ class ParetoRace(Once):
                 "in a certified race no instance can be left out: what is certain is certain of all "
                 f"{self.n_instances}; tell a score, or leave the instance out of a new race"
             )
+        self._coming = None
         super().leave_out(pull)
+
+    @property
+    def _is_kept(self) -> NDArray[np.bool_]:
+        """Whether anything of a unit is kept, shape (G,)."""
+        return np.add.reduceat(~self.left_out, self._starts[:-1]) > 0
+
+    @property
+    def _n_units(self) -> int:
+        """Units of which anything is kept."""
+        return self.n_kept if self.cluster is None else int(self._is_kept.sum())
+
+    @property
+    def _scaled_tolerances(self) -> NDArray[np.float64]:
+        """The tolerances in the unit of scores of clusters."""
+        return self.tolerances * (self.n_kept / max(1, self._n_units * self._largest_size))
 
     @property
     def settled(self) -> NDArray[np.bool_]:
@@ -478,7 +538,7 @@ class ParetoRace(Once):
             )
         told = np.all(np.isfinite(values), axis=2)
         self._told, self._rewards = told, np.where(told[:, :, None], values, 0.0)
-        self._turn, self._plan = None, self._schedule()
+        self._turn, self._plan, self._coming = None, self._schedule(), None
         self._settle()
 
     def forecast(self) -> NDArray[np.int64]:
@@ -486,28 +546,42 @@ class ParetoRace(Once):
 
         They are those that a race would make if differences and their variances stayed what they are now:
         one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
-        everything.  Of a certified race it is all that is left of the active configurations, a bound.
+        everything.  A certified race is continued with scores that are drawn from those seen.
         """
         *_, (missing, _) = self.foresee()
         return missing
 
     def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
         """Tell the `forecast` after each look, and before any: how many evaluations, and who is settled."""
-        standing, depth, reached = deepcopy(self._standing), self.depth, self._reached
+        if self._coming is None:
+            self._coming = list(self._go_on())
         missing = np.zeros(self.n_arms, dtype=np.int64)
-        while True:
-            active = standing.active
-            yield missing.copy(), ~np.isin(np.arange(self.n_arms), active)
-            if not len(active):
-                return
-            target = next_look(depth, self.n_kept)
-            start, reached, depth = reached, reached + target - depth, target
-            open_ = ~self._told[start:reached] & ~self.left_out[start:reached, None]
+        reached = self._reached
+        yield missing.copy(), self.settled
+        for more, active, left in self._coming:
+            start, reached = self._starts[reached], reached + more
+            part = slice(start, self._starts[reached])
+            open_ = ~self._told[part] & ~self.left_out[part, None]
             missing[active] += open_[:, active].sum(axis=0)
-            if self.depth >= FIRST_LOOK:
+            yield missing.copy(), ~np.isin(np.arange(self.n_arms), left)
+
+    def _go_on(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+        """Give the looks to come: how many units more, who is active until then, and who is after it."""
+        standing, evidence, depth = deepcopy(self._standing), deepcopy(self.evidence), self.depth
+        rng = np.random.default_rng(0)
+        seen = self._score_units(slice(0, self._reached))
+        while len(active := standing.active):
+            before, depth = depth, self._next_look(depth)
+            if depth == self._n_units and (evidence or self.depth < FIRST_LOOK):  # then all is known
+                standing.active = active[:0]
+            elif self.depth >= FIRST_LOOK and evidence:
+                for scores in seen[rng.integers(len(seen), size=depth - before)]:
+                    evidence.add(active, scores[active])
+                standing.conclude(*self._read(evidence, active))
+                evidence.release(standing.active)
+            elif self.depth >= FIRST_LOOK:
                 standing.conclude(*self._calls(active, depth))
-            elif depth == self.n_kept:  # then all is known, whatever it says
-                standing.active = standing.active[:0]
+            yield depth - before, active, standing.active
 
     def recommend(self) -> NDArray[np.int64]:
         """Return who is settled to be returned, and the empirical front of those that are still open.
@@ -528,34 +602,48 @@ class ParetoRace(Once):
     def _schedule(self) -> Iterator[int | None]:
         while len(self._active):
             done = self._reached
-            known = (self._told[done:, self._active].all(axis=1) | self.left_out[done:]).tolist()
+            known = self._told[:, self._active].all(axis=1) | self.left_out
+            known = np.logical_and.reduceat(known, self._starts[:-1])[done:].tolist()
             more = [*known, False].index(False)  # those cost nothing, and there is no need to look between
             if not more:
-                more = self._affordable(self._next_look() - self.depth)
+                more = self._affordable(self._next_look(self.depth) - self.depth)
             if not more:
                 return
-            yield from self._evaluate(done + more)
+            yield from self._evaluate(int(self._starts[done + more]))
             self._take_in(slice(done, done + more))
             self._reached = done + more
-            if self.evidence or self.depth >= min(FIRST_LOOK, self.n_kept):
+            self._coming = None
+            if self.evidence or self.depth >= min(FIRST_LOOK, self._n_units):
                 self._standing.conclude(*self._calls(self._active, self.depth))
                 self._active = self._standing.active
             if self.evidence:
                 self.evidence.release(self._active)
 
-    def _next_look(self) -> int:
-        return (next_certified_look if self.evidence else next_look)(self.depth, self.n_kept)
+    def _next_look(self, depth: int) -> int:
+        return (next_certified_look if self.evidence else next_look)(depth, self._n_units)
 
     def _affordable(self, more: int) -> int:
-        """Further instances, at most so many, that all active ones can be evaluated on."""
-        missing = ~self._told[self._reached : self._reached + more, self._active]
-        needed = np.cumsum(missing @ self.costs[self._active])
+        """Further units, at most so many, that all active ones can be evaluated on."""
+        starts = self._starts[self._reached : self._reached + more + 1]
+        missing = ~self._told[starts[0] : starts[-1], self._active]
+        needed = np.cumsum(missing @ self.costs[self._active])[np.diff(starts).cumsum() - 1]
         return int((needed <= _check.add_slack(self.budget) - self.spent).sum())
 
-    def _take_in(self, instances: slice) -> None:
+    def _score_units(self, units: slice) -> NDArray[np.float64]:
+        """Give what was scored on units of which anything is kept, shape (n, K, D), sums of clusters."""
+        if self.cluster is None:
+            return self._rewards[units][~self.left_out[units]]
+        starts = self._starts[units.start : units.stop + 1]
+        if len(starts) < 2:
+            return self._rewards[:0]
+        sums = np.add.reduceat(self._rewards[: starts[-1]], starts[:-1])
+        scores: NDArray[np.float64] = sums[self._is_kept[units]] / self._largest_size
+        return scores
+
+    def _take_in(self, units: slice) -> None:
         """Add up what all active configurations scored."""
         active = self._active
-        rewards = self._rewards[instances][~self.left_out[instances]][:, active]
+        rewards = self._score_units(units)[:, active]
         self.depth += len(rewards)
         self._sums[active] += rewards.sum(axis=0)
         for products, of in zip(self._products, rewards.transpose(2, 0, 1), strict=True):
@@ -576,7 +664,7 @@ class ParetoRace(Once):
         means = self._sums[active] / n
         products = self._products[:, active[:, None], active].transpose(1, 2, 0)
         squares = np.einsum("aad->ad", products)
-        scale = sqrt((1 - depth / self.n_kept) / (depth * n))
+        scale = sqrt((1 - depth / self._n_units) / (depth * n))
         for a in range(len(active)):
             differences = means - means[a]
             scatter = squares + squares[a] - 2 * products[a] - n * differences**2
@@ -587,7 +675,7 @@ class ParetoRace(Once):
         candidates = 0
         rivals = 0
         for a, (differences, errors) in enumerate(self._compare(active, depth)):
-            is_candidate, near = place_others(differences, errors, self.tolerances)
+            is_candidate, near = place_others(differences, errors, self._scaled_tolerances)
             near[a] = False
             candidates += is_candidate
             rivals += is_candidate * int(near.sum())
@@ -595,27 +683,28 @@ class ParetoRace(Once):
 
     def _calls(self, active: NDArray[np.int64], depth: int) -> tuple[Calls, NDArray[np.float64]]:
         """What would be certain at a depth, and how strong each is, by the differences seen so far."""
-        if self.evidence and depth < self.n_kept:  # then all is known, and no difference has a half-width
-            return self._read_evidence(active)
+        if self.evidence and depth < self._n_units:  # then all is known, and no difference has a half-width
+            return self._read(self.evidence, active)
         k = len(active)
         calls = Calls(*(np.zeros((k, k), dtype=np.bool_) for _ in Calls._fields))
         threshold = 0.0
-        if depth < self.n_kept:
+        if depth < self._n_units:
             threshold = float(self.thresholds[self._count_ties(active, depth) - 1])
-        least = threshold * sqrt((1 - depth / self.n_kept) / (UNSEEN * depth * self.depth))
+        least = threshold * sqrt((1 - depth / self._n_units) / (UNSEEN * depth * self.depth))
+        tolerances = self._scaled_tolerances
         for a, (differences, errors) in enumerate(self._compare(active, depth)):
             half = widen(threshold, depth) * np.maximum(errors, least)
             calls.dominated[a] = beats(differences - half)
-            calls.covered[a] = beats(differences - half + self.tolerances)
-            calls.open[a] = beats(differences + half - self.tolerances)
+            calls.covered[a] = beats(differences - half + tolerances)
+            calls.open[a] = beats(differences + half - tolerances)
         for matrix in calls:
             np.fill_diagonal(matrix, False)
         return calls, (self._sums[active] / self.depth).sum(axis=1)
 
-    def _read_evidence(self, active: NDArray[np.int64]) -> tuple[Calls, NDArray[np.float64]]:
-        """What is certain by the evidence; nothing is taken to be dominated that is not covered."""
-        assert self.evidence is not None
-        covered, open_ = self.evidence.read(active)
+    @staticmethod
+    def _read(evidence: ToleranceEvidence, active: NDArray[np.int64]) -> tuple[Calls, NDArray[np.float64]]:
+        """What is certain by evidence; nothing is taken to be dominated that is not covered."""
+        covered, open_ = evidence.read(active)
         return Calls(np.zeros_like(covered), covered, open_), np.zeros(len(active))
 
 

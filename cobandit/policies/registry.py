@@ -20,7 +20,7 @@ Policy = OnlinePolicy | IdentificationPolicy
 #: Arguments that whoever runs a policy knows, a table or a plan and its pilot: no option sets them.
 SUPPLIED = frozenset(
     {"n_arms", "n_objectives", "n_instances", "budget"}
-    | {"cost_range", "costs", "expected_costs", "largest_costs"}
+    | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
 #: Compiled runs by class, entered by `cobandit.replay.kernels`; a class without one runs itself.

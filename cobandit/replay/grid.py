@@ -26,12 +26,16 @@ PARTS, ENOUGH = 20, 100
 
 
 class Source(NamedTuple):
-    """What the workers need of a table, small and picklable."""
+    """What the workers need of a table, small and picklable.
+
+    ``cluster`` (N,) is that of each instance, if each is evaluated once and they have any.
+    """
 
     feedback: FeedbackRows
     problem: Problem
     costs: NDArray[np.float64]
     cost_range: tuple[float, float]
+    cluster: NDArray[np.int64] | None = None
 
 
 class GridCell(NamedTuple):
@@ -70,11 +74,17 @@ def pack_shared(table: EvaluationTable) -> Source:
             f"{table.name}: {n_instances} instances of the evaluation split have been evaluated with every "
             "configuration; evaluating once compares on shared instances -> leave out configurations"
         )
-    packed = source.feedback.rows[shared]
+    packed, cluster = source.feedback.rows[shared], None
+    if table.clusters is not None:  # those of one cluster are put together
+        cluster = table.clusters[held[shared][:n_instances]]
+        together = np.argsort(cluster, kind="stable")
+        arms = packed.reshape(table.n_arms, n_instances, -1)
+        packed, cluster = arms[:, together].reshape(packed.shape), cluster[together]
     means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
     problem = source.problem if shared.all() else Problem(means, source.problem.costs, source.problem.names)
     offsets = n_instances * np.arange(table.n_arms + 1)
-    return source._replace(feedback=FeedbackRows(packed, offsets, once=True), problem=problem)
+    feedback = FeedbackRows(packed, offsets, once=True)
+    return source._replace(feedback=feedback, problem=problem, cluster=cluster)
 
 
 def cut_grid(
@@ -110,6 +120,7 @@ def make_policy(source: Source, cell: GridCell) -> Any:
         cost_range=source.cost_range,
         costs=costs,
         expected_costs=costs,
+        cluster=source.cluster,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from cobandit import _check
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
-from cobandit.policies.pareto_race import ParetoRace
+from cobandit.policies.pareto_race import ParetoRace, find_starts
 from cobandit.policies.registry import KERNELS
 from cobandit.replay import kernels
 from cobandit.replay.kernels import FeedbackRows, Record, Terms, instance, shared_order
@@ -93,6 +93,10 @@ def play(
         raise CobanditError(
             f"the policy evaluates {n_instances} instances once; they have to be those of the table"
         )
+    if getattr(policy, "cluster", None) is not None:
+        raise CobanditError(
+            "play draws instances one by one -> leave out cluster, or take replay_identification"
+        )
     feedback = FeedbackRows(np.column_stack([costs, costs, rewards]), offsets, n_instances is not None)
     return _play(policy, feedback, seed, replication, realised, watch)
 
@@ -104,12 +108,17 @@ def _play(
     replication: int,
     realised: bool,
     watch: Callable[[Any, int], None] | None = None,
+    order: NDArray[np.int64] | None = None,
 ) -> PlayedRun:
-    """Play a policy as `play` does; the cost over the largest is not read."""
+    """Play a policy as `play` does, in another order of the instances if one is given.
+
+    The cost over the largest is not read.
+    """
     rows, offsets, once = feedback
     limit, sizes, stream = _check.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
-    order = shared_order(stream, replication, sizes[0]) if once else None
+    if once and order is None:
+        order = shared_order(stream, replication, sizes[0])
     arms, costs = [], []
 
     def draw(arm: int, n: int) -> tuple[NDArray[np.float64], float]:
@@ -154,9 +163,13 @@ def run_class(
         if "seed" in options:  # a policy with randomness of its own has another in each replication
             named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
             options["seed"] = int(named.generate_state(1, np.uint64)[0])
+        order = None
+        if (cluster := options.get("cluster")) is not None:
+            order = order_clusters(cluster, seed, replication)
+            options["cluster"] = [cluster[place] for place in order]
         new: Any = type(policy)(**options)
         new.warned = True
-        run = _play(new, feedback, seed, replication, realised)
+        run = _play(new, feedback, seed, replication, realised, order=order)
         runs.pulls[r], runs.spent[r] = new.pulls, new.spent
         taken = min(len(run.arms), record.arms.shape[1])
         record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
@@ -165,6 +178,31 @@ def run_class(
         if isinstance(policy, ParetoRace):
             runs.settled[r] = new.status == "settled"
     return runs
+
+
+def order_clusters(cluster: Sequence[Any], seed: int, replication: int) -> NDArray[np.int64]:
+    """Put whole clusters into the random order of a replication.
+
+    Parameters
+    ----------
+    cluster : sequence, length N
+        Of each instance, those of one cluster together.
+    seed, replication : int
+
+    Returns
+    -------
+    ndarray of int, shape (N,)
+
+    Examples
+    --------
+    >>> order_clusters(["a", "a", "b", "b", "b", "c"], 0, 0)
+    array([2, 3, 4, 5, 0, 1])
+    """
+    starts = find_starts(cluster, len(cluster))
+    members = np.split(np.arange(len(cluster)), starts[1:-1])
+    return np.concatenate(
+        [members[place] for place in shared_order(np.uint64(seed), replication, len(members))]
+    )
 
 
 def read_terms(policy: Any, realised: bool) -> Terms:
@@ -219,7 +257,7 @@ def run_kernel(
         raise CobanditError(f"{type(policy).__name__} evaluates instances once: give it feedback 'once'")
     record = kernels.record(len(replications)) if record is None else record
     kernel = KERNELS.get(type(policy))
-    if kernel is None:
+    if kernel is None or getattr(policy, "cluster", None) is not None:
         return run_class(policy, feedback, seed, replications, record, realised)
     terms, rows = read_terms(policy, realised), fix_types(feedback)
     return Runs(*kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record))

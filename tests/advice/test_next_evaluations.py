@@ -66,6 +66,29 @@ def follow(whole, table, **asked):
 
 
 @pytest.mark.slow
+def test_a_certified_race_needs_more_and_says_so():
+    table = with_holes(100, 0.3, 3)
+    plans = [plan_next(table, tolerance=0.1, certified=certified) for certified in (False, True)]
+    assert plans[1].settled <= plans[0].settled and plans[1].evaluations > plans[0].evaluations > 0
+    said = [
+        str(cb.recommend(table, tolerance=0.1, certified=certified, replications=20))
+        for certified in (False, True)
+    ]
+    assert "to settle that takes" in said[0] and "proved" not in said[0]
+    assert "to settle that, proved at 95 %, takes" in said[1]
+
+
+@pytest.mark.slow
+def test_a_certified_race_is_followed_to_its_end():
+    """Less than everything is evaluated, and then nothing is asked for."""
+    whole, table = make_leaderboard(150), make_leaderboard(150, seen=0.1)
+    done = follow(whole, table, tolerance=0.2, certified=True)
+    means = whole.summary()["accuracy"]
+    best = done.summary().query("instances > 100")["accuracy"].idxmax()
+    assert means[best] >= means.max() - 0.2 and len(done.rows) < 0.8 * len(whole.rows)
+
+
+@pytest.mark.slow
 def test_following_it_ends_with_the_answer_for_less_than_everything():
     """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths."""
     whole, table = make_leaderboard(300), make_leaderboard(300, seen=0.1)
