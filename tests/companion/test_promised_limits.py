@@ -46,7 +46,7 @@ def test_students_limits_would_be_refuted(cell, monkeypatch):
 
     monkeypatch.setattr("cobandit.advice.choice.doubt_exceeds", student)
     monkeypatch.setattr(limits, "mean_limits", interval)
-    assert cells.add_intervals(limits.play(cell, 60, 0))["refuted"].all()
+    assert cells.add_intervals(cells.play("limits", cell, 60))["refuted"].all()
 
 
 @pytest.mark.slow
@@ -60,5 +60,5 @@ def test_students_limits_would_be_refuted(cell, monkeypatch):
     ],
 )
 def test_what_is_promised_is_not_refuted(cell):
-    tried = cells.add_intervals(limits.play(cell, 60, 0))
+    tried = cells.add_intervals(cells.play("limits", cell, 60))
     assert not tried["refuted"].any() and tried["runs"].tolist() == [60]

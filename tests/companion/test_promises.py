@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from cobandit.companion.promises import cells, near_ties
+from cobandit.companion.promises import cells, near_ties, shared
 from cobandit.companion.promises import races as raced
 from cobandit.companion.stored import results
 from cobandit.policies import ParetoRace
@@ -31,7 +31,7 @@ def test_a_race_that_decides_at_random_is_refuted(monkeypatch):
     """The cells see a threshold of zero."""
     cell = "100 prompts, N = 300"
     monkeypatch.setattr(raced, "ParetoRace", _careless)
-    tried = cells.add_intervals(raced.play(cell, 30, 0))
+    tried = cells.add_intervals(cells.play("race", cell, 30))
     assert tried["refuted"].all() and list(tried["cell"]) == [cell] * 2
 
 
@@ -39,6 +39,47 @@ def _careless(*given, **options):
     race = ParetoRace(*given, **options)
     race.thresholds = np.zeros_like(race.thresholds)
     return race
+
+
+@pytest.mark.slow
+def test_a_certificate_of_less_is_refuted(monkeypatch):
+    """The cells see a limit of capital that is too low."""
+    monkeypatch.setattr(raced, "ParetoRace", _too_easily_certain)
+    tried = cells.add_intervals(cells.play("certified", "5 close means, D = 2, N = 40", 90))
+    assert tried["refuted"].all() and tried["runs"].tolist() == [30]
+
+
+def _too_easily_certain(*given, **options):
+    race = ParetoRace(*given, **options)
+    race.evidence.limit = 0.1
+    return race
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cell", "broken"),
+    [
+        ("one on the easy half of 40", "find_dependence"),
+        ("up to 15 copies of 30 passages", "clusters"),
+    ],
+)
+def test_easy_instances_and_copies_would_be_refuted(cell, broken, monkeypatch):
+    """As if nothing depended on how hard instances are, or copies were instances."""
+    if broken == "clusters":
+        monkeypatch.setattr(shared.EvaluationTable, "clusters", None)
+    else:
+        monkeypatch.setattr("cobandit.advice.recommendation.find_dependence", lambda *_: [])
+    tried = cells.add_intervals(cells.play("shared", cell, 24))
+    assert tried["refuted"].any()
+
+
+@pytest.mark.parametrize("cell", shared.CELLS)
+def test_somebody_could_be_called_sure_wrongly(cell):
+    draw, at_least, is_random = shared._CELLS[cell]
+    drawn = draw(np.random.default_rng(0))
+    known = drawn.scores[~np.isnan(drawn.scores)]
+    assert (drawn.means < at_least).any() and set(known) == {0.0, 1.0}
+    assert is_random or np.isnan(drawn.scores).any()
 
 
 @pytest.mark.parametrize("cell", raced.CELLS)

@@ -1,25 +1,19 @@
 """Every promise about errors, cell by cell: runs, wrong runs, and the share that is allowed.
 
 A subject is a module with the names of its cells, ``CELLS``, and a function
-``play(cell, runs, seed)``, which returns one row per promise that the cell tries, with the
-columns
-
-- ``section``: the subject's key in `SUBJECTS`, and ``cell``;
-- ``promise``: in words;
-- ``allowed``: the largest share of the runs that may be wrong; NaN where the count is shown
-  and nothing is promised;
-- ``runs`` and ``wrong``.
-
-A new subject is a module and a line in `SUBJECTS`.
+``play(cell, runs, rng)``, which returns one `Outcome` per promise that the cell tries.  A new
+subject is a module and a line in `SUBJECTS`.
 """
 
+import zlib
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from cobandit.companion.promises import limits, races
+from cobandit.companion.promises import certified, limits, races, shared
+from cobandit.companion.promises.outcomes import Outcome
 
 #: Runs of each cell, and the level of the intervals of their shares.
 RUNS, LEVEL = 150, 0.95
@@ -31,12 +25,12 @@ class Subject(Protocol):
 
     CELLS: tuple[str, ...]
 
-    def play(self, cell: str, runs: int, seed: int) -> pd.DataFrame:
-        """Return one row per promise that the cell tries."""
+    def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
+        """Return one outcome per promise that the cell tries."""
 
 
 #: Subjects by the name of their section.
-SUBJECTS: dict[str, Subject] = {"race": races, "limits": limits}
+SUBJECTS: dict[str, Subject] = {"race": races, "certified": certified, "limits": limits, "shared": shared}
 
 
 def list_cells() -> list[tuple[str, str]]:
@@ -50,15 +44,30 @@ def list_cells() -> list[tuple[str, str]]:
     return [(section, cell) for section, subject in SUBJECTS.items() for cell in subject.CELLS]
 
 
-def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Play a cell as often as is stored.
+def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
+    """Play a cell.
+
+    Parameters
+    ----------
+    section : str
+        A key of `SUBJECTS`.
+    cell : str
+        One of its ``CELLS``.
+    runs, seed : int
 
     Returns
     -------
     DataFrame
-        Columns as the module says.
+        One row per promise: ``section``, ``cell``, and the fields of `Outcome`.
     """
-    return SUBJECTS[section].play(cell, RUNS, SEED)
+    rng = np.random.default_rng([seed, zlib.crc32(cell.encode())])
+    outcomes = SUBJECTS[section].play(cell, runs, rng)
+    return pd.DataFrame([{"section": section, "cell": cell, **outcome._asdict()} for outcome in outcomes])
+
+
+def try_cell(section: str, cell: str) -> pd.DataFrame:
+    """Play a cell as often as is stored."""
+    return play(section, cell, RUNS)
 
 
 def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
@@ -67,7 +76,7 @@ def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     tried : DataFrame
-        Columns as the module says.
+        As `play` has it.
 
     Returns
     -------

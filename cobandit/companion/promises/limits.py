@@ -1,23 +1,19 @@
 """What `cobandit.recommend` calls sure or settled, and its intervals, on tables made to mislead it."""
 
-import zlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.advice import recommend
 from cobandit.advice.choice import choose, read_wishes
 from cobandit.advice.paired import Paired, find_worth
+from cobandit.companion.promises.outcomes import ERROR, Outcome
 from cobandit.stats.limits import mean_limits
 from cobandit.tables.table import EvaluationTable
 
 Floats = NDArray[np.float64]
-SECTION = "limits"
-#: Share of runs that may be wrong at the level of .95.
-ERROR = 0.05
 #: Share of intervals at .95 that may miss a mean of true or false scores: they come in steps, and intervals
 #: that miss one mean in twenty on average miss some more often (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
@@ -196,22 +192,9 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
 CELLS = tuple(_CELLS)
 
 
-def play(cell: str, runs: int, seed: int) -> pd.DataFrame:
-    """Draw tables of a kind, and count those of which something wrong is said.
-
-    Parameters
-    ----------
-    cell : str
-        One of `CELLS`.
-    runs, seed : int
-
-    Returns
-    -------
-    DataFrame
-        One row: ``section``, ``cell``, ``promise``, ``allowed``, ``runs`` and ``wrong``.
-    """
+def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
+    """Draw tables of a kind, and count those of which something wrong is said."""
     asked = _CELLS[cell]
-    rng = np.random.default_rng([seed, zlib.crc32(cell.encode())])
     drawn = (asked.draw(rng) for _ in range(runs))
     if isinstance(asked, Interval):
         promise = "the interval holds the step" if asked.step else "the interval holds the mean"
@@ -223,8 +206,7 @@ def play(cell: str, runs: int, seed: int) -> pd.DataFrame:
     else:
         promise, allowed = "who is sure meets the condition", 1 - asked.level
         wrong = sum(_is_wrongly_sure(each, asked) for each in drawn)
-    row = {"section": SECTION, "cell": cell, "promise": promise, "allowed": allowed}
-    return pd.DataFrame([{**row, "runs": runs, "wrong": int(wrong)}])
+    return [Outcome(promise, allowed, runs, int(wrong))]
 
 
 def _table(drawn: Drawn) -> EvaluationTable:

@@ -1,22 +1,22 @@
 """The race: off by more than its tolerance in at most so many runs, on tables with many near ties."""
 
-import zlib
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from cobandit.companion.known_arms import share_instances
 from cobandit.companion.promises import near_ties
 from cobandit.companion.promises.near_ties import Draw
+from cobandit.companion.promises.outcomes import ERROR, Outcome
 from cobandit.policies import ParetoRace
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 
-SECTION = "race"
-#: Share of runs that may be wrong, and the half point that they may be off by beyond the tolerance where
-#: means were placed on the boundary by hand.
-ERROR, HALF_A_POINT = 0.05, 0.005
+#: What runs may be off by beyond the tolerance where means were placed on the boundary by hand.
+HALF_A_POINT = 0.005
+#: Names the orders of the instances.
+SEED = 0
 #: Orders that are drawn per table, before the next table is.
 ORDERS = 15
 
@@ -75,45 +75,40 @@ _CELLS = {
 CELLS = tuple(_CELLS)
 
 
-def play(cell: str, runs: int, seed: int) -> pd.DataFrame:
-    """Race on tables of a kind, a few orders each.
-
-    Parameters
-    ----------
-    cell : str
-        One of `CELLS`.
-    runs, seed : int
-
-    Returns
-    -------
-    DataFrame
-        Two rows: off by more than the tolerance, which is promised unless near ties were placed on the
-        boundary by hand, and off by half a point more.
-    """
-    draw, tolerance, by_hand = _CELLS[cell]
-    rng = np.random.default_rng([seed, zlib.crc32(cell.encode())])
+def find_excess(
+    cell: str, runs: int, rng: np.random.Generator, certified: bool = False
+) -> NDArray[np.float64]:
+    """Race on tables of a kind, a few orders each, and find by how much each run broke its promise."""
+    draw, tolerance, _ = _CELLS[cell]
     beyond = []
     for first in range(0, runs, ORDERS):
         rewards, costs = draw(rng)
-        race = ParetoRace(costs, rewards.shape[2], rewards.shape[1], tolerance=tolerance, error=ERROR)
+        race = ParetoRace(
+            costs,
+            rewards.shape[2],
+            rewards.shape[1],
+            tolerance=tolerance,
+            error=ERROR,
+            certified=certified,
+        )
         orders = np.arange(first, min(runs, first + ORDERS))
         feedback = share_instances(rewards, costs[:, None])
-        returned = run_kernel(race, feedback, seed, orders, realised=False).returned
+        returned = run_kernel(race, feedback, SEED, orders, realised=False).returned
         beyond.append(metrics.beyond_tolerance(returned, rewards.mean(axis=1), tolerance))
-    off = np.concatenate(beyond)
+    return np.concatenate(beyond)
+
+
+def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
+    """Count the races that were off by more than the tolerance, and by half a point more.
+
+    The first is promised unless near ties were placed on the boundary by hand.
+    """
+    off = find_excess(cell, runs, rng)
     promises = {
-        "within the tolerance": (np.nan if by_hand else ERROR, 0.0),
+        "within the tolerance": (np.nan if _CELLS[cell].by_hand else ERROR, 0.0),
         "within the tolerance and half a point": (ERROR, HALF_A_POINT),
     }
-    rows = [
-        {
-            "section": SECTION,
-            "cell": cell,
-            "promise": promise,
-            "allowed": allowed,
-            "runs": runs,
-            "wrong": int((off > more + 1e-9).sum()),
-        }
+    return [
+        Outcome(promise, allowed, runs, int((off > more + 1e-9).sum()))
         for promise, (allowed, more) in promises.items()
     ]
-    return pd.DataFrame(rows)
