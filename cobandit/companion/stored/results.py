@@ -208,6 +208,8 @@ stored("regions", regions.parts)(regions.part)  # of random problems: no table i
 
 RACED = (*BUNDLED, *races.MADE_UP)
 stored("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(races.race)
+KINDS_OF = (*MEASURED, "synthetic-24")
+stored("race-kinds", lambda: list(product(KINDS_OF, races.KINDS_TOLERANCES)), KINDS_OF)(races.race_kinds)
 stored("swebench-race", each(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(races.race)
 stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
 stored("promises", promised.list_cells)(promised.try_cell)
