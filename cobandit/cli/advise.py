@@ -150,6 +150,10 @@ def recommend(
     everything: Annotated[
         bool, typer.Option("--all", help="Show all configurations, those that are beaten too.")
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the answer as one HTML file that opens without a network."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say which configurations are worth their cost, which one meets a wish, and what to evaluate next.
@@ -160,6 +164,7 @@ def recommend(
     """
     import cobandit as cb
     from cobandit.advice.rivals import find_rivals
+    from cobandit.figures import write_front_page
 
     data = cb.open_table(table)
     if without:
@@ -183,10 +188,14 @@ def recommend(
         seed=seed,
         **resampled,
     )
+    if html is not None:
+        write_front_page(advice, html)
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
     print_advice(advice, console(), ratio, everything)
+    if html is not None:
+        console().print(f"the page is at {html}", soft_wrap=True)
 
 
 def _leave_out(table: EvaluationTable, names: list[str]) -> EvaluationTable:

@@ -4,6 +4,7 @@ Every method has one colour and one marker through the whole book; variants of a
 share them and differ in their line.  Bands are 95 % intervals, and say which.
 """
 
+from cobandit.figures.front_page import write_front_page as write_front_page
 from cobandit.figures.fronts import front as front
 from cobandit.figures.landscapes import landscape as landscape
 from cobandit.figures.landscapes import show_table as show_table

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -21,6 +20,7 @@ from cobandit.companion import experiment_figures as pictures
 from cobandit.companion.paper import experiments
 from cobandit.companion.report import pages, plan, report, rerun, run
 from cobandit.errors import CobanditError
+from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
 
 SOME = ["landscape", "identification-results"]
@@ -575,7 +575,7 @@ def test_the_report_opens_from_disk_alone(first, visit):
 @pytest.mark.slow
 def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
     rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
-    script = (Path(report.__file__).parent / "report.js").read_text()
+    script = SORTABLE.read_text()
     tab = browser.new_page()
     tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
     tab.evaluate(f"() => {{ {script} }}")

@@ -16,6 +16,7 @@ from cobandit.advice.words import describe, describe_steps, interval, standings,
 from cobandit.companion.report.pages import CHAPTERS, source
 from cobandit.faults import amount
 from cobandit.figures import described
+from cobandit.figures.front_page import SORTABLE
 from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable
 
@@ -83,7 +84,7 @@ def write_report(
             executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
             shown["body"] = body(executed, entry.page)
         (chapters if entry.page in CHAPTERS else sections).append(shown)
-    script = (HERE / "report.js").read_text(encoding="utf-8")
+    script = SORTABLE.read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
     page = environment.get_template("report.html.j2").render(
         manifest=manifest,

@@ -1,0 +1,218 @@
+"""The answer as one HTML file that opens from disk: picture, sliders, table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cobandit.errors import CobanditError
+from cobandit.faults import amount
+from cobandit.files import replace_file
+
+if TYPE_CHECKING:
+    from cobandit.advice import Recommendation
+
+HERE = Path(__file__).parent
+#: Script that sorts any table by the heading that is pressed.
+SORTABLE = HERE / "sortable.js"
+#: Width and height of a panel, in pixels: one fits on a phone.
+WIDTH, HEIGHT = 270, 250
+#: Letters of a name at its mark.
+SHORT = 24
+
+#: Members of a front whose names stand at their marks.
+NAMED = 8
+#: What the choice is drawn in.
+CHOSEN = "#e8722a"
+
+SETTLED, OPEN, BEATEN = "worth its cost, settled", "worth its cost, not settled", "beaten"
+
+
+def write_front_page(advice: Recommendation, path: str | Path) -> None:
+    """Write a recommendation as one HTML file, with all that it needs inside.
+
+    It shows the picture of `cobandit.figures.front` with values at each mark, a slider per objective that
+    moves the cheapest configuration with at least these means, the lines of the answer, and a table of all
+    configurations that sorts by its headings.  It opens without a network, in light and dark themes.
+
+    Parameters
+    ----------
+    advice : Recommendation
+    path : str or Path
+        An existing file is replaced.
+
+    Raises
+    ------
+    CobanditError
+        If the packages that draw it are not installed.
+
+    See Also
+    --------
+    cobandit.figures.front : the picture alone.
+    """
+    try:
+        import jinja2
+        import vl_convert
+    except ImportError as error:
+        raise CobanditError(
+            f"a page needs Altair and vl-convert, and {error.name} is not installed. "
+            "Install them with: pip install 'cobandit[html]'"
+        ) from error
+
+    from cobandit.advice.words import answer
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    page = environment.get_template("front_page.html.j2").render(
+        advice=advice,
+        answer=answer(advice),
+        heads=_heads(advice),
+        rows=_rows(advice),
+        runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+        sortable=SORTABLE.read_text(encoding="utf-8"),
+        # a name may hold </script>
+        chart=json.dumps(draw_chart(advice), sort_keys=True).replace("<", "\\u003c"),
+    )
+    with replace_file(Path(path)) as partial:
+        partial.write_text(page, encoding="utf-8")
+
+
+def draw_chart(advice: Recommendation) -> dict[str, Any]:
+    """Return the Vega-Lite specification of the picture: one panel per objective, sliders below."""
+    import altair as alt
+
+    arms = _points(advice)
+    sliders = []
+    for number, objective in enumerate(advice.objectives):
+        wish = 0.0 if advice.choice is None else advice.choice.wishes.at_least.get(objective, 0.0)
+        field = alt.binding_range(min=0, max=1, step=0.01, name=f"at least {objective} ")
+        sliders.append(alt.param(name=f"least{number}", value=wish, bind=field))
+    meets = " && ".join(f"datum.o{number} >= least{number}" for number in range(len(sliders)))
+
+    few = alt.Axis(tickCount=5, format="~g", labelOverlap=True)
+    panels = []
+    for number, objective in enumerate(advice.objectives):
+        cost = alt.X("cost:Q", title=f"mean cost ({advice.unit})", scale=_cost_scale(arms), axis=few)
+        mean = alt.Y(f"o{number}:Q", title=f"mean {objective}", scale=alt.Scale(zero=False))
+        points = alt.Chart(arms)
+        members = points.transform_filter(f"datum.standing != '{BEATEN}'")
+        steps = alt.Chart(_steps(advice, number)).mark_line(interpolate="step-after", strokeWidth=1)
+        ends = {"y": alt.Y(f"low{number}:Q", title=f"mean {objective}"), "y2": f"high{number}:Q"}
+        marks = points.mark_point(size=60, filled=True).encode(
+            x=cost,
+            y=mean,
+            color=alt.Color(
+                "standing:N", title=None, scale=_colours(), legend=alt.Legend(orient="top", columns=1)
+            ),
+            shape=alt.Shape("standing:N", title=None, scale=_shapes()),
+            tooltip=_tooltip(advice),
+        )
+        names = members.mark_text(align="left", dx=8, dy=8, fontSize=10).encode(
+            x=cost, y=mean, text="short:N"
+        )
+        chosen = (
+            points.transform_filter(meets)
+            .transform_window(place="row_number()", sort=[alt.SortField("cost")])
+            .transform_filter("datum.place == 1")
+        )
+        ring = chosen.mark_point(size=260, strokeWidth=2, filled=False, color="#d55e00").encode(
+            x=cost, y=mean
+        )
+        label = chosen.mark_text(align="left", dx=8, dy=-10, fontWeight="bold", color="#d55e00").encode(
+            x=cost, y=mean, text="short:N"
+        )
+        layers = [
+            steps.encode(x=cost, y=mean),
+            members.mark_rule(opacity=0.6).encode(x=cost, **ends),
+            marks,
+            *([names] if len(advice.front) <= NAMED else []),
+            ring.encode(x=cost, y=mean),
+            label.encode(x=cost, y=mean, text="short:N"),
+        ]
+        panels.append(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
+    chart = alt.concat(*panels, columns=2).add_params(*sliders)
+    return dict(chart.to_dict())
+
+
+def _cost_scale(arms: pd.DataFrame) -> Any:
+    import altair as alt
+
+    spread = arms["cost"].max() > arms["cost"].min() > 0
+    return alt.Scale(type="log", nice=False, padding=30) if spread else alt.Scale(zero=False)
+
+
+def _colours() -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=[SETTLED, OPEN, BEATEN], range=["#3a8fc8", "#3a8fc8", "#8a8f96"])
+
+
+def _shapes() -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=[SETTLED, OPEN, BEATEN], range=["circle", "diamond", "circle"])
+
+
+def _points(advice: Recommendation) -> pd.DataFrame:
+    """Return a row per configuration, with columns whose names no objective can disturb."""
+    arms = advice.arms
+    frame = pd.DataFrame({"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()})
+    frame["short"] = [name if len(name) <= SHORT else f"{name[: SHORT - 1]}…" for name in frame["name"]]
+    frame["n"] = arms["instances"].to_numpy()
+    for number, objective in enumerate(advice.objectives):
+        frame[f"o{number}"] = arms[objective].to_numpy()
+        frame[f"low{number}"] = arms[f"{objective}_low"].to_numpy()
+        frame[f"high{number}"] = arms[f"{objective}_high"].to_numpy()
+    on_front = arms.index.isin(advice.front.index)
+    settled = arms["front_settled"].to_numpy()
+    frame["standing"] = BEATEN
+    frame.loc[on_front & settled, "standing"] = SETTLED
+    frame.loc[on_front & ~settled, "standing"] = OPEN
+    return frame
+
+
+def _steps(advice: Recommendation, number: int) -> pd.DataFrame:
+    """Return the corners of the steps: the best of an objective that each cost buys."""
+    objective = advice.objectives[number]
+    members = advice.arms.loc[advice.front.index]
+    best = members[members[objective] >= members[objective].cummax()]
+    corners = pd.DataFrame({"cost": best["cost"], f"o{number}": best[objective]})
+    end = pd.DataFrame({"cost": [advice.arms["cost"].max()], f"o{number}": [best[objective].max()]})
+    return pd.concat([corners, end], ignore_index=True)
+
+
+def _tooltip(advice: Recommendation) -> list[Any]:
+    import altair as alt
+
+    tips = [alt.Tooltip("name:N", title="configuration"), alt.Tooltip("n:Q", title="instances")]
+    tips.append(alt.Tooltip("cost:Q", title=f"mean cost ({advice.unit})", format=".4~g"))
+    for number, objective in enumerate(advice.objectives):
+        tips.append(alt.Tooltip(f"o{number}:Q", title=objective, format=".3f"))
+        level = f"{100 * advice.level:g} %"
+        tips.append(alt.Tooltip(f"low{number}:Q", title=f"{objective}, {level} from", format=".3f"))
+        tips.append(alt.Tooltip(f"high{number}:Q", title=f"{objective}, {level} to", format=".3f"))
+    tips.append(alt.Tooltip("standing:N", title="standing"))
+    return tips
+
+
+def _heads(advice: Recommendation) -> list[str]:
+    return ["configuration", "n", f"{advice.unit}/eval", *advice.objectives, "on the front"]
+
+
+def _rows(advice: Recommendation) -> list[list[str]]:
+    """Write the cells of the table: all configurations, cheapest first."""
+    from cobandit.advice.words import interval, standings
+
+    standing = standings(advice).to_dict()
+    rows = []
+    for name, row in advice.arms.iterrows():
+        cells = [str(name), f"{row['instances']:,}", amount(row["cost"])]
+        for objective in advice.objectives:
+            ends = interval(row[f"{objective}_low"], row[f"{objective}_high"])
+            cells.append(f"{row[objective]:.3f} ({ends})")
+        rows.append([*cells, standing[name]])
+    return rows

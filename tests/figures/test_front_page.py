@@ -1,0 +1,91 @@
+"""The answer as one HTML file, opened from disk in a browser."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+from support.browsing import ARGUMENTS, CHROMIUM, NEEDS_CHROMIUM, PHONE, WIDTH
+from support.commands import call
+
+import cobandit as cb
+from cobandit import figures
+from cobandit.figures.front_page import CHOSEN
+
+
+def make_table(n_arms, n_objectives):
+    """Names and objectives that are markup, or mean something to a chart's expressions."""
+    rng = np.random.default_rng(n_arms)
+    names = [f"<b>{arm}</b> & </script>" for arm in range(n_arms)]
+    objectives = [f"a.score [{d}] 'x'" for d in range(n_objectives)]
+    quality = np.linspace(0.1, 0.9, n_arms)[:, None, None]  # the better, the dearer
+    rewards = rng.beta(10 * quality, 10 * (1 - quality), (n_arms, 20, n_objectives))
+    costs = 10 ** (6 * quality[:, :, 0] - 4 + rng.uniform(0, 0.1, (n_arms, 20)))
+    return cb.EvaluationTable.from_arrays(rewards, costs, configs=names, objectives=objectives)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as running:
+        started = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(3, 1), (24, 2), (108, 4)], ids=str)
+@pytest.mark.parametrize(("width", "scheme"), [(WIDTH, "light"), (PHONE, "dark")])
+def test_page_opens_from_disk_and_its_slider_moves_the_choice(browser, tmp_path, size, width, scheme):
+    advice = cb.recommend(make_table(*size), replications=2)
+    figures.write_front_page(advice, tmp_path / "front.html")
+    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors, requests = [], []
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto((tmp_path / "front.html").as_uri())
+    tab.wait_for_selector("#front svg")
+    assert errors == [] and all(url.startswith(("file:", "data:")) for url in requests)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+    assert tab.locator("tbody tr").count() == size[0]
+    assert tab.locator("tbody tr td").first.inner_text() == advice.arms.index[0]
+    tab.locator("th button", has_text="on the front").click()
+    sliders = tab.locator("#front input[type=range]")
+    assert sliders.count() == size[1]
+
+    chosen = f'#front svg text[fill="{CHOSEN}"]'
+    cheapest = tab.locator(chosen).first.text_content()
+    best = advice.arms[advice.objectives[0]].max()
+    sliders.first.evaluate(
+        "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }",
+        float(np.floor(100 * best) / 100),
+    )
+    tab.wait_for_function(
+        "([where, before]) => document.querySelector(where)?.textContent !== before", arg=[chosen, cheapest]
+    )
+    tab.close()
+
+
+def test_command_writes_the_page_and_says_where(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call("recommend", "synthetic-24", "--replications", "2", "--html", "front.html")
+    assert done.exit_code == 0 and "front.html" in done.output
+    assert "frontier-direct-t0.0" in (tmp_path / "front.html").read_text(encoding="utf-8")
+
+
+def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synthetic):
+    imported = builtins.__import__
+
+    def without(name, *rest, **keywords):
+        if name == "vl_convert":
+            raise ImportError("absent", name=name)
+        return imported(name, *rest, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(cb.CobanditError, match=r"vl_convert.*cobandit\[html\]"):
+        figures.write_front_page(cb.recommend(synthetic, replications=2), tmp_path / "front.html")
+    assert not (tmp_path / "front.html").exists()
