@@ -119,12 +119,8 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
             .transform_window(place="row_number()", sort=[alt.SortField("cost")])
             .transform_filter("datum.place == 1")
         )
-        ring = chosen.mark_point(size=260, strokeWidth=2, filled=False, color="#d55e00").encode(
-            x=cost, y=mean
-        )
-        label = chosen.mark_text(align="left", dx=8, dy=-10, fontWeight="bold", color="#d55e00").encode(
-            x=cost, y=mean, text="short:N"
-        )
+        ring = chosen.mark_point(size=260, strokeWidth=2, filled=False, color=CHOSEN)
+        label = chosen.mark_text(align="left", dx=8, dy=-10, fontWeight="bold", color=CHOSEN)
         layers = [
             steps.encode(x=cost, y=mean),
             members.mark_rule(opacity=0.6).encode(x=cost, **ends),
