@@ -167,7 +167,11 @@ def _as_number(cell: Any) -> float:
 
 
 def check_column(
-    column: pd.Series, rules: Iterable[Rule], faults: Faults, if_missing: str = MISSING.remedy
+    column: pd.Series,
+    rules: Iterable[Rule],
+    faults: Faults,
+    if_missing: str = MISSING.remedy,
+    if_foreign: str = "store the column as numbers",
 ) -> np.ndarray | None:
     """Read a measured column and check that each value is there, a number, finite, and as the rules say.
 
@@ -180,6 +184,8 @@ def check_column(
         Takes one fault for each rule that is broken, with the first row that breaks it.
     if_missing : str
         What to do about values that are missing.
+    if_foreign : str
+        What to do about values that are no numbers.
 
     Returns
     -------
@@ -196,7 +202,7 @@ def check_column(
     name, before = str(column.name), len(faults.found)
     if foreign.any():
         first = column.iloc[int(foreign.argmax())]
-        remedy = NESTED if isinstance(first, dict) else "store the column as numbers"
+        remedy = NESTED if isinstance(first, dict) else if_foreign
         faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
     missing = MISSING._replace(remedy=if_missing)
     for rule in (missing, FINITE, *rules):

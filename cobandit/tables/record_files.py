@@ -286,11 +286,23 @@ def _read_json(path: Path, records: str | None) -> Iterator[tuple[str, Any]]:
             stop(path, f"there is no {key!r} on the way to {records!r}; {there}", "correct --records")
         value = value[key]
     if not isinstance(value, list):
+        found = list(_find_lists(value))
         remedy = "say where the list of records is with --records, such as results.rows"
+        if found:
+            remedy = f"say where the list of records is: --records {max(found, key=lambda each: each[1])[0]}"
         keys = f", with the keys {', '.join(list(value)[:20])}" if isinstance(value, Mapping) else ""
         stop(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
     for number, record in enumerate(value, 1):
         yield f"record {number}", record
+
+
+def _find_lists(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
+    """Find lists of objects in nested JSON: the keys that lead there, and how long each is."""
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        there = f"{path}.{key}" if path else str(key)
+        if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
+            yield there, len(inner)
+        yield from _find_lists(inner, there)
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str, Any]]:

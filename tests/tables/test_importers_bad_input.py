@@ -179,7 +179,11 @@ BAD = [
     (lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)], LM, "there is no metric"),
     (each_line(lambda x: x.pop("doc_hash")), LM, "doc_hash: the field is missing"),
     (each_line(lambda x: x.update(metrics=[])), LM, "can be used: 12 evaluations without exact_match"),
-    (each_line(lambda x: x["arguments"]["gen_args_0"].update(arg_1=" 7")), LM, "nothing was generated"),
+    (
+        each_line(lambda x: x["arguments"]["gen_args_0"].update(arg_1=" 7")),
+        [*LM, "--cost", "tokens"],
+        "cost not measured, left out: 12 of 12 evaluations of example/heron-large",
+    ),
     (swap(RESULTS, '"exact_match": true', '"exact_match": false'), LM, "lower exact_match"),
     (nothing, ["lm-eval", "lm/sparrow-mini-t0", *LM[2:]], "only one configuration"),
     (each_line(lambda x: x.update(doc_id=" ")), LM, "the doc_id is blank"),

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 
@@ -353,10 +354,10 @@ def test_scores_have_ranges_and_values_that_mean_none(judged):
         import_logs("csv", ["t.csv"], "a.parquet", **judged)
     judged["no_score"] = "-999"
     with pytest.raises(CobanditError) as caught:
-        import_logs("csv", ["t.csv"], "a.parquet", **judged)
+        import_logs("csv", ["t.csv"], "a.parquet", missing="refuse", **judged)
     assert (caught.value.faults[0].row, caught.value.faults[0].column) == (22, "score")
 
-    done = import_logs("csv", ["t.csv"], "a.parquet", missing="leave-out", **judged)
+    done = import_logs("csv", ["t.csv"], "a.parquet", **judged)
     assert done.table.n_instances.tolist() == [12, 9]
     assert done.table.rows["quality"].between(0, 1).all() and done.table.rows["quality"].max() == 1
     assert any("3 of 12 evaluations of b" in line for line in done.report)
@@ -382,9 +383,9 @@ def test_remedy_for_a_missing_cost_works(here):
     columns = {"config": "model", "instance": "q", "objective": "ok", "cost": "cost usd", "unit": "USD"}
     with pytest.raises(CobanditError) as caught:
         import_logs("csv", ["t.csv"], "a.parquet", **columns)
-    option, _, condition = caught.value.faults[0].remedy.partition('--where "')
-    done = import_logs("csv", ["t.csv"], "a.parquet", where=condition.removesuffix('"'), **columns)
-    assert option and done.table.n_instances.tolist() == [8, 7]
+    *_, option, condition = shlex.split(caught.value.faults[0].remedy)
+    done = import_logs("csv", ["t.csv"], "a.parquet", where=condition, **columns)
+    assert option == "--where" and done.table.n_instances.tolist() == [8, 7]
 
 
 def test_misspelt_column_next_to_one_without_a_name(here):
@@ -402,3 +403,53 @@ def test_a_wide_file_has_a_column_of_what_instances_have_in_common(here):
     assert done.table.card.cluster == "passage" and len(set(done.table.clusters)) == 4
     with pytest.raises(CobanditError, match="did you mean 'passage'"):
         import_logs("csv", ["my.csv"], "b.parquet", objective=["ok=correct"], cluster="pasage", **mapping)
+
+
+def rows(**columns):
+    """Two configurations on eight instances, with other columns."""
+    frame = pd.DataFrame({"model": list("ab") * 8, "id": np.repeat(np.arange(8), 2), "ok": [1, 0, 0, 1] * 4})
+    return frame.assign(tokens=np.arange(1, 17), **columns)
+
+
+def with_gap(column, gap):
+    return rows().astype({column: object}).assign(**{column: lambda f: f[column].mask(f.index == 15, gap)})
+
+
+MENDABLE = {
+    "blank cost": lambda: with_gap("tokens", None).to_csv("my.csv", index=False),
+    "blank id": lambda: with_gap("id", None).to_csv("my.csv", index=False),
+    "null id": lambda: rows(id=pd.array([*range(8), *range(7), None], "Int64")).to_parquet("my.parquet"),
+    "blank score": lambda: with_gap("ok", None).to_csv("my.csv", index=False),
+    "words": lambda: rows(ok=["right now", "no!"] * 8).to_csv("my.csv", index=False),
+    "a judge": lambda: rows(ok=[-1, 7, 3, 9] * 4).to_csv("my.csv", index=False),
+    "nested": lambda: Path("my.json").write_text(
+        json.dumps({"head": {"of": [1, 2]}, "run": {"rows": rows().to_dict("records"), "few": [{"a": 1}]}})
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MENDABLE)
+def test_what_a_message_offers_works_at_the_first_try(here, what):
+    """Where a number is asked for, any does."""
+    MENDABLE[what]()
+    file = next(Path().glob("my.*"))
+    words = ["import", "csv", file, "-o", "t.parquet", "--config", "model", "--instance", "id"]
+    words += ["--objective", "ok", "--cost", "tokens", "--unit", "tokens", "--profiling", "2"]
+    with pytest.raises(CobanditError) as refused:
+        import_logs(
+            *("csv", [file], "u.parquet"),
+            **{"config": ["model"], "instance": "id", "objective": ["ok"], "cost": ["tokens"]},
+            unit="tokens",
+        )
+    offered = str(refused.value).partition(" -> ")[2].partition(", or ")[0].replace(", and values", " ")
+    offered = offered.replace("LOW:HIGH", "1:9").replace("=NUMBER", "=1") + " -1" * ("--no-score" in offered)
+    remedy = shlex.split(offered[offered.index("--") :].replace("that mean no score with", ""))
+    done = call(*words, *remedy)
+    assert done.exit_code == 0, (remedy, done.output, done.exception)
+
+
+def test_a_latency_that_is_missing_is_not_offered_to_count_as_zero(here):
+    rows(secs=[None, *np.linspace(1, 2, 15)]).to_csv("my.csv", index=False)
+    mapping = {"config": ["model"], "instance": "id", "cost": "tokens", "unit": "tokens"}
+    with pytest.raises(CobanditError, match=r"--missing leave-out$"):
+        import_logs("csv", ["my.csv"], "t.parquet", objective=["ok", "s=secs:inverse-percentile"], **mapping)

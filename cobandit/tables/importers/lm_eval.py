@@ -95,8 +95,10 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
         {"tokens": options.count} if options.cost == "tokens" else {"cost": options.cost}
     )
     source = "lm-evaluation-harness logs"
+    # where the model only rated given answers, it generated nothing
+    remedy = "--count all counts prompts and answers"
     return log_samples.combine_samples(
-        runs, options, notes, source, measured, what="metric", unit=tokens.unit
+        runs, options, notes, source, measured, what="metric", unit=tokens.unit, remedy=remedy
     )
 
 
@@ -112,9 +114,9 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
         document = (line.model_extra or {}).get("doc")
         # the documents would fill the memory
         fields = document if reads_all and isinstance(document, dict) else {}
-        answers = _answers(line, where, options.count == "all" or options.cost != "tokens")
+        answers = _answers(line, options.count == "all" or options.cost == "usd")
         prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
-        usage = Usage(prompt, 0, sum(map(tokens.count, answers)))
+        usage = None if answers is None else Usage(prompt, 0, sum(map(tokens.count, answers)))
         samples.append(
             Sample(
                 plain_text(line.doc_id, where, "the doc_id"),
@@ -123,7 +125,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
                 repeat=line.filter,
                 question=line.doc_hash,
                 fields={"filter": line.filter, **fields},
-                flaws=(EMPTY,) * (line.is_generated and not any(map(str.strip, answers))),
+                flaws=(EMPTY,) * (line.is_generated and not any(map(str.strip, answers or ()))),
             )
         )
     better = results.higher_is_better.get(task, {})
@@ -222,14 +224,12 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _answers(line: _Line, where: str, given: bool) -> list[str]:
+def _answers(line: _Line, given: bool) -> list[str] | None:
     """Texts that the model generated, or, if these are to be counted, the given ones that it rated."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not given:
-        problem = "the model only rated given answers here, so nothing was generated"
-        remedy = "count prompts and answers with --count all, or let each cost 1 with --cost none"
-        stop(where, problem, remedy)
+        return None
     return [_text(part) for request in line.requests for part in request[1:2]]
 
 

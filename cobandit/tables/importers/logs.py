@@ -749,7 +749,7 @@ def _evaluations(
     untimed = ~((seconds > 0) & (seconds < math.inf))
     if untimed.any() and seconds.notna().any():
         counted = f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
-        notes.remarks.append(f"note: {counted}, so efficiency is no objective (--latency takes another time)")
+        notes.remarks.append(f"note: {counted}, so efficiency is no objective")
     if untimed.any():
         frame["seconds"] = math.nan
     tasks = [run.task for run in runs]

@@ -8,8 +8,10 @@ or just one, its score.  Faults name the row and the column of the file that was
 from __future__ import annotations
 
 import re
+import shlex
 import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,9 +20,9 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from pydantic import BeforeValidator, Field, field_validator
 
-from cobandit.faults import Faults, Place, refuse, stop, suggest
+from cobandit.faults import Faults, Place, TableError, refuse, stop, suggest
 from cobandit.tables.card import RESERVED, Cost, Objective
-from cobandit.tables.columns import Rule, check_column, evaluate_condition, read_numbers
+from cobandit.tables.columns import MISSING, Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.logs import average_repeats, charge_free
 from cobandit.tables.importers.scores import (
@@ -152,6 +154,9 @@ def complete_options(options: TidyOptions) -> TidyOptions:
         given = check_fields(TidyMapping, load_yaml(options.mapping, "mapping"), str(options.mapping))
         left_open = given.model_fields_set - options.model_fields_set
         options = options.model_copy(update={name: getattr(given, name) for name in left_open})
+    if options.no_score and "missing" not in options.model_fields_set:
+        # the user says that there are rows without a score
+        options = options.model_copy(update={"missing": "leave-out"})
     wide, cost, text, objectives = options.wide, options.cost, options.text, options.objective
     scores_only = wide is not None and "{field}" not in wide
     needed = {"config": wide is None, "instance": True, "objective": not scores_only, "unit": cost}
@@ -215,7 +220,39 @@ SHORT = 200
 _PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
 
 
-_WITHOUT_SCORE = "leave such rows out with --missing leave-out, or count them as 0 with --missing zero"
+#: Words of a column that are offered a number.
+FEW_WORDS = 6
+
+
+def _missing_remedy(objective: Objective) -> str:
+    """Say what to do about rows without a score; only a score can be counted as 0."""
+    counted = ", or count them as 0 with --missing zero" * (objective.transform == "none")
+    return f"leave such rows out with --missing leave-out{counted}"
+
+
+def _foreign_remedy(column: pd.Series) -> str:
+    """Say what to do about scores that are no numbers: few words are offered one each."""
+    text = column.dropna().map(str).str.strip()
+    words = text[text != ""].value_counts()
+    numbers, _ = read_numbers(words.index.to_series())
+    if not 0 < len(words) <= FEW_WORDS or np.isfinite(numbers).any():
+        return "store the column as numbers"
+    return "give each word its number: " + " ".join(
+        f"--word {shlex.quote(word)}=NUMBER" for word in words.index
+    )
+
+
+def _where_remedy(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None) -> str | None:
+    """Find the condition that leaves out just the rows without a value; None if there is none."""
+    before = "" if where is None else f"({where}) and "
+    for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
+        try:
+            kept = evaluate_condition(frame, condition, "--where")
+        except TableError:  # as of a name that no condition can have
+            continue
+        if kept.any() and (kept == ~missing).all():
+            return f"take only the rows that have one: --where {shlex.quote(before + condition)}"
+    return None
 
 
 @importer("csv", TidyOptions)
@@ -257,8 +294,9 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         frame, origin = _settle_missing(frame, origin, options, notes)
     faults = Faults("the tables")
     cost = _add_cost(frame, options, notes)
-    with_cost = f'take only the rows that have one: --where "`{cost.column}`.notna()"'
-    paid = check_column(frame[cost.column], [_PAID], faults, with_cost)
+    missing = np.isnan(read_numbers(frame[cost.column])[0])
+    with_cost = None if options.wide else _where_remedy(frame, cost.column, missing, options.where)
+    paid = check_column(frame[cost.column], [_PAID], faults, with_cost or MISSING.remedy)
     if paid is not None:
         frame[cost.column] = charge_free(
             pd.Series(paid), frame["config"], cost.unit, options.smallest_cost, notes
@@ -326,10 +364,10 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
         kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
         notes.left_out["rows that --where leaves out"] += int((~kept).sum())
         frame = frame[kept]
-    instance = _names(frame, str(options.instance), file)
+    instance = _names(frame, str(options.instance), file, options.where)
     if options.wide is not None:
         return _melt(frame.drop(columns=str(options.instance)), instance, options, file, notes)
-    names = [_names(frame, column, file) for column in options.config]
+    names = [_names(frame, column, file, options.where) for column in options.config]
     taken = [objective.column for objective in options.objective] + [*options.text, *options.arm]
     taken += [] if options.cluster is None else [options.cluster]
     for name, colon, transform in (column.rpartition(":") for column in taken if column not in frame):
@@ -415,11 +453,14 @@ def _check_columns(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> No
     refuse(faults.found)
 
 
-def _names(frame: pd.DataFrame, column: str, file: Path) -> np.ndarray:
+def _names(frame: pd.DataFrame, column: str, file: Path, where: str | None) -> np.ndarray:
     """Read a column of names as text, each there."""
     _check_columns(frame, [column], file)
     faults = Faults(str(file))
     keys = encode_names(frame[column], faults)
+    if keys.labels and (keys.codes < 0).any():
+        remedy = _where_remedy(frame, column, keys.codes < 0, where)
+        faults.found[:] = [replace(fault, remedy=remedy or fault.remedy) for fault in faults.found]
     rows = frame.index + 1  # those of the file, of which --where may have left out some
     refuse(fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found)
     return np.array(keys.labels, dtype=object)[keys.codes]
@@ -542,13 +583,17 @@ def _scale(
     rule = TRANSFORMS[objective.transform].rule
     low, high = (0.0, 1.0) if objective.transform != "none" else limits
     if objective.transform == "none":
+        numbers = read_numbers(frame[column])[0]
+        there = numbers[np.isfinite(numbers)]
+        seen = f"they run from {there.min():.15g} to {there.max():.15g}: " if len(there) else ""
         rule = Rule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
-            "say its range with --range NAME=LOW:HIGH, which values mean no score with --no-score, or give a "
-            "transform: NAME=COLUMN:TRANSFORM",
+            f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values that mean no score with "
+            f"--no-score, or give a transform: {objective.name}={column}:TRANSFORM",
         )
-    values = check_column(frame[column], [rule] if rule else [], faults, _WITHOUT_SCORE)
+    foreign = _foreign_remedy(frame[column])
+    values = check_column(frame[column], [rule] if rule else [], faults, _missing_remedy(objective), foreign)
     if values is None:
         return objective
     if (low, high) != (0.0, 1.0):
