@@ -69,7 +69,7 @@ def find_rivals(
     >>> import cobandit as cb
     >>> against = find_rivals(cb.load("synthetic-24"), "small-cot-t1.0")
     >>> against.beaten, against.rivals.index[0]
-    (True, 'medium-direct-t0.0')
+    (True, 'large-direct-t0.0')
     """
     _check.table(table)
     _check.choice(configuration, "configuration", table.configs)
