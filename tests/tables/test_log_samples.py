@@ -59,6 +59,14 @@ def test_the_harness_says_its_mean_under_each_filter(here):
     assert not remarks(take("lm-eval", "lm", filter="flexible-extract"), "differs: ")
 
 
+@pytest.mark.parametrize("value", [None, "n/a", float("nan"), {"mean": 1}])
+def test_what_cannot_be_compared_refuses_no_log(here, value):
+    say(HEADS, value, total_samples="many")
+    logs.change_samples(lambda i, sample: sample.update(metadata=None, output=None), HEADS)
+    imported = take()
+    assert imported.table.n_arms == 2 and not remarks(imported, "differs: ")
+
+
 @pytest.mark.parametrize("counted", [12, 24])
 def test_samples_written_twice_count_once_and_are_not_incomplete(here, counted):
     before = take().table

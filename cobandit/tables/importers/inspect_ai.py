@@ -96,7 +96,7 @@ class Sample(Record):
     invalidation: JsonValue = None
     input: JsonValue = None
     target: JsonValue = None
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    metadata: dict[str, JsonValue] | None = None
     output: _Output | None = None
 
     def values(self) -> dict[str, JsonValue]:
@@ -178,19 +178,19 @@ class _Plan(Record):
 
 
 class _Metric(Record):
-    value: Number | None = None
+    value: JsonValue = None
 
 
 class _Scored(Record):
-    """What a log says of one score of all samples."""
+    """What a log says of one score of all samples, where it can be read."""
 
-    name: str
+    name: str = ""
     reducer: str | None = None
     metrics: dict[str, _Metric] = Field(default_factory=dict)
 
 
 class _Results(Record):
-    total_samples: int | None = None
+    total_samples: JsonValue = None
     scores: list[_Scored] = Field(default_factory=list)
 
     @property
@@ -200,7 +200,7 @@ class _Results(Record):
             scored.name: value
             for scored in self.scores
             for metric in ("accuracy", "mean")
-            if (value := scored.metrics.get(metric, _Metric()).value) is not None
+            if isinstance(value := scored.metrics.get(metric, _Metric()).value, (int, float))
         }
 
     @property
@@ -257,7 +257,7 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
                 f"epoch {sample.epoch}",
                 sample.why_unusable(),
                 logs.checksum(json.dumps([sample.input, sample.target])),
-                sample.metadata,
+                sample.metadata or {},
                 sample.output.flaws if sample.output else (),
             )
         )
