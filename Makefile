@@ -74,7 +74,7 @@ test: $(READY)  ## lint, types, all tests, the book of stored outputs, the noteb
 	@$(MAKE) --no-print-directory -j 3 lint stored compared
 	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not pages"
 
-pages: $(READY)  ## run every page on tables of a dozen shapes (some minutes; `make test` has a sample)
+pages: $(READY)  ## run every page on tables of eight shapes (some minutes; `make test` has a sample)
 	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m pages tests/companion
 
 # next to lint and the stored book, which for most of their time have work for one processor
