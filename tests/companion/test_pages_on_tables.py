@@ -117,6 +117,13 @@ def test_every_page_runs_on_every_table(page, shape, folder):
     check(page, shape, folder)
 
 
+@pytest.mark.pages
+@pytest.mark.slow
+def test_a_page_says_what_it_does_less_of_where_costs_are_far_apart(folder):
+    texts = shown(run("your-data", "millionfold", folder, online_rho=[2, 32]))
+    assert "budgets up to 2 in the place of 32 evaluations" in " ".join(texts).replace("Budgets", "budgets")
+
+
 def test_every_page_with_a_table_is_tried():
     of_the_book = {path.stem for path in pages.directory().glob("*.md")}
     with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}
