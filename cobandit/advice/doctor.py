@@ -18,6 +18,7 @@ from cobandit.advice.words import describe_free, name_counts, percent, some_name
 from cobandit.errors import CobanditError
 from cobandit.faults import amount, ellipsize
 from cobandit.stats.paired_errors import replays_needed
+from cobandit.tables.card import CUT_OFF, EMPTY, NO_SCORE, OUT_OF_RANGE, STATIC, UNMEASURED
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -158,14 +159,15 @@ def _free(table: EvaluationTable, rows: pd.DataFrame) -> Found:
         )
 
 
-#: What to do about counts on the card, by how they begin.
+#: What to do about each kind of evaluations that a card counts.
 REMEDIES = {
-    "answers cut off": "Raise the limit of tokens for these: an answer that is cut off mostly scores nothing",
-    "answers empty": "Look at a few: a parser, a filter or reasoning that used up all tokens does that",
-    "cost not measured": "Take a cost that all have, such as seconds, or measure it anew: an answer from a "
+    CUT_OFF: "Raise the limit of tokens for these: an answer that is cut off mostly scores nothing",
+    EMPTY: "Look at a few: a parser, a filter or reasoning that used up all tokens does that",
+    UNMEASURED: "Take a cost that all have, such as seconds, or measure it anew: an answer from a "
     "cache is not cheap",
-    "no score": "Look at what the scorer could not read: that may happen more often to one configuration",
-    "repeats never differ": "Count them once: answers came from a cache, or are not drawn at random",
+    OUT_OF_RANGE: "Give their range with --range, and values that mean no score with --no-score",
+    NO_SCORE: "Look at what the scorer could not read: that may happen more often to one configuration",
+    STATIC: "Count them once: answers came from a cache, or are not drawn at random",
 }
 FAILED = "Evaluate these again: what fails may be what is hard"
 
@@ -174,9 +176,8 @@ def _counted(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Evaluations that something is the matter with, counted when the table was made."""
     counts = {name: each for name, each in table.card.counts.items() if name in table.configs}
     for what, names in name_counts(counts).items():
-        todo = next((each for start, each in REMEDIES.items() if what.startswith(start)), FAILED)
         total = sum(each.get(what, 0) for each in counts.values())
-        yield total, f"{what[0].upper()}{what[1:]}: {some_names(names)}", todo
+        yield total, f"{what[0].upper()}{what[1:]}: {some_names(names)}", REMEDIES.get(what, FAILED)
 
 
 def _best_end(table: EvaluationTable, rows: pd.DataFrame) -> Found:

@@ -304,7 +304,7 @@ def _by_configuration(frame: pd.DataFrame, column: str) -> str:
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Count what is not as it should be, by configuration, as a card has it."""
-    kinds = {FAILED: FAILURES, "truncated": f"answers {CUT_OFF}", "empty": f"answers {EMPTY}"}
+    kinds = {FAILED: FAILURES, "truncated": CUT_OFF, "empty": EMPTY}
     counts: dict[str, dict[str, int]] = {}
     for column, what in kinds.items():
         if column in frame:

@@ -15,9 +15,15 @@ from cobandit.tables.transforms import TRANSFORMS
 RESERVED = ("config", "instance", "cost", "split")
 
 
-#: What makes an answer doubtful, and other things that a card counts.
-CUT_OFF, EMPTY = "cut off", "empty"
-FAILURES, FREE = "evaluations that failed", "cost nothing"
+#: Kinds of evaluations that a card counts per configuration.  A log's own reason for a loss is one, too.
+CUT_OFF = "answers cut off"
+EMPTY = "answers empty"
+FAILURES = "evaluations that failed"
+FREE = "cost nothing"
+UNMEASURED = "cost not measured"
+NO_SCORE = "no score"
+OUT_OF_RANGE = "score out of range"
+STATIC = "repeats never differ"
 
 Text = Annotated[str, Field(min_length=1)]
 

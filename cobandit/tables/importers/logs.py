@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit.faults import TableError, stop, suggest
-from cobandit.tables.card import CUT_OFF, EMPTY, FREE, RESERVED, Cost, Objective
+from cobandit.tables.card import CUT_OFF, EMPTY, FREE, RESERVED, STATIC, UNMEASURED, Cost, Objective
 from cobandit.tables.importers.scores import rescale_scores, settle_missing
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines, spell
 from cobandit.tables.safe_reading import plain_text
@@ -286,9 +286,10 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
         timed = "take the time with --cost seconds, or " if is_timed else ""
         stop("the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none")
     measured = logged["config"].isin(logged["config"][~unmeasured])
-    treated = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
-    notes.count(f"cost not measured, {treated}", logged["config"][unmeasured & measured], logged["config"])
-    notes.count("cost not measured, left out", logged["config"][~measured], logged["config"])
+    treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
+    configs = logged["config"]
+    notes.count(UNMEASURED, configs[unmeasured & measured], configs, treatment)
+    notes.count(UNMEASURED, configs[~measured], configs, "left out")
     if how == "mean":
         means = logged.groupby("config")[["cost", "prompt"]].transform("mean")
         logged = logged.fillna({"cost": means["cost"], "prompt": means["prompt"]})
@@ -603,7 +604,7 @@ def combine(
     logged = _newest(evaluations, runs, notes)
     for flaw in (CUT_OFF, EMPTY):
         flawed = logged["flaws"].map(lambda flaws, flaw=flaw: flaw in flaws).astype(bool)
-        notes.count(f"answers {flaw}", logged["config"][flawed], logged["config"])
+        notes.count(flaw, logged["config"][flawed], logged["config"])
     logged = settle_unmeasured(logged, options.unmeasured, notes)
     if options.count == "all":
         logged["cost"] += logged["prompt"].fillna(0.0)
@@ -709,7 +710,7 @@ def _count_same_repeats(frame: pd.DataFrame, scores: Sequence[str], notes: Notes
     n_differ = Counter(repeated.index.get_level_values("config")[repeated & differ])
     for config, number in n_repeated.items():
         if number >= MANY_REPEATED and not n_differ[config]:
-            notes.count("repeats never differ", [config] * number, [config] * number)
+            notes.count(STATIC, [config] * number, [config] * number)
 
 
 def _evaluations(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobandit.faults import stop, suggest
+from cobandit.tables.card import NO_SCORE, OUT_OF_RANGE
 from cobandit.tables.importers.sources import Notes, ScoreOptions
 
 #: Numbers that words of common scorers stand for, as Inspect reads them.
@@ -225,9 +226,8 @@ def rescale_scores(
             stop("the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score")
         if outside.any():
             examples = ", ".join(f"{value:g}" for value in np.unique(column[outside])[:3])
-            notes.count(
-                f"scores of {name} outside {low:g} to {high:g} ({examples}): no score", configs[outside]
-            )
+            limits = f"{name} outside {low:g} to {high:g} ({examples})"
+            notes.count(OUT_OF_RANGE, configs[outside], how=limits)
         column[outside] = nan
         rescaled[:, d] = (column - low) / (high - low)
     return rescaled
@@ -268,9 +268,9 @@ def settle_missing(
     missing: npt.NDArray[np.bool_] = np.asarray(np.isnan(scores).any(axis=1))
     if not missing.any():
         return scores, ~missing
-    treated = {"leave-out": "no score, left out", "zero": "no score, counted as 0", "refuse": "no score"}
+    treatments = {"leave-out": "left out", "zero": "counted as 0", "refuse": ""}
     before = len(notes.counted)
-    notes.count(treated[options.missing], configs[missing], configs)
+    notes.count(NO_SCORE, configs[missing], configs, treatments[options.missing])
     if options.missing == "refuse":
         remedy = "leave them out with --missing leave-out, or count them as 0 with --missing zero"
         stop("the scores", "; ".join(notes.counted[before:]), remedy)

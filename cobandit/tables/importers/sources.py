@@ -53,16 +53,19 @@ class Notes:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     counted: list[str] = field(default_factory=list)
 
-    def count(self, what: str, configs: Iterable[str], every: Iterable[str] = ()) -> None:
+    def count(self, what: str, configs: Iterable[str], every: Iterable[str] = (), how: str = "") -> None:
         """Count evaluations that something is the matter with, and remark how many each configuration has.
 
         Parameters
         ----------
         what : str
+            The kind, such as `cobandit.tables.card.CUT_OFF`.
         configs : iterable of str
             Configuration of each such evaluation.
         every : iterable of str
             Configuration of each evaluation.
+        how : str
+            What was done about them, which the remark says.
 
         Examples
         --------
@@ -72,10 +75,11 @@ class Notes:
         (['answers cut off: 1 of 2 evaluations of a'], {'a': Counter({'answers cut off': 1})})
         """
         totals = Counter(every)
+        kind = f"{what}, {how}" if how else what
         lines = []
         for config, number in Counter(configs).items():
             total = f" of {totals[config]:,}" if totals else ""
-            lines.append(f"{what}: {number:,}{total} evaluations of {config}")
+            lines.append(f"{kind}: {number:,}{total} evaluations of {config}")
             self.counts.setdefault(config, Counter())[what] += number
         self.counted += limit_lines(lines)
 
