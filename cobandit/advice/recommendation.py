@@ -170,15 +170,14 @@ class Recommendation:
         import matplotlib.pyplot as plt
 
         from cobandit import figures
-        from cobandit.advice.words import answer
+        from cobandit.advice.words import describe
 
-        texts = answer(self)
+        headline, *lines = describe(self)
         figure = self.plot()
-        picture = figures.described(figures.panels(figure), texts.headline)
+        picture = figures.described(figures.panels(figure), headline)
         plt.close(figure)
         front = self.front[["instances", "cost", *self.objectives]]
-        lines = [*texts.warnings, *(f"{about}: {line}" for about, line in texts.lines.items())]
-        return as_html(texts.headline, front, lines) + picture
+        return as_html(headline, front, lines) + picture
 
     def __repr__(self) -> str:
         """Name the table and count its front."""

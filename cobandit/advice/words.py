@@ -95,11 +95,11 @@ def answer(advice: Recommendation, ratio: bool = False) -> Answer:
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> said = answer(recommend(load("synthetic-24"), about="benchmark"))
-    >>> said.headline  # doctest: +NORMALIZE_WHITESPACE
+    >>> texts = answer(recommend(load("synthetic-24"), about="benchmark"))
+    >>> texts.headline  # doctest: +NORMALIZE_WHITESPACE
     '6 of 24 configurations are worth their cost (accuracy, efficiency, tokens); each of the other 18 is
     beaten by one of them.'
-    >>> said.lines["Sure"]
+    >>> texts.lines["Sure"]
     'all of this, which is exact: every configuration is evaluated on all 400 instances.'
     """
     warnings = [*_describe_dependence(advice), *_describe_free(advice), *_describe_counts(advice)]
@@ -111,7 +111,7 @@ def answer(advice: Recommendation, ratio: bool = False) -> Answer:
         "Ratio": _describe_ratio(advice) if ratio else "",
         "Next": _describe_next(advice),
     }
-    return Answer(_describe_front(advice), warnings, {about: line for about, line in lines.items() if line})
+    return Answer(_describe_front(advice), warnings, {topic: line for topic, line in lines.items() if line})
 
 
 def describe(advice: Recommendation) -> list[str]:
@@ -123,8 +123,9 @@ def describe(advice: Recommendation) -> list[str]:
     >>> describe(recommend(load("synthetic-24")))[-1]
     'Next: every configuration is evaluated on every instance; only new instances would add to this.'
     """
-    said = answer(advice)
-    return [said.headline, *said.warnings, *(f"{about}: {line}" for about, line in said.lines.items())]
+    texts = answer(advice)
+    lines = [f"{topic}: {line}" for topic, line in texts.lines.items()]
+    return [texts.headline, *texts.warnings, *lines]
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
@@ -153,7 +154,8 @@ def _describe_comparison(advice: Recommendation) -> str:
 
 def _describe_front(advice: Recommendation) -> str:
     """Return the headline: how many configurations are on the front, and of which kind it is."""
-    n_front, n_arms = int(advice.arms["on_front"].sum()), len(advice.arms)
+    n_front = int(advice.arms["on_front"].sum())
+    n_arms = len(advice.arms)
     count = f"{n_front} of {n_arms} configurations"
     if advice.returned:
         return f"The method returned {count}."
@@ -165,14 +167,14 @@ def _describe_front(advice: Recommendation) -> str:
         )
     n_beaten = n_arms - n_front
     verb = "is worth its" if n_front == 1 else "are worth their"
-    by = "it" if n_front == 1 else "one of them"
+    winner = "it" if n_front == 1 else "one of them"
     compared = ", ".join([*advice.objectives, advice.unit])
     if n_beaten == 0:
         headline = f"All {n_arms} configurations are worth their cost ({compared}): none is beaten."
     elif n_beaten == 1:
-        headline = f"{count} {verb} cost ({compared}); the other one is beaten by {by}."
+        headline = f"{count} {verb} cost ({compared}); the other one is beaten by {winner}."
     else:
-        headline = f"{count} {verb} cost ({compared}); each of the other {n_beaten} is beaten by {by}."
+        headline = f"{count} {verb} cost ({compared}); each of the other {n_beaten} is beaten by {winner}."
     n_kept = len(advice.front)
     if n_kept < n_front:
         headline += f" Within {_within(advice)} they are matched by {n_kept} of them."
@@ -232,7 +234,7 @@ def _describe_certainty(advice: Recommendation) -> str:
     subject = "all" if n_sure == n_front else f"{n_sure or 'none'}"
     sentence = f"{subject} of the {n_front}"
     if n_front == 1:
-        sentence = "that one" if n_sure else "no, not that one"
+        sentence = "that one" if n_sure else "not that one"
     elif n_front == 2 and n_sure == 2:
         sentence = "both"
     sentence += f", at {percent(advice.level)} for all answers together, {where}."
@@ -334,26 +336,26 @@ def _describe_free(advice: Recommendation) -> list[str]:
 
 def _describe_counts(advice: Recommendation) -> list[str]:
     """Say of which configurations evaluations are not as they should be."""
-    found = [f"{what}, {some_names(names)}" for what, names in name_counts(advice.counts).items()]
-    return [f"Not as they should be: {'; '.join(found)}."] if found else []
+    flaws = [f"{kind}, {some_names(names)}" for kind, names in name_counts(advice.counts).items()]
+    return [f"Not as they should be: {'; '.join(flaws)}."] if flaws else []
 
 
 def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
-    """Name the configurations of each count, the largest first; what is free is told elsewhere.
+    """Name the configurations of each count, the largest first, except of free evaluations.
 
     Examples
     --------
     >>> name_counts({"a": {"answers cut off": 2}, "b": {"answers cut off": 16, "answers empty": 1}})
     {'answers cut off': ['16 of b', '2 of a'], 'answers empty': ['1 of b']}
     """
-    found: dict[str, list[tuple[int, str]]] = {}
-    for config, each in counts.items():
-        for what, number in each.items():
-            if what != FREE:
-                found.setdefault(what, []).append((number, config))
+    by_kind: dict[str, list[tuple[int, str]]] = {}
+    for config, numbers in counts.items():
+        for kind, number in numbers.items():
+            if kind != FREE:
+                by_kind.setdefault(kind, []).append((number, config))
     return {
-        what: [f"{number:,} of {config}" for number, config in sorted(each, key=lambda pair: -pair[0])]
-        for what, each in found.items()
+        kind: [f"{number:,} of {config}" for number, config in sorted(pairs, key=lambda pair: -pair[0])]
+        for kind, pairs in by_kind.items()
     }
 
 
@@ -376,10 +378,10 @@ def _describe_next(advice: Recommendation) -> str:
     if n_open == 0:
         return f"nothing. Which are {best} is settled{proved.rstrip(',')}."
     evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
-    about = "about" if plan.compared else "at most"
+    bound = "about" if plan.compared else "at most"
     open_question = (
         f"for {n_open} of {len(advice.arms)} it is open whether they are {best}; to settle that{proved} "
-        f"takes {about} {evaluations}, {amount(plan.price)} {unit}"
+        f"takes {bound} {evaluations}, {amount(plan.price)} {unit}"
     )
     pairs = [" on instance ".join(pair) for pair in plan.pairs.head(FEW).to_numpy()]
     if not pairs:
@@ -389,6 +391,54 @@ def _describe_next(advice: Recommendation) -> str:
     then = f", to settle about {plan.would_be_settled}" if plan.compared else ""
     more = ", ..." if len(plan.pairs) > FEW else ""
     return f"{open_question}. Begin with {len(plan.pairs):,} of them{then}: {', '.join(pairs)}{more}."
+
+
+#: Heads of columns that a table of the answer may have: factors of cost, standings, and steps.
+TIMES, STANDING, STEP = "times", "on the front", "points more than the row above"
+
+
+def write_table(
+    advice: Recommendation, shown: pd.DataFrame, intervals: bool = True, step_intervals: bool = True
+) -> pd.DataFrame:
+    """Write the numbers of some configurations as text.
+
+    Parameters
+    ----------
+    advice : Recommendation
+    shown : DataFrame
+        Rows of ``advice.arms``, such as `worth_showing` returns.
+    intervals, step_intervals : bool
+        Whether intervals stand behind means, and behind steps.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by configuration: ``n``, the cost per evaluation, `TIMES`, each objective, `STANDING` and
+        `STEP`; empty texts where a row is no step up.
+
+    Examples
+    --------
+    >>> from cobandit import load, recommend
+    >>> advice = recommend(load("synthetic-24"))
+    >>> write_table(advice, advice.arms.head(1)).iloc[0].tolist()[:5]
+    ['400', '63.82', '', '0.440 .392–.489', '0.851 .842–.857']
+    """
+    costs = shown["cost"].map(amount).mask(shown["has_made_up_cost"], "free")
+    factors = advice.front["times"].dropna().map("{:.3g}x".format)
+    columns = {
+        "n": shown["instances"].map("{:,}".format),
+        f"{advice.unit}/eval": costs,
+        TIMES: factors.reindex(shown.index, fill_value=""),
+    }
+    for name in advice.objectives:
+        columns[name] = shown[name].map("{:.3f}".format)
+        if intervals:
+            ends = zip(shown[f"{name}_low"], shown[f"{name}_high"], strict=True)
+            columns[name] += [f" {interval(low, high)}" for low, high in ends]
+    steps = pd.Series(describe_steps(advice, step_intervals), index=advice.front.index)
+    columns[STANDING] = standings(advice).reindex(shown.index)
+    columns[STEP] = steps.reindex(shown.index, fill_value="")
+    return pd.DataFrame(columns)
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:

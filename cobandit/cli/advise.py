@@ -15,8 +15,6 @@ from rich.table import Table
 from cobandit.cli import About, Budget, Cluster, InCatalogue, Level, console, plain, print_lines, read_pairs
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cobandit.advice import Recommendation
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
@@ -167,6 +165,8 @@ def recommend(
     from cobandit.figures import write_front_page
 
     data = cb.open_table(table)
+    if cluster is not None:
+        data = data.cluster_by(cluster)
     if without:
         data = _leave_out(data, without)
     if why is not None:
@@ -183,7 +183,6 @@ def recommend(
         certified=certified,
         about=about,
         dominance=dominance,
-        cluster=cluster,
         level=level,
         seed=seed,
         **resampled,
@@ -211,7 +210,8 @@ def _print_rivals(found: Rivals, table: EvaluationTable, out: Console) -> None:
     """Print the configurations that beat one, or that come closest to it."""
     from cobandit.advice.words import percent
 
-    name, rivals = plain(found.configuration), found.rivals
+    name = plain(found.configuration)
+    rivals = found.rivals
     if found.beaten:
         number = len(rivals)
         subject = "one configuration beats" if number == 1 else f"{number} configurations beat"
@@ -235,7 +235,7 @@ def _print_rivals(found: Rivals, table: EvaluationTable, out: Console) -> None:
     level = percent(found.level)
     print_lines(
         out,
-        f"Rival less {name}, on the questions that both have; intervals: {level}, one difference at a time.",
+        f"Rival less {name}, on the instances that both have; intervals: {level}, one difference at a time.",
     )
 
 
@@ -261,8 +261,8 @@ def print_advice(advice: Recommendation, out: Console, ratio: bool = False, ever
     grid = Table.grid()
     grid.add_column(width=LABEL, style="bold")
     grid.add_column(overflow="fold")
-    for about, line in texts.lines.items():
-        grid.add_row(about, plain(line[0].upper() + line[1:], most=100_000))
+    for topic, line in texts.lines.items():
+        grid.add_row(topic, plain(line[0].upper() + line[1:], most=100_000))
     out.print(grid)
 
 
@@ -270,64 +270,31 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
     import pandas as pd
 
-    from cobandit.advice.words import percent, worth_showing
+    from cobandit.advice.words import STEP, TIMES, percent, worth_showing, write_table
 
-    shown = worth_showing(advice)
-    beaten = advice.arms.drop(index=shown.index)
-    shown = pd.concat([shown, beaten]) if everything else shown.head(SHOWN)
+    likely = worth_showing(advice)
+    shown = pd.concat([likely, advice.arms.drop(index=likely.index)]) if everything else likely.head(SHOWN)
     longest = max(len(plain(name)) for name in shown.index)
 
     # steps leave first, then intervals; names are never cut, only folded
     for with_steps, with_intervals in ((True, True), (False, True), (False, False)):
-        heads, rows = _write_rows(advice, shown, with_steps, with_intervals)
-        others = sum(1 + max(map(len, column)) for column in zip(heads, *rows, strict=True))
-        room = width - others - 2
+        texts = write_table(advice, shown, with_intervals, step_intervals=False).rename(columns={TIMES: ""})
+        if not with_steps:
+            texts = texts.drop(columns=STEP)
+        widths = [max(len(str(head)), texts[head].str.len().max()) for head in texts]
+        room = width - sum(widths) - len(widths) - 2
         if room >= (longest if with_steps else min(longest, NAME)):
             break
 
-    n_hidden = len(worth_showing(advice)) - len(shown)
-    notes = [f"{n_hidden} more with --all"] if n_hidden > 0 else []
+    notes = [f"{len(likely) - len(shown)} more with --all"] if len(likely) > len(shown) else []
     if with_intervals:
         notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
     view = Table(box=box.SIMPLE_HEAD, padding=0, caption="; ".join(notes), caption_justify="left")
     view.add_column("configuration", min_width=len("configuration"), overflow="fold")
-    for head in heads:
-        left = head == STEP
-        view.add_column(head, justify="left" if left else "right", no_wrap=True)
-    for name, row in zip(shown.index, rows, strict=True):
-        view.add_row(plain(name), *row)
+    for head in map(str, texts):
+        view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
+    for name, *cells in texts.itertuples(name=None):
+        view.add_row(plain(name), *cells)
     if room < len("configuration"):
         view.width = width - room + len("configuration")
     return view
-
-
-#: Head of the column that compares a row with the one above.
-STEP = "points more than the row above"
-
-
-def _write_rows(
-    advice: Recommendation, shown: pd.DataFrame, with_steps: bool, with_intervals: bool
-) -> tuple[list[str], list[list[str]]]:
-    """Write the heads and the cells of the table, without the names."""
-    from cobandit.advice.words import describe_steps, interval, standings
-    from cobandit.faults import amount
-
-    standing = standings(advice).to_dict()
-    times = advice.front["times"].dropna().map("{:.3g}x".format)
-    steps = dict(zip(advice.front.index, describe_steps(advice, with_intervals=False), strict=True))
-    heads = ["n", f"{advice.unit}/eval", "", *advice.objectives, "on the front"]
-    if with_steps:
-        heads.append(STEP)
-
-    rows = []
-    for name, row in shown.iterrows():
-        cost = "free" if row["has_made_up_cost"] else amount(row["cost"])
-        cells = [f"{row['instances']:,}", cost, times.get(name, "")]
-        for objective in advice.objectives:
-            ends = interval(row[f"{objective}_low"], row[f"{objective}_high"])
-            cells.append(f"{row[objective]:.3f} {ends}" if with_intervals else f"{row[objective]:.3f}")
-        cells.append(standing[name])
-        if with_steps:
-            cells.append(steps.get(name, ""))
-        rows.append(cells)
-    return heads, rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobandit.errors import CobanditError
-from cobandit.faults import amount
+from cobandit.figures.fronts import find_steps
 from cobandit.files import replace_file
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def write_front_page(advice: Recommendation, path: str | Path) -> None:
             "Install them with: pip install 'cobandit[html]'"
         ) from error
 
-    from cobandit.advice.words import answer
+    from cobandit.advice.words import answer, write_table
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -70,8 +70,7 @@ def write_front_page(advice: Recommendation, path: str | Path) -> None:
     page = environment.get_template("front_page.html.j2").render(
         advice=advice,
         answer=answer(advice),
-        heads=_heads(advice),
-        rows=_rows(advice),
+        table=write_table(advice, advice.arms),
         runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         sortable=SORTABLE.read_text(encoding="utf-8"),
         # a name may hold </script>
@@ -100,7 +99,7 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
         mean = alt.Y(f"o{number}:Q", title=f"mean {objective}", scale=alt.Scale(zero=False))
         points = alt.Chart(arms)
         members = points.transform_filter(f"datum.standing != '{BEATEN}'")
-        steps = alt.Chart(_steps(advice, number)).mark_line(interpolate="step-after", strokeWidth=1)
+        steps = alt.Chart(find_steps(advice, objective)).mark_line(interpolate="step-after", strokeWidth=1)
         ends = {"y": alt.Y(f"low{number}:Q", title=f"mean {objective}"), "y2": f"high{number}:Q"}
         marks = points.mark_point(size=60, filled=True).encode(
             x=cost,
@@ -122,7 +121,7 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
         ring = chosen.mark_point(size=260, strokeWidth=2, filled=False, color=CHOSEN)
         label = chosen.mark_text(align="left", dx=8, dy=-10, fontWeight="bold", color=CHOSEN)
         layers = [
-            steps.encode(x=cost, y=mean),
+            steps.encode(x=cost, y=alt.Y("mean:Q", title=f"mean {objective}")),
             members.mark_rule(opacity=0.6).encode(x=cost, **ends),
             marks,
             *([names] if len(advice.front) <= NAMED else []),
@@ -171,16 +170,6 @@ def _points(advice: Recommendation) -> pd.DataFrame:
     return frame
 
 
-def _steps(advice: Recommendation, number: int) -> pd.DataFrame:
-    """Return the corners of the steps: the best of an objective that each cost buys."""
-    objective = advice.objectives[number]
-    members = advice.arms.loc[advice.front.index]
-    best = members[members[objective] >= members[objective].cummax()]
-    corners = pd.DataFrame({"cost": best["cost"], f"o{number}": best[objective]})
-    end = pd.DataFrame({"cost": [advice.arms["cost"].max()], f"o{number}": [best[objective].max()]})
-    return pd.concat([corners, end], ignore_index=True)
-
-
 def _tooltip(advice: Recommendation) -> list[Any]:
     import altair as alt
 
@@ -193,22 +182,3 @@ def _tooltip(advice: Recommendation) -> list[Any]:
         tips.append(alt.Tooltip(f"high{number}:Q", title=f"{objective}, {level} to", format=".3f"))
     tips.append(alt.Tooltip("standing:N", title="standing"))
     return tips
-
-
-def _heads(advice: Recommendation) -> list[str]:
-    return ["configuration", "n", f"{advice.unit}/eval", *advice.objectives, "on the front"]
-
-
-def _rows(advice: Recommendation) -> list[list[str]]:
-    """Write the cells of the table: all configurations, cheapest first."""
-    from cobandit.advice.words import interval, standings
-
-    standing = standings(advice).to_dict()
-    rows = []
-    for name, row in advice.arms.iterrows():
-        cells = [str(name), f"{row['instances']:,}", amount(row["cost"])]
-        for objective in advice.objectives:
-            ends = interval(row[f"{objective}_low"], row[f"{objective}_high"])
-            cells.append(f"{row[objective]:.3f} ({ends})")
-        rows.append([*cells, standing[name]])
-    return rows

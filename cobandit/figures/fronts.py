@@ -35,9 +35,9 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
     """Draw cost against each objective, with the front as steps and its names.
 
     Marks of the front are filled where membership is settled and open where it is not; the others
-    are grey.  Bars are intervals of means, one at a time, at the recommendation's level.  Numbers on
-    the steps are paired gains over the cheaper neighbour, in points.  A tolerance is a band below the
-    steps, a condition a line, and the configuration that was chosen has a ring.
+    are grey.  Bars are intervals of means, one at a time, at the recommendation's level.  A tolerance
+    is a band below the steps, a condition a line, and the configuration that was chosen has a ring.
+    With one objective and a short front the steps carry their paired gains, in points.
 
     Parameters
     ----------
@@ -82,6 +82,27 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
     return figure
 
 
+def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
+    """Find the corners of the steps: the best mean of an objective that each cost buys.
+
+    Returns
+    -------
+    DataFrame
+        ``cost`` and ``mean``, cheapest first; the last row is at the largest cost of all configurations.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> find_steps(cb.recommend(cb.load("synthetic-24")), "efficiency")["mean"].round(3).tolist()
+    [0.851, 0.851]
+    """
+    members = advice.arms.loc[advice.front.index]
+    best = members[members[objective] >= members[objective].cummax()]
+    corners = pd.DataFrame({"cost": best["cost"], "mean": best[objective]})
+    end = pd.DataFrame({"cost": [advice.arms["cost"].max()], "mean": [best[objective].max()]})
+    return pd.concat([corners, end], ignore_index=True)
+
+
 def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> None:
     """Draw one objective against cost."""
     arms = advice.arms
@@ -113,10 +134,8 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> None:
 
 def _draw_steps(advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes) -> None:
     """Draw the best of the objective that each cost buys, with the tolerance below it and the gains on it."""
-    best = members[members[objective] >= members[objective].cummax()]
-    end = advice.arms["cost"].max()
-    costs = np.append(best["cost"], max(end, best["cost"].max()))
-    heights = np.append(best[objective], best[objective].max())
+    corners = find_steps(advice, objective)
+    costs, heights = corners["cost"], corners["mean"]
     ax.step(costs, heights, where="post", color=INK, lw=1, zorder=1)
 
     tolerance = _tolerance_of(advice, objective)
@@ -188,7 +207,8 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> None:
 
 def _explain(advice: Recommendation, figure: Figure) -> None:
     """Put the legend below the panels, and the names of numbers beside them."""
-    arms, members = advice.arms, advice.arms.loc[advice.front.index]
+    arms = advice.arms
+    members = arms.loc[advice.front.index]
     level = f"{100 * advice.level:g} %"
     mark: dict[str, Any] = {"ls": "", "marker": "o", "markeredgecolor": INK}
     entries: list[Any] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import describe, describe_steps, interval, standings, worth_showing
+from cobandit.advice.words import describe, worth_showing, write_table
 from cobandit.companion.report.pages import CHAPTERS, source
 from cobandit.faults import amount
 from cobandit.figures import described
@@ -111,16 +111,8 @@ def _html(frame: pd.DataFrame) -> str:
 
 
 def _arms(advice: Recommendation) -> str:
-    arms, steps = worth_showing(advice), dict(zip(advice.front.index, describe_steps(advice), strict=True))
-    columns: dict[str, Any] = {"configuration": arms.index, "n": arms["instances"].map("{:,}".format)}
-    columns[f"cost ({advice.unit})"] = arms["cost"].map(amount)
-    for name in advice.objectives:
-        ends = zip(arms[f"{name}_low"], arms[f"{name}_high"], strict=True)
-        columns[name] = arms[name].map("{:.3f} ".format) + [interval(*each) for each in ends]
-    columns["times"] = advice.front["times"].dropna().map("{:.3g}".format)
-    columns["points more than the row above"] = pd.Series(steps)
-    columns["on the front"] = standings(advice)
-    return _html(pd.DataFrame(columns, index=arms.index))
+    texts = write_table(advice, worth_showing(advice))
+    return _html(texts.rename_axis(index="configuration").reset_index())
 
 
 def _questions(advice: Recommendation) -> str:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count, product
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -169,9 +169,11 @@ def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
     It begins with the tables that are stored, if the code at hand made them.  Interrupted, it stores the new
     tables as the result ``waiting``, and goes on from there the next time.
     """
-    judged, new = kept.parts_at_hand("posterior"), kept.parts_at_hand("waiting")
+    judged = kept.parts_at_hand("posterior")
+    new = kept.parts_at_hand("waiting")
     seconds = {name: kept.manifest().get(name, {}).get("seconds", 0) for name in ("posterior", "waiting")}
-    play_once, start = Memory(folder, verbose=0).cache(played), time.perf_counter()
+    play_once = Memory(folder, verbose=0).cache(played)
+    start = time.perf_counter()
     try:
         with Parallel(n_jobs=workers, return_as="generator") as run:
             for kind, wanted in WANTED.items():
@@ -194,14 +196,11 @@ def numbers_to_draw(
 ) -> list[int]:
     """Return the numbers to draw next, were all kept: none if enough of the first in a row are kept."""
     n_kept = 0
-    for number in count():
-        part = parts.get((name, kind, number))
-        if part is None:
-            return [number + more for more in range(min(wanted - n_kept, BATCH))]
-        n_kept += is_kept(part)
-        if n_kept == wanted:
-            return []
-    raise AssertionError("count() has no end")
+    number = 0
+    while n_kept < wanted and (name, kind, number) in parts:
+        n_kept += is_kept(parts[name, kind, number])
+        number += 1
+    return [number + more for more in range(min(wanted - n_kept, BATCH))]
 
 
 def is_kept(part: pd.DataFrame) -> bool:
