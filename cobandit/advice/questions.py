@@ -361,7 +361,8 @@ def plan_next(
     # with nothing to go by, all units stand in random order
     units = arrange(complete if at_random else np.zeros(complete.shape), seed)
     order = np.concatenate([members[each] for each in units])
-    missing, scores = missing[order], scores[order]
+    missing = missing[order]
+    scores = scores[order]
     race = ParetoRace(
         costs,
         table.n_objectives,

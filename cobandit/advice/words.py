@@ -289,7 +289,8 @@ def _describe_choice(advice: Recommendation) -> str:
         if choice.sure == choice.configuration:
             text += f", sure at {level}"
         else:
-            text += f", at {percent(choice.confidence)} by itself; sure at {level} is {choice.sure or 'none'}"
+            text += f", with {percent(choice.confidence)} confidence by itself"
+            text += f"; {choice.sure or 'none'} is sure at {level}"
     if choice.next is not None:
         text += (
             f". The next best, {choice.next}, is {100 * choice.ahead:.1f} points behind, and "
@@ -373,15 +374,15 @@ def _describe_next(advice: Recommendation) -> str:
     plan = advice.next
     within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
     n_open = len(advice.arms) - plan.settled
-    proved = f", proved at {percent(advice.level)}," if advice.certified else ""
-    best = f"best in {some_names(advice.objectives, 100)}, whatever the cost,{within} on this benchmark"
+    settled = f"proved at {percent(advice.level)}" if advice.certified else "settled"
+    front = f"the front of {some_names(advice.objectives, 100)}{within}, whatever the cost"
     if n_open == 0:
-        return f"nothing. Which are {best} is settled{proved.rstrip(',')}."
+        return f"nothing on this benchmark: {front}, is {settled}."
     evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
     bound = "about" if plan.compared else "at most"
     open_question = (
-        f"for {n_open} of {len(advice.arms)} it is open whether they are {best}; to settle that{proved} "
-        f"takes {bound} {evaluations}, {amount(plan.price)} {unit}"
+        f"{n_open} of {len(advice.arms)} configurations may be on {front}, or not; until that is {settled} "
+        f"on this benchmark, it takes {bound} {evaluations}, {amount(plan.price)} {unit}"
     )
     pairs = [" on instance ".join(pair) for pair in plan.pairs.head(FEW).to_numpy()]
     if not pairs:

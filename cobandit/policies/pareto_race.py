@@ -559,8 +559,8 @@ class ParetoRace(Once):
         reached = self._reached
         yield missing.copy(), self.settled
         for more, active, left in self._coming:
-            start, reached = self._starts[reached], reached + more
-            part = slice(start, self._starts[reached])
+            part = slice(self._starts[reached], self._starts[reached + more])
+            reached += more
             open_ = ~self._told[part] & ~self.left_out[part, None]
             missing[active] += open_[:, active].sum(axis=0)
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), left)
@@ -571,7 +571,8 @@ class ParetoRace(Once):
         rng = np.random.default_rng(0)
         seen = self._score_units(slice(0, self._reached))
         while len(active := standing.active):
-            before, depth = depth, self._next_look(depth)
+            before = depth
+            depth = self._next_look(depth)
             if depth == self._n_units and (evidence or self.depth < FIRST_LOOK):  # then all is known
                 standing.active = active[:0]
             elif self.depth >= FIRST_LOOK and evidence:
@@ -602,9 +603,10 @@ class ParetoRace(Once):
     def _schedule(self) -> Iterator[int | None]:
         while len(self._active):
             done = self._reached
-            known = self._told[:, self._active].all(axis=1) | self.left_out
-            known = np.logical_and.reduceat(known, self._starts[:-1])[done:].tolist()
-            more = [*known, False].index(False)  # those cost nothing, and there is no need to look between
+            has_score = self._told[:, self._active].all(axis=1) | self.left_out
+            is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])[done:].tolist()
+            # complete units cost nothing, and there is no need to look between them
+            more = [*is_complete, False].index(False)
             if not more:
                 more = self._affordable(self._next_look(self.depth) - self.depth)
             if not more:

@@ -74,12 +74,14 @@ def pack_shared(table: EvaluationTable) -> Source:
             f"{table.name}: {n_instances} instances of the evaluation split have been evaluated with every "
             "configuration; evaluating once compares on shared instances -> leave out configurations"
         )
-    packed, cluster = source.feedback.rows[shared], None
+    packed = source.feedback.rows[shared]
+    cluster = None
     if table.clusters is not None:  # those of one cluster are put together
         cluster = table.clusters[held[shared][:n_instances]]
         together = np.argsort(cluster, kind="stable")
         arms = packed.reshape(table.n_arms, n_instances, -1)
-        packed, cluster = arms[:, together].reshape(packed.shape), cluster[together]
+        packed = arms[:, together].reshape(packed.shape)
+        cluster = cluster[together]
     means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
     problem = source.problem if shared.all() else Problem(means, source.problem.costs, source.problem.names)
     offsets = n_instances * np.arange(table.n_arms + 1)

@@ -95,12 +95,14 @@ def export_every_eval_ever(
     ...     len(written.files), len(list(Path(folder).rglob("*_samples.jsonl")))
     (24, 24)
     """
-    root, made = Path(folder), str(int(time.time() if when is None else when))
-    frame, arms = table.evaluations, table.arms
+    root = Path(folder)
+    timestamp = str(int(time.time() if when is None else when))
+    frame = table.evaluations
+    arms = table.arms
     scores = table.rows
-    timed = _timed(table)
-    metrics = [objective for objective in table.card.objectives if objective is not timed]
-    seconds = None if timed is None else frame[timed.column]
+    latency = _timed(table)
+    metrics = [objective for objective in table.card.objectives if objective is not latency]
+    seconds = None if latency is None else frame[latency.column]
     counts_tokens = _counts_tokens(table)
     binary = {
         each.name for each in metrics if each.transform == "none" and scores[each.name].isin([0.0, 1.0]).all()
@@ -112,7 +114,7 @@ def export_every_eval_ever(
         model = str(arms["model"].iloc[number]) if "model" in arms else config
         developer, name = _place(model)
         collection = _portable(table.name)
-        evaluation_id = f"{table.name}/{model}/{made}/{number}"
+        evaluation_id = f"{table.name}/{model}/{timestamp}/{number}"
         results = [
             _result(
                 table,
@@ -142,7 +144,7 @@ def export_every_eval_ever(
         evaluation = {
             "schema_version": SCHEMA,
             "evaluation_id": evaluation_id,
-            "retrieved_timestamp": made,
+            "retrieved_timestamp": timestamp,
             "source_metadata": {
                 "source_name": table.card.title,
                 "source_type": "evaluation_run",
@@ -183,14 +185,14 @@ def export_every_eval_ever(
         except OSError as error:
             stop(target, f"it could not be written: {error}", "free some space, or choose another folder")
         files.append(target)
-    return ExportedRecords(tuple(files), tuple(_remarks(table, timed, counts_tokens)))
+    return ExportedRecords(tuple(files), tuple(_remarks(table, latency, counts_tokens)))
 
 
 def _timed(table: EvaluationTable) -> Objective | None:
     """Find the objective that an import makes of seconds, unless there is no other."""
-    made = Objective(name="efficiency", column="seconds", transform="inverse-percentile")
+    efficiency = Objective(name="efficiency", column="seconds", transform="inverse-percentile")
     objectives = table.card.objectives
-    return next((each for each in objectives if each == made and len(objectives) > 1), None)
+    return next((each for each in objectives if each == efficiency and len(objectives) > 1), None)
 
 
 def _counts_tokens(table: EvaluationTable) -> bool:

@@ -47,8 +47,8 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 
     def draw(rng: np.random.Generator) -> Drawn:
         hard = rng.random(n_instances)
-        met = np.where(rng.random((len(means), n_instances)) < 0.5, hard, rng.random(n_instances))
-        scores = (met < np.array(means)[:, None]).astype(float)
+        difficulty = np.where(rng.random((len(means), n_instances)) < 0.5, hard, rng.random(n_instances))
+        scores = (difficulty < np.array(means)[:, None]).astype(float)
         scores[-1, scores[0] == 1] = np.nan
         return Drawn(scores, np.array(means))
 
@@ -108,37 +108,37 @@ CELLS = tuple(_CELLS)
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     """Count the tables of which something wrong is settled or sure, and the steps that are missed."""
     draw, at_least, is_random = _CELLS[cell]
-    unsettled = unsure = missed = 0
+    n_unsettled = n_unsure = n_missed = 0
     for _ in range(runs):
-        drawn = draw(rng)
-        table = _table(drawn)
-        costs = np.arange(len(drawn.means), 0, -1.0)
+        sample = draw(rng)
+        table = _table(sample)
+        costs = np.arange(len(sample.means), 0, -1.0)
         advice = recommend(table, at_least={OBJECTIVE: at_least}, level=LEVEL, replications=1)
         arms = advice.arms.loc[list(table.configs)]
-        on_front = find_worth(drawn.means[:, None], costs)
-        unsettled += bool((arms["front_settled"] & (arms["on_front"] != on_front)).any())
+        on_front = find_worth(sample.means[:, None], costs)
+        n_unsettled += bool((arms["front_settled"] & (arms["on_front"] != on_front)).any())
         assert advice.choice is not None
         sure = advice.choice.sure
-        unsure += sure is not None and drawn.means[table.configs.index(sure)] < at_least
+        n_unsure += sure is not None and sample.means[table.configs.index(sure)] < at_least
         if is_random:
             low, high = step_interval(Paired(table), 0, 1, LEVEL)
-            missed += not low[0] <= drawn.means[1] - drawn.means[0] <= high[0]
+            n_missed += not low[0] <= sample.means[1] - sample.means[0] <= high[0]
     outcomes = [
-        Outcome("what is settled is right", ERROR, runs, unsettled),
-        Outcome("who is sure meets the condition", ERROR, runs, unsure),
+        Outcome("what is settled is right", ERROR, runs, n_unsettled),
+        Outcome("who is sure meets the condition", ERROR, runs, n_unsure),
     ]
     if is_random:
-        outcomes.append(Outcome("the interval holds the step", MISSES, runs, missed))
+        outcomes.append(Outcome("the interval holds the step", MISSES, runs, n_missed))
     return outcomes
 
 
-def _table(drawn: Drawn) -> EvaluationTable:
+def _table(sample: Drawn) -> EvaluationTable:
     """Make a table; the later a configuration comes, the cheaper it is."""
-    arm, instance = np.nonzero(~np.isnan(drawn.scores))
-    frame = pd.DataFrame({"config": arm, "instance": instance, OBJECTIVE: drawn.scores[arm, instance]})
-    frame["cost"] = len(drawn.scores) - arm.astype(float)
+    arm, instance = np.nonzero(~np.isnan(sample.scores))
+    frame = pd.DataFrame({"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]})
+    frame["cost"] = len(sample.scores) - arm.astype(float)
     cluster = None
-    if drawn.clusters is not None:
+    if sample.clusters is not None:
         cluster = "passage"
-        frame[cluster] = drawn.clusters[instance]
+        frame[cluster] = sample.clusters[instance]
     return EvaluationTable.from_frame(frame, cost="cost", objectives=[OBJECTIVE], cluster=cluster)

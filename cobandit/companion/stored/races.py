@@ -167,12 +167,12 @@ def play_orders(
     """
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
     rewards = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1)
-    made = policy(costs=costs, n_objectives=rewards.shape[2], n_instances=n_instances, **options)
-    run = run_kernel(made, feedback, SEED, np.arange(orders), realised=False)
+    race = policy(costs=costs, n_objectives=rewards.shape[2], n_instances=n_instances, **options)
+    run = run_kernel(race, feedback, SEED, np.arange(orders), realised=False)
     spent = float(run.spent.mean())
-    by = metrics.beyond_tolerance(run.returned, rewards.mean(axis=1), within)
+    excess = metrics.beyond_tolerance(run.returned, rewards.mean(axis=1), within)
     share = spent / (n_instances * float(costs.sum()))
-    return {"runs": orders, "share": share, "off": int((by > 1e-9).sum()), "largest": by.max()}, spent
+    return {"runs": orders, "share": share, "off": int((excess > 1e-9).sum()), "largest": excess.max()}, spent
 
 
 #: Tolerances at which the two kinds of race are compared.
@@ -188,12 +188,12 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
         Two rows, of which one is ``certified``, with the other columns of `race`.
     """
     feedback, costs = read_rows(name)
-    found = []
+    rows = []
     for certified in (False, True):
         options = {"tolerance": tolerance, "certified": certified}
         outcome, _ = play_orders(ParetoRace, feedback, costs, tolerance, ORDERS, **options)
-        found.append({"dataset": name, "tolerance": tolerance, "certified": certified, **outcome})
-    return pd.DataFrame(found)
+        rows.append({"dataset": name, "tolerance": tolerance, "certified": certified, **outcome})
+    return pd.DataFrame(rows)
 
 
 # ---------------------------------------------------------------------- other ways to stop

@@ -161,20 +161,20 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
     """Records of Every Eval Ever, with instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
-    found = log_samples.collect(files, lambda file: _read(file, evaluations, options), options, notes)
-    own = {name: None for log in found for name in log.means} if _are_exported(found) else {}
-    units = {str(sample.fields.get(UNIT)) for log in found for sample in log.samples}
-    paid = Cost(column="cost", unit=units.pop()) if own and options.takes_own_cost else None
+    collected = log_samples.collect(files, lambda file: _read(file, evaluations, options), options, notes)
+    names = {name: None for log in collected for name in log.means} if _are_exported(collected) else {}
+    units = {str(sample.fields.get(UNIT)) for log in collected for sample in log.samples}
+    paid = Cost(column="cost", unit=units.pop()) if names and options.takes_own_cost else None
     measured = options.identify(options.latency)
     return log_samples.combine_samples(
-        found,
+        collected,
         options,
         notes,
         "Every Eval Ever records",
         measured,
         what="metric",
-        default=tuple(own),
-        keep_name=bool(own),
+        default=tuple(names),
+        keep_name=bool(names),
         paid=paid,
     )
 

@@ -228,13 +228,13 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     """Logs of Inspect AI, .eval archives or JSON."""
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
     others = set[str]()
-    found = log_samples.collect(files, lambda file: [_read(file, options, others)], options, notes)
+    collected = log_samples.collect(files, lambda file: [_read(file, options, others)], options, notes)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     measured = options.identify(options.latency) | {"usage": options.usage}
     remedy = "--usage all counts every model" if others else ""
     return log_samples.combine_samples(
-        found, options, notes, "Inspect AI logs", measured, what="scorer", remedy=remedy
+        collected, options, notes, "Inspect AI logs", measured, what="scorer", remedy=remedy
     )
 
 

@@ -160,17 +160,16 @@ def collect(
     """
     if task_of is not None:
         _, files = logs.choose_tasks(options, logs.read_each(files, task_of, notes), notes)
-    found = [
-        log for each in logs.read_each(files, lambda file: list(read(file)), notes).values() for log in each
-    ]
+    by_file = logs.read_each(files, lambda file: list(read(file)), notes)
+    collected = [log for of_file in by_file.values() for log in of_file]
     if task_of is not None:
-        return found
-    _, chosen = logs.choose_tasks(options, {number: log.task for number, log in enumerate(found)}, notes)
-    return [found[number] for number in chosen]
+        return collected
+    _, chosen = logs.choose_tasks(options, {number: log.task for number, log in enumerate(collected)}, notes)
+    return [collected[number] for number in chosen]
 
 
 def combine_samples(
-    found: Sequence[Log],
+    collected: Sequence[Log],
     options: LogOptions,
     notes: Notes,
     source: str,
@@ -187,7 +186,7 @@ def combine_samples(
 
     Parameters
     ----------
-    found : sequence of Log
+    collected : sequence of Log
     options : LogOptions
     notes : Notes
     source : str
@@ -216,25 +215,25 @@ def combine_samples(
     TableError
         If a score has to be chosen, a lower one is better, or whatever `logs.combine` raises.
     """
-    found = _filter(found, options, notes)
-    scored = [(log.task, sample.scores) for log in found for sample in log.samples]
+    collected = _filter(collected, options, notes)
+    scored = [(log.task, sample.scores) for log in collected for sample in log.samples]
     metrics = logs.choose_metrics(what, options.metric or default, scored)
     if keep_name and len(metrics.objectives) == 1:
         metrics = metrics._replace(objectives=next(iter(metrics.of.values())))
-    for log in found:
+    for log in collected:
         if lower := [name for name in metrics.of.get(log.task, ()) if name in log.lower]:
             stop(log.file, f"a lower {lower[0]} is better", "choose another with --metric")
-    options = _add_declared(found, metrics, options)
-    found = _compare_questions(found, options, notes)
+    options = _add_declared(collected, metrics, options)
+    collected = _compare_questions(collected, options, notes)
 
     reader = ScoreReader(options.word)
     charge = _Charge(options, options.known_prices(), notes)
     runs = []
-    for log in found:
+    for log in collected:
         wanted = metrics.of.get(log.task, ())
         samples = _keep_last(log, notes)
-        known = {name for sample in samples for name in sample.scores}
-        absent = [name for name in wanted if name not in known]
+        scored_names = {name for sample in samples for name in sample.scores}
+        absent = [name for name in wanted if name not in scored_names]
         notes.compare(log.file, len(log.samples), len(samples), log.counted)
         run = logs.LoggedRun(
             log.file, log.task, log.settings, finished=log.finished, when=log.when, name=log.configuration
@@ -268,11 +267,11 @@ def combine_samples(
         options = _settle_unlogged(runs, options, remedy, notes)
         measured = {**measured, **({"cost": options.cost} if options.cost == "none" else {})}
     if options.cluster is not None:
-        _check_cluster(found, options.cluster)
+        _check_cluster(collected, options.cluster)
     column = (
         options.charged if options.cost != "tokens" else options.charged.model_copy(update={"unit": unit})
     )
-    tasks = sorted({log.task for log in found})
+    tasks = sorted({log.task for log in collected})
     return logs.combine(runs, tasks, metrics, paid or column, options, notes, source, measured)
 
 
@@ -317,30 +316,30 @@ class _Charge:
             self._notes.remarks.append(f"prices: {named}")
 
 
-def _filter(found: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
+def _filter(collected: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
     """Leave out samples that do not fulfil ``--where``."""
     if options.where is None:
-        return list(found)
+        return list(collected)
     rows = [
         {**log.settings, **sample.fields, **sample.scores, "task": log.task, "instance": sample.instance}
         | {"seconds": sample.seconds}
-        for log in found
+        for log in collected
         for sample in log.samples
     ]
     frame = pd.DataFrame(rows)
-    kept = iter(evaluate_condition(frame, options.where, f"--where {options.where!r}"))
-    filtered = [replace(log, samples=[sample for sample in log.samples if next(kept)]) for log in found]
-    before, after = len(rows), sum(len(log.samples) for log in filtered)
-    notes.left_out["evaluations that --where leaves out"] += before - after
+    keeps = iter(evaluate_condition(frame, options.where, f"--where {options.where!r}"))
+    filtered = [replace(log, samples=[sample for sample in log.samples if next(keeps)]) for log in collected]
+    n_filtered = sum(len(log.samples) for log in filtered)
+    notes.left_out["evaluations that --where leaves out"] += len(rows) - n_filtered
     # what a run counted and averaged is about all of its samples
     return [replace(log, counted=None, means={}) for log in filtered if log.samples]
 
 
-def _add_declared(found: Sequence[Log], metrics: logs.Metrics, options: LogOptions) -> LogOptions:
+def _add_declared(collected: Sequence[Log], metrics: logs.Metrics, options: LogOptions) -> LogOptions:
     """Put ranges, and values that mean no score, that logs declare in front of those of the user."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
-    for log in found:
+    for log in collected:
         wanted = metrics.of.get(log.task, ())
         for place, name in enumerate(wanted):
             objective = metrics.objectives[place if len(metrics.objectives) > 1 else 0]
@@ -390,18 +389,18 @@ def _compare_means(
 ) -> None:
     """Remark where the mean of what was read is not what the log says of itself."""
     for place, name in enumerate(wanted):
-        own = log.means.get(name)
+        stated = log.means.get(name)
         by_instance = defaultdict(list)
         for evaluation in run.evaluations:
             if math.isfinite(evaluation.scores[place]):
                 by_instance[evaluation.instance].append(evaluation.scores[place])
-        if own is None or not by_instance or options.word:
+        if stated is None or not by_instance or options.word:
             continue
         mean = sum(sum(each) / len(each) for each in by_instance.values()) / len(by_instance)
-        if abs(mean - own) > ROUNDED * max(1.0, abs(own)):
+        if abs(mean - stated) > ROUNDED * max(1.0, abs(stated)):
             reduced = f" (repeats reduced by {log.reduced})" if log.reduced else ""
             problem = (
-                f"it says that its mean {name} is {own:.4g}{reduced}; that of what was read is {mean:.4g}"
+                f"it says that its mean {name} is {stated:.4g}{reduced}; that of what was read is {mean:.4g}"
             )
             notes.remarks.append(f"differs: {log.file}: {problem}")
 
@@ -410,7 +409,7 @@ def _compare_means(
 MOSTLY = 0.5
 
 
-def _compare_questions(found: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
+def _compare_questions(collected: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
     """Make an instance the same in all logs: one question, in another order or version of a benchmark or not.
 
     A question that has another name in another log, where all are the same, gets the name of the first log.
@@ -420,33 +419,33 @@ def _compare_questions(found: Sequence[Log], options: LogOptions, notes: Notes) 
     first: dict[Hashable, Log] = {}
     same = []
     remarks = []
-    for log in found:
+    for log in collected:
         key = None if options.compare_tasks else log.task
         questions = {sample.instance: sample.question for sample in log.samples}
         if None in questions.values():
             same.append(log)
             continue
-        known = first.setdefault(key, log)
-        names = {sample.instance: sample.question for sample in known.samples}
+        reference = first.setdefault(key, log)
+        names = {sample.instance: sample.question for sample in reference.samples}
         shared = questions.keys() & names.keys()
         differ = {name for name in shared if questions[name] != names[name]}
         by_question = {question: name for name, question in names.items()}
         if not differ:
             same.append(log)
         elif by_question.keys() == set(questions.values()) and len(by_question) == len(questions):
-            remarks.append(f"another order: {log.file} has the questions of {known.file} by other names")
+            remarks.append(f"another order: {log.file} has the questions of {reference.file} by other names")
             same.append(_rename(log, {name: by_question[asked] for name, asked in questions.items()}))
         elif len(differ) < MOSTLY * len(shared):
             counted = f"{len(differ):,} of {len(shared):,} questions of {log.file}"
             remarks.append(
-                f"another version: {counted} differ from those of that name in {known.file}: "
+                f"another version: {counted} differ from those of that name in {reference.file}: "
                 "they count as other instances"
             )
             same.append(_rename(log, {name: f"{name} ({questions[name]})" for name in differ}))
         else:
             counted = f"{len(differ):,} of {len(shared):,} in {log.file}"
             remarks.append(
-                f"other questions: {counted} differ from those of that name in {known.file}: "
+                f"other questions: {counted} differ from those of that name in {reference.file}: "
                 "leave one log out unless it is the prompt that differs"
             )
             same.append(log)
@@ -461,11 +460,11 @@ def _rename(log: Log, names: Mapping[str, str | None]) -> Log:
     return replace(log, samples=renamed)
 
 
-def _check_cluster(found: Sequence[Log], cluster: str) -> None:
+def _check_cluster(collected: Sequence[Log], cluster: str) -> None:
     """Check that each sample has the field that says what instances have in common."""
-    known = Counter(name for log in found for sample in log.samples for name in sample.fields)
-    n_samples = sum(len(log.samples) for log in found)
-    if known[cluster] < n_samples:
-        there = sorted(name for name, number in known.items() if number == n_samples)
-        problem = f"{known[cluster]:,} of {n_samples:,} samples have a field {cluster!r}"
-        stop("--cluster", problem, suggest(cluster, there, f"all have {', '.join(there) or 'no field'}"))
+    n_with_field = Counter(name for log in collected for sample in log.samples for name in sample.fields)
+    n_samples = sum(len(log.samples) for log in collected)
+    if n_with_field[cluster] < n_samples:
+        shared = sorted(name for name, number in n_with_field.items() if number == n_samples)
+        problem = f"{n_with_field[cluster]:,} of {n_samples:,} samples have a field {cluster!r}"
+        stop("--cluster", problem, suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}"))

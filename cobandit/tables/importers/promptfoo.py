@@ -124,10 +124,10 @@ class _File(Record):
 def read_logs(paths: Sequence[Path], options: PromptfooOptions, notes: Notes) -> ImportResult:
     """Results of promptfoo, as promptfoo eval --output results.json writes them."""
     files = find_files(paths, ["*.json"], "promptfoo results")
-    found = log_samples.collect(files, lambda file: _read(file, options, notes), options, notes)
+    collected = log_samples.collect(files, lambda file: _read(file, options, notes), options, notes)
     measured = options.identify(options.latency)
     return log_samples.combine_samples(
-        found, options, notes, "promptfoo results", measured, default=("score",)
+        collected, options, notes, "promptfoo results", measured, default=("score",)
     )
 
 
