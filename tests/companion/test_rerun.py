@@ -544,7 +544,7 @@ def test_the_report_opens_from_disk_alone(first, visit):
     assert tab.locator("img, [role=img]").count() > 3
     assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
     assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
-    head = tab.locator("#recommendation table").first.locator("th", has_text="cost (USD)")
+    head = tab.locator("#recommendation table").first.locator("th", has_text="USD/eval")
     place = head.evaluate("cell => cell.cellIndex")
 
     def column():
@@ -599,4 +599,4 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     assert re.search(r"/eval +score0", cells)
     for cost in advice.front["cost"]:
         assert f" {cost:,.4g} " in cells, cost
-    assert re.search(r"<th>n</th>\s+<th>cost \(tokens", report._arms(advice))
+    assert re.search(r"<th>n</th>\s+<th>tokens \(characters / 4\)/eval", report._arms(advice))
