@@ -1,17 +1,21 @@
-"""Faults found in a table or a card, gathered so that one error can tell all of them."""
+"""Faults found in a table or a card, gathered for one error, and numbers, names and tables as text."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from cobandit.errors import CobanditError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Faults that one error lists, at most.
 MOST = 50
@@ -44,6 +48,39 @@ def amount(value: float) -> str:
     if 1e-6 <= abs(value) < 1e-4:
         return np.format_float_positional(value, 4, fractional=False, trim="-")
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+#: Rows of a table, at most; of a longer one the first and the last are shown.
+MOST_ROWS = 12
+
+
+def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = ()) -> str:
+    """Write HTML that a notebook shows in the place of a `repr`.
+
+    Parameters
+    ----------
+    headline : str
+    frame : DataFrame
+        Numbers are written with four digits, and names are text whatever they hold.
+    notes : iterable of str
+        Lines below the table.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> shown = as_html("Two <arms>", pd.DataFrame({"cost": [1.23456, 2.0]}, index=["a", "b"]))
+    >>> "1.235" in shown, "&lt;arms&gt;" in shown
+    (True, True)
+    """
+    table = frame.to_html(
+        border=0, max_rows=MOST_ROWS, show_dimensions=False, float_format="{:.4g}".format, na_rep="–"
+    )
+    below = "".join(f"<div>{escape(note)}</div>" for note in notes)
+    return f"<div>{escape(headline)}</div>{table}{below}"
 
 
 class Place(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _check, dominance
-from cobandit.display import as_html
 from cobandit.errors import CobanditError
+from cobandit.faults import as_html
 
 
 def hypervolume(means: ArrayLike) -> NDArray[np.float64]:

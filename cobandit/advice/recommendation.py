@@ -25,9 +25,9 @@ from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
-from cobandit.display import as_html
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
+from cobandit.faults import as_html
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:

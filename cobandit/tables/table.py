@@ -13,10 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit._check import choice
-from cobandit.display import as_html
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.faults import Faults, Place, TableError, refuse, stop
+from cobandit.faults import Faults, Place, TableError, as_html, refuse, stop
 from cobandit.problem import Problem
 from cobandit.tables.card import FREE, Card
 from cobandit.tables.columns import MIN_INSTANCES, default_profiling, evaluate_condition, profiling_mask
