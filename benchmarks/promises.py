@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
 
-from cobandit.companion.promises.cells import add_intervals, list_cells, try_cell
+from companion.promises.cells import add_intervals, list_cells, try_cell
 
 
 def print_table(tried: pd.DataFrame) -> None:

@@ -119,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     for name, value in {"arms": 200, "instances": 200, "objectives": 2}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--rerun", action="store_true", help="also cobandit rerun --fast")
+    parser.add_argument("--rerun", action="store_true", help="also cobandit-book rerun --fast")
     given = parser.parse_args()
     methods = ["-m", "CoHVUCB", "-m", "UniformAllocation", "-b", "2", "-b", "8"]
     commands = {

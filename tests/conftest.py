@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from filelock import FileLock
 from hypothesis import settings
 from support.browsing import ARGUMENTS, CHROMIUM, Visit
 
-import cobandit.companion
+import companion
 from cobandit.tables import load
 from cobandit.testing.protocol import ragged_table
 
@@ -21,7 +22,7 @@ settings.register_profile("quick", settings.get_profile("full"), max_examples=25
 settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
-COMPANION = Path(cobandit.companion.__file__).parent
+COMPANION = Path(companion.__file__).parent
 #: The folder with records that are not bundled.  Only tests that ask for it see it, and nothing is fetched,
 #: so that the others find the same everywhere.  The processes of a run inherit it under a name of its own.
 MIRROR = os.environ.setdefault("COBANDIT_TESTED_MIRROR", os.environ.pop("COBANDIT_MIRROR", ""))
@@ -95,10 +96,10 @@ def refused(monkeypatch, capfd):
     """``refused(*words)``: what the command says on the error stream of bad input, and nothing else."""
     from cobandit.cli import app
 
-    def refused(*words):
+    def refused(*words, main=app.main):
         monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
         with pytest.raises(SystemExit) as stopped:
-            app.main()
+            main()
         out, err = capfd.readouterr()
         assert stopped.value.code == 2 and out == "" and "Traceback" not in err
         return err
@@ -106,10 +107,18 @@ def refused(monkeypatch, capfd):
     return refused
 
 
+@pytest.fixture
+def refused_by_book(refused):
+    """The same for ``cobandit-book``."""
+    from companion.cli import app
+
+    return partial(refused, main=app.main)
+
+
 @pytest.fixture(scope="session")
 def tested(once):
     """Every statement that is tested, the paper's and ours, with what came out."""
-    from cobandit.companion.proofs import checks
+    from companion.proofs import checks
 
     def fill(folder):
         table = checks.check_statements()

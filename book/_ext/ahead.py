@@ -25,7 +25,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from cobandit.companion.report.reading import WRITES_TEXT, take_myst
+from companion.report.reading import WRITES_TEXT, take_myst
 
 log = logging.getLogger(__name__)
 

@@ -48,7 +48,7 @@ from sphinx.util import docname_join, logging
 from sphinx.util.nodes import make_refnode
 
 from cobandit import figures
-from cobandit.companion.report.reading import with_outputs
+from companion.report.reading import with_outputs
 
 log = logging.getLogger(__name__)
 
@@ -61,12 +61,13 @@ SECTIONS = {"notebooks/calibration": "calibration"}  # pages that are sections n
 
 
 def content_key(root: Path, *more: str) -> str:
-    """Hash of the library and the bundled data, stable across machines and file times.
+    """Hash of both packages and the bundled data, stable across machines and file times.
 
     ``more`` are patterns of other files that the outputs come from.
     """
     digest = hashlib.sha256()
-    found = (path for pattern in ("cobandit/**/*.py", "data/**/*", *more) for path in root.glob(pattern))
+    patterns = ("cobandit/**/*.py", "companion/**/*.*", "data/**/*", *more)
+    found = (path for pattern in patterns for path in root.glob(pattern) if path.suffix != ".pyc")
     for path in sorted(path for path in found if path.is_file()):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())

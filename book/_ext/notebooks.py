@@ -27,7 +27,7 @@ def refresh(path: Path) -> Path:
     import nbformat
     from nbclient import NotebookClient
 
-    from cobandit.companion.report.reading import for_jupyter
+    from companion.report.reading import for_jupyter
 
     notebook = for_jupyter(jupytext.read(path), path.stem)
     NotebookClient(

@@ -21,7 +21,7 @@ from pygments.lexers import PythonLexer
 
 CHANGES = {"append", "extend", "update", "insert", "pop", "setdefault", "add", "tell"}
 BESIDE = {"use_style", "show_table", "glue"}  # what a cell also does, and no figure rests on
-STORED = "cobandit.companion.stored"
+STORED = "companion.stored"
 
 
 @dataclass
@@ -93,12 +93,12 @@ def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
 
 
 def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast.Call]]:
-    """Full names of what a cell calls of cobandit."""
+    """Full names of what a cell calls of cobandit and of its companion."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             root, _, rest = ast.unparse(node.func).partition(".")
             name = ".".join(filter(None, [imports.get(root, ""), rest]))
-            if name.startswith("cobandit") and name.rpartition(".")[2] not in BESIDE:
+            if name.startswith(("cobandit.", "companion.")) and name.rpartition(".")[2] not in BESIDE:
                 yield name, node
 
 

@@ -1,4 +1,4 @@
-"""The reference: every public name of the package, written into ``book/api`` when the book is built.
+"""The reference: every public name of both packages, written into ``book/api`` when the book is built.
 
 A name is documented where a user finds it: at the top level, else in the package that exports it, else in the
 module that defines it.  What begins with an underscore, here or in its path, is private, and so is `PRIVATE`.
@@ -18,9 +18,10 @@ from sphinx.config import Config
 from sphinx.pycode import ModuleAnalyzer
 
 import cobandit
+import companion
 
 PAGE = "book/api"
-PRIVATE = ("cobandit.cli", "cobandit.__main__")
+PRIVATE = ("cobandit.cli", "cobandit.__main__", "companion.cli")
 """Modules that are no interface: commands say themselves what they take."""
 
 ATTRIBUTES = re.compile(r"Attributes\n-+\n(.*?)(?:\n\S+\n-+\n|$)", re.DOTALL)
@@ -28,21 +29,25 @@ ATTRIBUTES = re.compile(r"Attributes\n-+\n(.*?)(?:\n\S+\n-+\n|$)", re.DOTALL)
 
 def public_modules() -> list[ModuleType]:
     """Import every public module, a package before what is in it."""
-    found = (each.name for each in pkgutil.walk_packages(cobandit.__path__, "cobandit."))
+    names = [
+        module.name
+        for package in (cobandit, companion)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     return [
-        importlib.import_module(name) for name in found if "._" not in name and not name.startswith(PRIVATE)
+        importlib.import_module(name) for name in names if "._" not in name and not name.startswith(PRIVATE)
     ]
 
 
 def section_of(module: str) -> str:
-    """Name the package that a module is told with; each of the companion's has a section of its own.
+    """Name the package that a module is told with.
 
     Examples
     --------
-    >>> section_of("cobandit.tables.importers.helm"), section_of("cobandit.companion.paper.printed")
-    ('cobandit.tables', 'cobandit.companion.paper')
+    >>> section_of("cobandit.tables.importers.helm"), section_of("companion.paper.printed")
+    ('cobandit.tables', 'companion.paper')
     """
-    return ".".join(module.split(".")[: 3 if module.startswith("cobandit.companion") else 2])
+    return ".".join(module.split(".")[:2])
 
 
 def find_places(modules: list[ModuleType]) -> dict[int, str]:

@@ -128,7 +128,6 @@ def serve() -> None:
     import scipy.stats  # noqa: F401
     from ipykernel import kernelapp
 
-    import cobandit.companion.paper
     import cobandit.figures
     import cobandit.tables  # noqa: F401
 

@@ -1,5 +1,7 @@
 """The ``cobandit`` command, one subcommand per file."""
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Literal
@@ -7,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.progress import Progress
+from rich.text import Text
 
 from cobandit.errors import CobanditError
 
@@ -92,6 +95,23 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[name], completed=done, total=total)
 
         yield tell
+
+
+def run_app(app: typer.Typer) -> None:
+    """Run a command; bad input ends it with one message and exit code 2, never with a traceback."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
+    err = console(stderr=True)
+    try:
+        app()
+    except (CobanditError, OSError) as error:
+        message = str(error)
+        if isinstance(error, OSError):  # a name that is too long, a folder that may not be read
+            message = f"{error.filename or 'a file'}: {error.strerror or error} -> check the path"
+        first, *others = message.splitlines()
+        err.print(Text.assemble(("error: ", "red"), plain(first, most=2000)))
+        for line in others:
+            err.print(plain(line, most=2000))
+        sys.exit(2)
 
 
 InCatalogue = Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")]

@@ -6,22 +6,18 @@ A subcommand imports what it computes with when it runs, so that help is quick.
 from __future__ import annotations
 
 import inspect
-import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
 
 import typer
-from rich.text import Text
 from typer.core import TyperGroup
 
 import cobandit as cb
-from cobandit.cli import console, export, plain
+from cobandit.cli import console, export, plain, run_app
 from cobandit.cli.advise import datasets, doctor, recommend, validate
-from cobandit.cli.book import page, reconstruct, rerun, verify
+from cobandit.cli.moved import MOVED, refuse_moved
 from cobandit.cli.replay import replay
 from cobandit.cli.run import rescore, run, show
-from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
     from cobandit.tables.importers import Importer
@@ -127,16 +123,15 @@ for command in (
     validate,
     doctor,
     replay,
-    reconstruct,
     recommend,
     run,
     show,
     rescore,
-    rerun,
-    page,
-    verify,
 ):
     app.command()(command)
+for moved in MOVED:
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(moved, hidden=True, context_settings=settings)(refuse_moved)
 
 
 def _version(wanted: bool) -> None:
@@ -156,16 +151,4 @@ def _root(
 
 def main() -> None:
     """Run the command; bad input ends it with one message and exit code 2, never with a traceback."""
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-    err = console(stderr=True)
-    try:
-        app()
-    except (CobanditError, OSError) as error:
-        said = str(error)
-        if isinstance(error, OSError):  # a name that is too long, a folder that may not be read
-            said = f"{error.filename or 'a file'}: {error.strerror or error} -> check the path"
-        first, *others = said.splitlines()
-        err.print(Text.assemble(("error: ", "red"), plain(first, most=2000)))
-        for line in others:
-            err.print(plain(line, most=2000))
-        sys.exit(2)
+    run_app(app)

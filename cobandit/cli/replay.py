@@ -70,12 +70,12 @@ def replay(
     Example: [b]cobandit replay synthetic-24 -o once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
     """
     import cobandit as cb
-    from cobandit.companion.paper import experiments
+    from cobandit.replay import paper_settings
     from cobandit.stats import summarise
 
     if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: give a .parquet or .csv file in a folder that exists")
-    chosen = [_method(text) for text in method] if method else experiments.online_methods()
+    chosen = [_method(text) for text in method] if method else paper_settings.online_methods()
     online = chosen[0].kind == "online"
     if online and (share or feedback == "once"):
         raise CobanditError("--share and --feedback are for identification; online methods take --rho")
@@ -85,10 +85,10 @@ def replay(
     how: dict[str, Any] = {"replications": replications, "seed": seed, "progress": True}
     how |= {"workers": workers, "backend": backend, "scheduler": scheduler}
     if online:
-        rho = rho or list(experiments.ONLINE_RHO)
+        rho = rho or list(paper_settings.ONLINE_RHO)
         runs = cb.replay_online(data, chosen, rho, **how)
     else:
-        rho = rho or (None if share else list(experiments.IDENTIFICATION_RHO))
+        rho = rho or (None if share else list(paper_settings.IDENTIFICATION_RHO))
         how |= {"share": share or None, "feedback": feedback}
         runs = cb.replay_identification(data, chosen, rho=rho, **how)
     with replace_file(output) as partial:

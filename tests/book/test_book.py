@@ -298,7 +298,7 @@ def test_cache_key_follows_content_and_not_file_times(cobandit_book, tmp_path):
 
 @pytest.mark.slow
 def test_the_first_page_says_of_the_theorems_what_the_table_on_the_verdict_computes(tested):
-    from cobandit.companion.proofs import checks
+    from companion.proofs import checks
 
     page = " ".join((ROOT / "book" / "intro.md").read_text(encoding="utf-8").split())
     assert "Both theorems are correct, up to one step of a proof that can be repaired" in page

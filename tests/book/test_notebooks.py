@@ -12,8 +12,8 @@ import pytest
 from support.reading import OF_THE_BOOK
 
 from cobandit import tables
-from cobandit.companion.report import pages
-from cobandit.companion.report.reading import WRITES_TEXT, for_jupyter
+from companion.report import pages
+from companion.report.reading import WRITES_TEXT, for_jupyter
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "notebooks").glob("*.md"))
@@ -132,7 +132,7 @@ def test_a_page_says_at_its_end_how_to_run_it(source):
     known = pages.parameters(source.stem)
     assert all(parameter.meaning for parameter in known.values())
     assert all(f"`{name}` | `{each.default}`" in said for name, each in known.items())
-    assert f"cobandit page {source.stem}" in said and f"papermill notebooks/{source.stem}.ipynb" in said
+    assert f"cobandit-book page {source.stem}" in said and f"papermill notebooks/{source.stem}.ipynb" in said
 
 
 @each_source

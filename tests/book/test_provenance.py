@@ -15,9 +15,7 @@ KNOWN = frozenset({"gsm8k", "piqa"})
 
 PAGE = (
     code('dataset = "gsm8k"\nseed = 3\nunused = 1', metadata={"tags": ["parameters"]}),
-    code(
-        "import cobandit as cb\nfrom cobandit import figures\nfrom cobandit.companion.stored import results"
-    ),
+    code("import cobandit as cb\nfrom cobandit import figures\nfrom companion.stored import results"),
     code("table = cb.load(dataset)"),
     code('other = results.read_result("tuning")'),
     code('runs = cb.replay_online(table, ["CoHVUCB"], seed=seed)'),

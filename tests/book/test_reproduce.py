@@ -8,7 +8,7 @@ import ratios
 import scale
 
 from cobandit import figures
-from cobandit.companion.stored import results
+from companion.stored import results
 
 ROOT = Path(__file__).parents[2]
 

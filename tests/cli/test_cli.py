@@ -10,9 +10,9 @@ import pytest
 from support.commands import call
 
 import cobandit as cb
-from cobandit.companion.paper import experiments
 from cobandit.stats import metrics
 from cobandit.tables.catalogue import data_directory
+from companion.paper import experiments
 
 COMMAND = Path(sys.executable).with_name("cobandit")
 BUNDLED = data_directory() / "synthetic-24.parquet"

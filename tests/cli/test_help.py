@@ -8,22 +8,25 @@ import pytest
 from support.commands import call
 
 import cobandit as cb
+import companion.cli.app
 from cobandit.cli.app import app
 
 COMMANDS = [
     [],
-    *([name] for name in ("datasets", "validate", "doctor", "replay", "reconstruct", "recommend")),
+    *([name] for name in ("datasets", "validate", "doctor", "replay", "recommend")),
 ]
-COMMANDS += [["run"], ["show"], ["rescore"], ["rerun"], ["page"], ["verify"]]
+COMMANDS += [["run"], ["show"], ["rescore"]]
+BOOK = [[], ["page"], ["rerun"], ["verify"], ["reconstruct"]]
 
 
 @pytest.mark.slow
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize(("package", "commands"), [("cobandit", COMMANDS), ("companion", BOOK)])
+def test_help_imports_nothing_heavy(package, commands):
     """One process asks for the help of each command in turn: what one imports, the next would show, too."""
     code = (
-        "import sys; from typer.testing import CliRunner; from cobandit.cli.app import app\n"
+        f"import sys; from typer.testing import CliRunner; from {package}.cli.app import app\n"
         "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
-        f"for words in {COMMANDS}:\n"
+        f"for words in {commands}:\n"
         "    done = CliRunner().invoke(app, [*words, '--help'])\n"
         "    assert done.exit_code == 0 and 'Usage:' in done.output, done.output\n"
         "    assert not heavy & set(sys.modules), (words, heavy & set(sys.modules))"
@@ -33,8 +36,16 @@ def test_help_imports_nothing_heavy():
 
 
 def test_every_command_is_among_them():
-    listed = {info.name or info.callback.__name__ for info in app.registered_commands}
+    shown = [info for info in app.registered_commands if not info.hidden]
+    listed = {info.name or info.callback.__name__ for info in shown}
     assert listed == {words[0] for words in COMMANDS if words}
+    listed = {info.callback.__name__ for info in companion.cli.app.app.registered_commands}
+    assert listed == {words[0] for words in BOOK if words}
+
+
+@pytest.mark.parametrize("name", ["page", "rerun", "verify", "reconstruct"])
+def test_commands_that_moved_say_where(refused, name):
+    assert f"cobandit-book {name}" in refused(name, "anything", "--fast")
 
 
 @pytest.mark.slow

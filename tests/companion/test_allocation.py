@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion.paper.experiments import allocation
 from cobandit.stats import metrics
 from cobandit.testing.protocol import table_of
+from companion.paper.experiments import allocation
 
 
 @pytest.fixture(scope="module")

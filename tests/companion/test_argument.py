@@ -10,9 +10,9 @@ import pytest
 from support.browsing import HTML, NEEDS_CHROMIUM
 
 import cobandit as cb
-from cobandit.companion import argument
-from cobandit.companion.stored import results
 from cobandit.testing.protocol import table_of
+from companion import argument
+from companion.stored import results
 
 PAGE = HTML / "book" / "intro.html"
 

@@ -14,15 +14,15 @@ from support.strategies import cost_vectors, mean_matrices
 
 import cobandit as cb
 from cobandit import dominance, theory
-from cobandit.companion.proofs import (
+from cobandit.errors import CobanditError
+from cobandit.problem import Problem
+from companion.proofs import (
     allocation,
     concentration,
     identification_error,
     misclassification,
     standard_regret,
 )
-from cobandit.errors import CobanditError
-from cobandit.problem import Problem
 
 costs_of = st.integers(2, 6).flatmap(cost_vectors)
 

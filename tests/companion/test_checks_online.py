@@ -16,10 +16,10 @@ from scipy import stats
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion import known_arms as known
-from cobandit.companion.proofs import concentration, optimism, pulls, standard_regret
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
+from companion import known_arms as known
+from companion.proofs import concentration, optimism, pulls, standard_regret
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
 

@@ -10,8 +10,8 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion.proofs import reachable
 from cobandit.errors import CobanditError
+from companion.proofs import reachable
 
 
 @pytest.mark.slow

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from cobandit import theory
-from cobandit.companion.proofs import (
+from cobandit.errors import CobanditError
+from cobandit.replay.running import Runs
+from companion.proofs import (
     allocation,
     checks,
     concentration,
@@ -20,8 +22,6 @@ from cobandit.companion.proofs import (
     standard_regret,
     without_replacement,
 )
-from cobandit.errors import CobanditError
-from cobandit.replay.running import Runs
 
 IDENTITY = "Proof of Corollary 1: optional sampling at T(B)"
 CLAIM = "Abstract: error O(exp(−B/H))"

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion import claims, exhibits, paper
-from cobandit.companion.proofs import checks
-from cobandit.companion.stored import results
+from companion import claims, exhibits, paper
+from companion.proofs import checks
+from companion.stored import results
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\{claim\}`(\w+)`")

@@ -4,9 +4,9 @@ import pytest
 from support.asking import noise_free, run
 
 import cobandit as cb
-from cobandit.companion.paper import experiments
-from cobandit.companion.paper.examples import IDENTIFICATION, ONLINE
 from cobandit.replay import replay_identification, replay_online, spec
+from companion.paper import experiments
+from companion.paper.examples import IDENTIFICATION, ONLINE
 
 METHODS = [*ONLINE.sequences, *IDENTIFICATION.sequences]
 

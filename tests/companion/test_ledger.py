@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion import paper
-from cobandit.companion.paper import experiments
+from companion import paper
+from companion.paper import experiments
 
 NUMBERS = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
 

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.companion.measured import evaluation, models, piqa_small, word_sums
-from cobandit.companion.measured.evaluation import plan
-from cobandit.companion.paper import experiments
-from cobandit.companion.sensitivity import redrawn
 from cobandit.errors import CobanditError
 from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
 from cobandit.testing.protocol import ragged_table
+from companion.measured import evaluation, models, piqa_small, word_sums
+from companion.measured.evaluation import plan
+from companion.paper import experiments
+from companion.sensitivity import redrawn
 
 TASKS = [word_sums, piqa_small]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.NAME)

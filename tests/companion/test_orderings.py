@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion import paper
-from cobandit.companion.paper.judge import judge_claim
+from companion import paper
+from companion.paper.judge import judge_claim
 
 NUMBERS = paper.published()
 CLAIMS = {claim.key: claim for claim in paper.claims()}

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
-from cobandit.companion import own_table
-from cobandit.companion.paper import experiments
+from companion import own_table
+from companion.paper import experiments
 from tests.support.table_shapes import SHAPES, save_shape
 
 

@@ -13,9 +13,9 @@ from support.reading import OF_THE_BOOK
 from support.table_shapes import SHAPES, save_shape
 
 import cobandit as cb
-from cobandit.companion.report import pages, run_page
 from cobandit.errors import CobanditError
 from cobandit.tables.storage import file_sha256
+from companion.report import pages, run_page
 
 #: Parameters with which a page takes seconds.
 SMALL = {

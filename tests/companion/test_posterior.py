@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import cobandit as cb
-from cobandit.companion.paper import predictive
-from cobandit.companion.paper.experiments import FOURTEEN
-from cobandit.companion.paper.numbers import published
-from cobandit.companion.paper.predictive import played_key
-from cobandit.companion.reconstruction import chain, experiment, facts, hierarchy, instances, other, rows_of
-from cobandit.companion.reconstruction.hierarchy import (
+from cobandit.stats import metrics
+from cobandit.tables import EvaluationTable
+from companion.paper import predictive
+from companion.paper.experiments import FOURTEEN
+from companion.paper.numbers import published
+from companion.paper.predictive import played_key
+from companion.reconstruction import chain, experiment, facts, hierarchy, instances, other, rows_of
+from companion.reconstruction.hierarchy import (
     N_PROFILING,
     PARAMETERS,
     SETTINGS,
@@ -24,9 +26,7 @@ from cobandit.companion.reconstruction.hierarchy import (
     grid,
     means,
 )
-from cobandit.companion.reconstruction.tables import card
-from cobandit.stats import metrics
-from cobandit.tables import EvaluationTable
+from companion.reconstruction.tables import card
 
 NAMES = list(SETTINGS)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit.companion import paper
-from cobandit.companion.paper import contrasts, predictive, published
+from companion import paper
+from companion.paper import contrasts, predictive, published
 
 DATASETS = ("gsm8k", "piqa")
 KEYS = sorted(predictive.judged_values())

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from cobandit.companion import paper
-from cobandit.companion.paper.printed import printed_cells
 from cobandit.stats import paired_errors
 from cobandit.stats.metrics import proportion_interval
+from companion import paper
+from companion.paper.printed import printed_cells
 
 
 def test_errors_are_counts_with_wilson_intervals():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cobandit.companion.promises import cells, limits
+from companion.promises import cells, limits
 
 
 @pytest.mark.parametrize("cell", limits.CELLS)

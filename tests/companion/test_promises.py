@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from cobandit.companion.promises import cells, near_ties, shared
-from cobandit.companion.promises import races as raced
-from cobandit.companion.stored import results
 from cobandit.policies import ParetoRace
+from companion.promises import cells, near_ties, shared
+from companion.promises import races as raced
+from companion.stored import results
 
 
 def test_every_cell_is_stored():

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from cobandit.companion import labels
-from cobandit.companion.prose import Markdown, plain
-from cobandit.companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_outputs
+from companion import labels
+from companion.prose import Markdown, plain
+from companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_outputs
 
 PAGE = """\
 ---
@@ -43,7 +43,7 @@ dataset = "ours"  # whose table it is
 mystnb: {figure: {name: fig-regrets, caption: "Our finding."}}
 elsewhere: {caption: "A picture."}
 ---
-from cobandit.companion.prose import Markdown, glue
+from companion.prose import Markdown, glue
 
 glue("two", "2")
 glue("one", f"{1}")
@@ -54,7 +54,7 @@ Markdown("See {prf:ref}`thm-cohv`.")
 ---
 mystnb: {figure: {name: fig-fronts, caption: "Drawn."}}
 ---
-from cobandit.companion.own_table import leave_out
+from companion.own_table import leave_out
 
 Markdown("A drawing.") if dataset == "ours" else leave_out("It", "it is theirs")
 ```
@@ -66,7 +66,7 @@ def run(dataset="ours"):
     notebook = for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "experiments")
     (place,) = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", []))
     notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(f"dataset = {dataset!r}"))
-    source = f"from cobandit.companion.report import pages\npages.source = lambda page: {PAGE!r}"
+    source = f"from companion.report import pages\npages.source = lambda page: {PAGE!r}"
     notebook.cells.insert(0, nbformat.v4.new_code_cell(source))
     NotebookClient(notebook, kernel_name="python3").execute()
     return notebook

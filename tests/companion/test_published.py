@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit.companion import paper
-from cobandit.companion.paper import experiments
+from companion import paper
+from companion.paper import experiments
 
 NUMBERS = paper.published()
 TITLE = r"\title{Cost-Aware Multi-Objective Bandits"
@@ -250,7 +250,7 @@ def test_arithmetic_marks_what_rounding_cannot_explain(monkeypatch):
         paper.Published(**{**vars(number), "printed": "70.0%"}) if number.printed == "64.7%" else number
         for number in NUMBERS
     )
-    monkeypatch.setattr("cobandit.companion.paper.derived.published", lambda: wrong)
+    monkeypatch.setattr("companion.paper.derived.published", lambda: wrong)
     table = paper.arithmetic()
     assert table.loc[~table["inside"], "printed"].tolist() == ["70.0%"]
 

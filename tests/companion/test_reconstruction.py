@@ -6,13 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 import cobandit as cb
-from cobandit.cli import app as cli
-from cobandit.companion import reconstruction
-from cobandit.companion.paper.experiments import FOURTEEN
-from cobandit.companion.reconstruction import chain
-from cobandit.companion.reconstruction.hierarchy import NAMED, SETTINGS
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
+from companion import reconstruction
+from companion.cli import app as cli
+from companion.paper.experiments import FOURTEEN
+from companion.reconstruction import chain
+from companion.reconstruction.hierarchy import NAMED, SETTINGS
 
 NAMES = list(SETTINGS)
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cobandit.companion.paper import remarks
-from cobandit.companion.paper.remarks import judge_remarks
 from cobandit.tables import EvaluationTable
+from companion.paper import remarks
+from companion.paper.remarks import judge_remarks
 
 
 def table(name, means, costs, instances=2000):

@@ -5,8 +5,8 @@ from support.browsing import NEEDS_CHROMIUM
 from support.names import NAMES, write_records
 
 import cobandit as cb
-from cobandit.companion.report import rerun
 from cobandit.tables.importers import import_logs
+from companion.report import rerun
 
 
 def shown(name):

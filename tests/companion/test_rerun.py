@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browsing import NEEDS_CHROMIUM
-from support.commands import call
+from support.commands import call, call_book
 
 import cobandit as cb
 from cobandit.advice.recommendation import REDRAWS
-from cobandit.companion import experiment_figures as pictures
-from cobandit.companion.paper import experiments
-from cobandit.companion.report import pages, plan, report, rerun, run
 from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
+from companion import experiment_figures as pictures
+from companion.paper import experiments
+from companion.report import pages, plan, report, rerun, run
 
 SOME = ["landscape", "identification-results"]
 #: Frames that each page keeps.
@@ -272,7 +272,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 
     table = write_table(tmp_path)
     monkeypatch.setattr(pages, "execute", interrupted)
-    result = call("rerun", table, "-o", tmp_path / "r", "--fast")
+    result = call_book("rerun", table, "-o", tmp_path / "r", "--fast")
     assert result.exit_code == 130 and "interrupted; the same command continues" in result.stderr
 
 
@@ -318,7 +318,7 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
     manifest["options"]["pages"] = SOME[:1]
     put(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
     earlier = tmp_path / "report" / "manifest.json"
-    result = call("rerun", "--from", earlier, "-o", tmp_path / "again")
+    result = call_book("rerun", "--from", earlier, "-o", tmp_path / "again")
     assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
     again = known(tmp_path / "again")
     assert again["options"] == manifest["options"]
@@ -334,7 +334,7 @@ def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     report = known(tmp_path / "r")
     report["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
     put(tmp_path / "r", report)
-    result = call("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
+    result = call_book("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
     assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
 
 
@@ -375,11 +375,11 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     shutil.copytree(pages.directory(), book, ignore=shutil.ignore_patterns("*.ipynb"))
     (book / "landscape.md").write_text(BROKEN)
     sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
-    sound += "\n```{code-cell} ipython3\nfrom cobandit.companion.report import pages\n"
+    sound += "\n```{code-cell} ipython3\nfrom companion.report import pages\n"
     sound += 'pages.save(results, {"identification-results-full": runs})\n```\n'
     (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "directory", lambda: book)
-    result = call("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
+    result = call_book("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
     assert result.exit_code == 1 and "landscape: failed" in result.stdout, result.output
     text = (tmp_path / "r" / "index.html").read_text()
     assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
@@ -396,7 +396,7 @@ def manifest(**changes):
 
 
 @pytest.mark.slow
-def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
+def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
     table = write_table(tmp_path)
     other = write_table(tmp_path, "other", seed=1)
     for name in ("full", "later", "ofother", "short", "odd"):
@@ -436,7 +436,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused):
     }
     before = sorted(tmp_path.rglob("*"))
     for message, words in cases.items():
-        err = " ".join(refused(*words).split())
+        err = " ".join(refused_by_book(*words).split())
         assert message in err, (words, err)
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -473,7 +473,7 @@ def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "short.md").write_text(shown)
     monkeypatch.setattr(pages, "directory", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
-    out = call("page", "short", "-p", "dataset=mine.parquet", "-p", "replications=4", "-o", "out.ipynb")
+    out = call_book("page", "short", "-p", "dataset=mine.parquet", "-p", "replications=4", "-o", "out.ipynb")
     assert out.exit_code == 0, out.output
     cells = nbformat.read("out.ipynb", as_version=4).cells
     (injected,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
@@ -482,7 +482,7 @@ def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
 
 
 def test_a_page_shows_its_parameters():
-    assert "replications = 2000" in call("page", "landscape").stdout
+    assert "replications = 2000" in call_book("page", "landscape").stdout
 
 
 def test_missing_tools_are_named(monkeypatch):

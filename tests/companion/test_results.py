@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cobandit.companion import paper
-from cobandit.companion.paper import contrasts
-from cobandit.companion.stored import kept, results, sources
 from cobandit.errors import CobanditError
+from companion import paper
+from companion.paper import contrasts
+from companion.stored import kept, results, sources
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_scores_are_widened_by_the_calibration():
 
 @pytest.mark.slow
 def test_the_stored_ledger_is_that_of_the_stored_results():
-    """Fails when the rule has changed since: run python -m cobandit.companion.stored.results ledger."""
+    """Fails when the rule has changed since: run python -m companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
     assert not kept.differences(results.ledger(), results.ledger_of(stored), ["key"])
 
@@ -220,7 +220,7 @@ def test_claims_about_errors_are_settled_by_the_audit():
 def test_results_come_from_the_code_at_hand():
     """Fails when a formula behind one has changed since, where its entry says which code that was."""
     told = [name for name in kept.stale() if "code" in kept.manifest()[name]]
-    assert not told, "-> run: python -m cobandit.companion.stored.results confirm"
+    assert not told, "-> run: python -m companion.stored.results confirm"
 
 
 SMALL = {
@@ -290,7 +290,7 @@ def package(tmp_path, monkeypatch):
             getattr(sources, cached).cache_clear()
         return sources.code_checksum(SimpleNamespace(__module__="cobandit.result", __name__="part"))
 
-    monkeypatch.setattr(sources, "PACKAGE", tmp_path / "cobandit")
+    monkeypatch.setattr(sources, "PACKAGES", {"cobandit": tmp_path / "cobandit"})
     yield checksum
     for cached in ("_tree", "_bound", "_kernels", "_definition"):
         getattr(sources, cached).cache_clear()

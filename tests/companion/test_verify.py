@@ -1,4 +1,4 @@
-"""``cobandit verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
+"""``cobandit-book verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
 
 import json
 import re
@@ -7,12 +7,12 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from support.commands import call
+from support.commands import call_book
 
-from cobandit.companion import paper
-from cobandit.companion.paper.predictive import printed_values
-from cobandit.companion.stored import kept, results
 from cobandit.errors import CobanditError
+from companion import paper
+from companion.paper.predictive import printed_values
+from companion.stored import kept, results
 
 
 def small_cells(name, tuned):
@@ -98,7 +98,7 @@ def rewrite(folder, name, change):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--fast"], ["--workers", 2, "--backend", "threading"]])
 def test_what_is_stored_is_what_is_computed(stored, options):
-    done = call("verify", *options)
+    done = call_book("verify", *options)
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
     row = re.findall(r"posterior\D+(\d+)\D+80\b", done.output)  # recomputed, of so many
@@ -107,7 +107,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
 
 @pytest.mark.slow
 def test_an_unknown_back_end_is_refused(stored):
-    done = call("verify", "--backend", "treading")
+    done = call_book("verify", "--backend", "treading")
     assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
 
 
@@ -142,7 +142,7 @@ DAMAGE = [
 @pytest.mark.parametrize(("damage", "fast", "says"), DAMAGE)
 def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(stored, damage, fast, says):
     damage(stored)
-    done = call("verify", *["--fast"] * fast)
+    done = call_book("verify", *["--fast"] * fast)
     assert done.exit_code == 1 and all(part in done.output for part in says), done.output
     assert ("ledger: " in done.output) == any("ledger" in part or "not compared" in part for part in says)
 

@@ -9,11 +9,11 @@ from scipy import stats
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.companion import regions, sensitivity
-from cobandit.companion.known_arms import random_arms
-from cobandit.companion.paper import experiments
-from cobandit.companion.stored import results
 from cobandit.testing.protocol import table_of
+from companion import regions, sensitivity
+from companion.known_arms import random_arms
+from companion.paper import experiments
+from companion.stored import results
 
 
 # ----------------------------------------------------------------------------- problems

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 #: Everything that draws, but for the registry of colours itself.
 DRAWS = [
     path
-    for pattern in ("cobandit/figures/*.py", "cobandit/companion/**/*.py", "notebooks/*.md", "book/*.md")
+    for pattern in ("cobandit/figures/*.py", "companion/**/*.py", "notebooks/*.md", "book/*.md")
     for path in sorted(ROOT.glob(pattern))
     if path.stem != "style"
 ]

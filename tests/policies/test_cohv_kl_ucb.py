@@ -9,8 +9,8 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion.proofs import least_regret
 from cobandit.policies.cohv_ucb import _largest_efficiency
+from companion.proofs import least_regret
 
 share = st.floats(0.02, 0.98)
 

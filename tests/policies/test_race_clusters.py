@@ -9,12 +9,12 @@ from support.asking import made_up, play_once
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.companion.known_arms import share_instances
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
 from cobandit.replay.grid import GridCell, pack_shared, play_cell
 from cobandit.replay.running import order_clusters, run_kernel
+from companion.known_arms import share_instances
 
 
 def label(sizes):

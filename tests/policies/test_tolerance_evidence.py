@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from support.asking import made_up, play_once
 from support.strategies import examples
 
-from cobandit.companion.known_arms import share_instances
-from cobandit.companion.promises import near_ties
 from cobandit.dominance import margins, pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
 from cobandit.policies.tolerance_evidence import ToleranceEvidence
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
+from companion.known_arms import share_instances
+from companion.promises import near_ties
 
 
 def find_harmful(means, tolerance):

@@ -19,30 +19,40 @@ LARGEST = 8_000_000  # bytes
 
 def build(folder):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    for project in (ROOT, ROOT / "companion"):
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
-def wheel(once):
-    (built,) = once("wheel", build).glob("*.whl")
-    return built
+def wheels(once):
+    """The wheels of the library and of the book's package."""
+    folder = once("wheels", build)
+    return [next(folder.glob(f"{name}-*.whl")) for name in ("cobandit", "cobandit_book")]
 
 
-def install(wheel, folder):
-    """An environment with the wheel, and nothing of the checkout: the dependencies come from this one."""
+def install(wheels, folder):
+    """An environment with these wheels, and nothing of the checkout: the dependencies come from this one."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = next(folder.glob("[bS]*/python*"))
     where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     site = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(site)
     others = [path for path in sys.path if path.endswith("site-packages")] or [sysconfig.get_path("purelib")]
     (site / "others.pth").write_text("\n".join(others) + "\n")
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, once):
-    return next(once("environment", partial(install, wheel)).glob("[bS]*/python*"))
+def installed(wheels, once):
+    """An environment with the library alone."""
+    return next(once("library", partial(install, wheels[:1])).glob("[bS]*/python*"))
+
+
+@pytest.fixture(scope="module")
+def installed_book(wheels, once):
+    """An environment with both packages."""
+    return next(once("book", partial(install, wheels)).glob("[bS]*/python*"))
 
 
 def run(python, code, folder, *flags):
@@ -53,14 +63,25 @@ def run(python, code, folder, *flags):
 
 
 @pytest.mark.slow
-def test_wheel_holds_tables_pages_and_types_and_little_else(wheel):
+def test_wheel_holds_tables_and_types_and_little_else(wheels):
+    wheel, _ = wheels
     names = zipfile.ZipFile(wheel).namelist()
     tables = [path.name for path in (ROOT / "data").glob("*.*")]
     assert {f"cobandit/data/{name}" for name in tables} <= set(names)
-    assert {"cobandit/py.typed", "cobandit/__init__.pyi", "cobandit/notebooks/your-data.md"} <= set(names)
-    assert not [name for name in names if name.endswith((".ipynb", ".pyc")) or name.startswith("tests")]
+    assert {"cobandit/py.typed", "cobandit/__init__.pyi"} <= set(names)
+    assert all(name.startswith(("cobandit/", "cobandit-")) for name in names)
+    assert not [name for name in names if name.endswith(".pyc") or "/results/" in name]
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert wheel.stat().st_size < LARGEST
+
+
+@pytest.mark.slow
+def test_wheel_of_the_book_holds_pages_and_results(wheels):
+    names = set(zipfile.ZipFile(wheels[1]).namelist())
+    assert {"companion/notebooks/your-data.md", "companion/results/manifest.json"} <= names
+    assert {"companion/paper/numbers.yml", "companion/report/report.html.j2"} <= names
+    assert all(name.startswith(("companion/", "cobandit_book-")) for name in names)
+    assert wheels[1].stat().st_size < LARGEST
 
 
 @pytest.mark.slow
@@ -88,15 +109,15 @@ def test_command_works_outside_the_checkout(installed, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_report_is_made_outside_the_checkout(installed, tmp_path):
-    """The wheel has the sources of the pages."""
+def test_a_report_is_made_outside_the_checkout(installed_book, tmp_path):
+    """The book's wheel has the sources of the pages."""
     code = """
 import sys
-from cobandit.cli import app
-sys.argv = "cobandit rerun synthetic-24 -o r --fast --page landscape".split()
+from companion.cli import app
+sys.argv = "cobandit-book rerun synthetic-24 -o r --fast --page landscape".split()
 app.main()
 """
-    done = run(installed, code, tmp_path)
+    done = run(installed_book, code, tmp_path)
     assert done.returncode == 0, done.stderr
     pages = json.loads((tmp_path / "r" / "manifest.json").read_text())["pages"]
     assert [page["status"] for page in pages if page["page"] == "landscape"] == ["done"]

@@ -35,7 +35,7 @@ print(probe.probe(), sum(probe.probe.stats.cache_hits.values()), repr(numba.conf
 @pytest.fixture
 def package(tmp_path):
     """A copy of the package with a compiled function that calls a helper of another file."""
-    ignored = shutil.ignore_patterns("__pycache__", "companion", "cli")
+    ignored = shutil.ignore_patterns("__pycache__", "cli")
     shutil.copytree(ROOT / "cobandit", tmp_path / "cobandit", ignore=ignored)
     folder = tmp_path / "cobandit" / "replay" / "kernels"
     (folder / "probe.py").write_text(PROBE)

@@ -13,12 +13,12 @@ import pytest
 from scipy import stats
 
 import cobandit as cb
-from cobandit.companion.stored.races import read_rows
 from cobandit.dominance import pareto_mask
 from cobandit.policies import CoPSIOnce, UniformOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
+from companion.stored.races import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ import sys
 import numpy as np
 
 from cobandit import policies
-from cobandit.companion.known_arms import share_instances
+from companion.known_arms import share_instances
 from cobandit.replay.running import run_kernel
 
 rng, K, N = np.random.default_rng(0), 4000, 100

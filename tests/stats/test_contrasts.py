@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from cobandit.companion import paper
-from cobandit.companion.paper import experiments
 from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_counts
 from cobandit.stats.metrics import mean_interval
 from cobandit.stats.paired_errors import joint_errors, paired_difference
+from companion import paper
+from companion.paper import experiments
 
 RUNS = experiments.play("online", cb.load("synthetic-24"), replications=20, rho=[4, 8])
 

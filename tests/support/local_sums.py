@@ -1,6 +1,6 @@
 """Word sums for a small model on loopback: one request, whichever way it is sent."""
 
-from cobandit.companion.measured import models, word_sums
+from companion.measured import models, word_sums
 
 MODEL = "SmolLM2-135M-Instruct"
 PROMPTS = {

@@ -13,9 +13,9 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.companion.proofs.without_replacement import least_share
 from cobandit.errors import CobanditError
 from cobandit.theory.once import needed_in, smallest_changes
+from companion.proofs.without_replacement import least_share
 
 
 def front(rewards):

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cobandit import theory
-from cobandit.companion.proofs import overspending
+from companion.proofs import overspending
 
 
 @pytest.mark.slow

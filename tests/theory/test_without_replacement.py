@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit import theory
-from cobandit.companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PairedEvidence
+from companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 
 
 @pytest.mark.parametrize(("n_instances", "levels"), [(4, 2), (6, 2), (7, 2), (5, 3)])

@@ -1,0 +1,15 @@
+"""Commands that moved to ``cobandit-book``, which comes with the book."""
+
+import typer
+
+from cobandit.errors import CobanditError
+
+MOVED = ("page", "rerun", "verify", "reconstruct")
+
+
+def refuse_moved(context: typer.Context) -> None:
+    """Say where the command is now."""
+    raise CobanditError(
+        f"cobandit {context.info_name} is now cobandit-book {context.info_name} -> "
+        "install it in a checkout of the book: pip install ./companion"
+    )

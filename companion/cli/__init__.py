@@ -1,0 +1,1 @@
+"""The ``cobandit-book`` command, one subcommand per file."""

@@ -1,0 +1,77 @@
+"""What a page sets next to its own results: the paper's values, and what was predicted of them."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from cobandit import figures
+from companion import paper
+
+
+def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
+    """Values that the paper prints of a quantity, each once.
+
+    Parameters
+    ----------
+    dataset : {"gsm8k", "piqa"}
+        Of another table nothing is printed.
+    quantity : str
+        Such as ``"efficiency_regret"``.
+    *experiments : str
+        Such as ``"online"``, ``"trajectory"``; the first that has a value counts.
+
+    Returns
+    -------
+    DataFrame
+        ``method``, ``rho``, ``value`` and ``key``, by which predictions name it.
+
+    Examples
+    --------
+    >>> printed_points("gsm8k", "efficiency_regret", "online", "trajectory")["method"].tolist()
+    ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
+    """
+    frame = paper.as_frame()
+    about = (frame["dataset"] == dataset) & (frame["quantity"] == quantity) & frame["method"].notna()
+    frame = frame[about & frame["operation"].isna() & (frame["costs"] != "realised")]
+    own = pd.concat([frame[frame["experiment"] == experiment] for experiment in experiments])
+    return own.drop_duplicates(["method", "rho"])[["method", "rho", "value", "key"]]
+
+
+def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None) -> None:
+    """Mark printed values on a figure against the budget, as crosses, and what is predicted of them, as bars.
+
+    Parameters
+    ----------
+    ax : Axes
+    points : DataFrame
+        As from `printed_points`.
+    predicted : DataFrame, optional
+        As from `companion.stored.results.predictions_of`; the bars are 95 % intervals.
+    """
+    cross: dict[str, Any] = {"ls": "", "marker": "x", "ms": 8, "mew": 2, "zorder": 3}
+    for number, point in enumerate(points.to_dict("records")):
+        color = figures.method_style(point["method"])["color"]
+        label = None if number else "the paper's value"
+        ax.plot([point["rho"]], [point["value"]], color=color, label=label, **cross)
+    known = points[:0] if predicted is None else points.join(predicted, on="key").dropna()
+    bar: dict[str, Any] = {"lw": 6, "alpha": 0.35, "solid_capstyle": "butt", "zorder": 2.5}
+    for number, point in enumerate(known.to_dict("records")):  # what is used is not predicted
+        color = figures.method_style(point["method"])["color"]
+        label = None if number else "predicted, 95 %"
+        ends = [point["predicted_low"], point["predicted_high"]]
+        ax.plot([point["rho"]] * 2, ends, color=color, label=label, **bar)
+
+
+def in_words(key: str) -> str:
+    """Say what a played number is, given its key from `companion.paper.predictive.played_key`.
+
+    Examples
+    --------
+    >>> in_words("gsm8k-full-set-200-CoPSI-f1-declared")
+    'F1, CoPSI, ρ = 200 (full set)'
+    """
+    run, rho, method, quantity = key.removesuffix("-declared").rsplit("-", 3)
+    experiment = run.partition("-")[2].replace("-", " ")
+    name = {"f1": "F1"}.get(quantity, quantity.replace("_", " "))
+    return f"{name}, {figures.method_label(method)}, ρ = {rho} ({experiment})"

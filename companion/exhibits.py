@@ -1,0 +1,146 @@
+"""The paper's Table 1 and its six figures, in its order: its claim, ours, and rows of the claims."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from cobandit.figures.style import FAINT, INK, escape_math, provenance
+from cobandit.tables import EvaluationTable
+from companion import claims, paper
+from companion.paper import experiments
+
+
+class Exhibit(NamedTuple):
+    """A table or figure of the paper.
+
+    Attributes
+    ----------
+    name, label : str
+        As in ``Figure 2``, and of its LaTeX source.
+    says : str
+        The claim of its caption and of the text about it, in our words.
+    """
+
+    name: str
+    label: str
+    says: str
+
+
+EXHIBITS = (
+    Exhibit(
+        "Table 1",
+        "tab:data",
+        "108 configurations of GSM8K and 132 of PIQA differ in mean accuracy, latency and tokens; seven of "
+        "each are Pareto-optimal.",
+    ),
+    Exhibit(
+        "Figure 1",
+        "fig:landscape",
+        "Accuracy and efficiency trade off among the configurations; a few make up the front.",
+    ),
+    Exhibit(
+        "Figure 2",
+        "fig:main-results",
+        "CoHV-UCB loses less efficiency than the other online policies, by more on PIQA (a, b); among "
+        "fourteen arms CoPSI errs least at the largest budget (c, d).",
+    ),
+    Exhibit(
+        "Figure 3",
+        "fig:standard-hv-regret",
+        "By standard regret, too, CoHV-UCB is the best of the four at each budget.",
+    ),
+    Exhibit(
+        "Figure 4",
+        "fig:online-trajectory",
+        "Along a run CoHV-UCB's lead shows early, and its last fifty pulls lose little.",
+    ),
+    Exhibit(
+        "Figure 5",
+        "fig:full-f1",
+        "On the complete sets, where ties make exact recovery uninformative, CoPSI's F1 is above uniform "
+        "allocation's at each budget and close to PSI-SR's.",
+    ),
+    Exhibit(
+        "Figure 6",
+        "fig:stochastic-cost-robustness",
+        "Whether a pull is charged its declared or its realised cost changes no error noticeably.",
+    ),
+)
+
+
+def rows_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Rows of the claims that an exhibit bears, numbers last.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As from `companion.claims.every_claim`.
+    name : str
+        Of an exhibit.
+    """
+    return rows[rows["exhibit"] == name]
+
+
+def as_html(rows: pd.DataFrame, name: str) -> str:
+    """The rows of an exhibit as a table whose identifiers lead to the page of the claims."""
+    own = rows_of(rows, name)
+    head = {"claim": "claim", **{key: claims.HEAD[key] for key in ("paper", "reconstruction")}}
+    head |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
+    top = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("", *head.values()))
+    lines = []
+    for key, row in own.iterrows():
+        about = escape(row["claim"]) + (f" (reading {row['reading']})" if row["reading"] else "")
+        status = f"{claims.SIGNS[row['status']]} {row['status']}"
+        cells = [about, *(escape(row[field]) for field in list(head)[1:-1]), escape(status)]
+        body = "".join(f"<td>{cell}</td>" for cell in cells)
+        lines.append(f'<tr><th scope="row"><a href="claims.html#{key}">{key}</a></th>{body}</tr>')
+    caption = f"Claims that {name} bears"
+    return (
+        f'<table class="claims"><caption>{caption}</caption><thead><tr>{top}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
+    """Table 1: a row per table of ours, and above the paper's two what it prints of them."""
+    printed = {number.key: number.printed for number in paper.published() if number.experiment == "table1"}
+    rows = []
+    for table in tables:
+        found = experiments.facts(table).query("experiment == 'table1'").set_index("quantity")["mean"]
+        if f"{table.name}-table1-arms" in printed:
+            known = {key: printed[f"{table.name}-table1-{key}"] for key in found.index}
+            rows.append(_line(f"{table.name.upper()}, as printed", known))
+        values = {
+            key: f"{value:,.3f}" if value < 10 else f"{value:,.1f}"
+            for key, value in zip(map(str, found.index), found, strict=True)
+        }
+        values |= {key: f"{found[key]:.0f}" for key in ("arms", "pareto_arms")}
+        rows.append(_line(provenance(table), values))
+    return pd.DataFrame(rows)
+
+
+def _line(name: str, values: dict[str, str]) -> dict[str, str]:
+    spans = {"accuracy": "accuracy", "latency": "latency, s", "tokens": "tokens"}
+    line = {"table": name, "K": values["arms"]}
+    for key, head in spans.items():
+        ends = [values.get(f"{key}_{end}", "") for end in ("min", "max")]
+        line[head] = " to ".join(ends) if all(ends) else ""
+    return line | {"Pareto-optimal": values["pareto_arms"]}
+
+
+def draw_landscapes(tables: Sequence[EvaluationTable]) -> Figure:
+    """Figure 1: configurations by two scores, as large as they are costly, with the front as a line."""
+    figure, axes = plt.subplots(1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False)
+    for ax, table in zip(axes.flat, tables, strict=True):
+        points = table.summary()
+        x, y = table.objectives[:2] if table.n_objectives > 1 else ("cost", *table.objectives)
+        size = 60 * points["cost"] / points["cost"].max()
+        ax.scatter(points[x], points[y], s=size, color=FAINT, alpha=0.5, lw=0)
+        front = points[points["on_front"]].sort_values(x)
+        ax.plot(front[x], front[y], "o-", color=INK, ms=3, lw=1)
+        ax.set(title=escape_math(provenance(table)), xlabel=f"mean {x}", ylabel=f"mean {y}")
+    return figure

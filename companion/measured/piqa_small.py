@@ -1,0 +1,97 @@
+"""The paper's second benchmark, small: PIQA's questions in two prompts, for two small models.
+
+The questions are not ours to pass on: they are read where the user has them, and a table holds line numbers.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.errors import CobanditError
+from companion.measured.models import PACKAGES, SHORT
+
+NAME = "piqa-small"
+TITLE = "Two small language models on PIQA: {arms} configurations, {instances} questions"
+SEED = 1
+N_INSTANCES = 300
+#: Characters of a question with its two solutions; two thirds of the split are no longer.
+LONGEST = 240
+#: The paper's 12 configurations a model.
+GRID: dict[str, list[Any]] = {
+    "model": list(PACKAGES),
+    "temperature": [0.0, 0.5, 1.0],
+    "max_tokens": [8, 32],
+    "prompt": ["direct", "chain of thought"],
+}
+
+
+class PiqaQuestion(NamedTuple):
+    """A question, its two solutions, and the right one (1 or 2)."""
+
+    goal: str
+    solutions: tuple[str, str]
+    answer: int
+
+
+@cache
+def questions() -> dict[str, PiqaQuestion]:
+    """The questions that are short enough, in the order of evaluation, by their line (from 0).
+
+    Raises
+    ------
+    CobanditError
+        If the files are not under the folder that ``COBANDIT_MIRROR`` names.
+    """
+    folder = Path(os.environ.get("COBANDIT_MIRROR", ".")) / "piqa"
+    try:
+        lines = (folder / "valid.jsonl").read_text(encoding="utf-8").splitlines()
+        labels = (folder / "valid-labels.lst").read_text(encoding="utf-8").split()
+    except OSError as error:
+        raise CobanditError(
+            f"PIQA's questions are needed to measure ({error}): put valid.jsonl and valid-labels.lst of its "
+            "validation split into a folder `piqa`, and name the folder above it in COBANDIT_MIRROR"
+        ) from None
+    read = [json.loads(line) for line in lines]
+    short = [n for n, row in enumerate(read) if sum(map(len, row.values())) <= LONGEST]
+    return {
+        str(n): PiqaQuestion(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1)
+        for n in np.random.default_rng(SEED).permutation(short)
+    }
+
+
+def instances() -> list[str]:
+    """The first questions in the order of evaluation."""
+    return list(questions())[:N_INSTANCES]
+
+
+def config_name(configuration: Mapping[str, Any]) -> str:
+    """Name of a configuration in the table.
+
+    Examples
+    --------
+    >>> config_name({name: values[-1] for name, values in GRID.items()})
+    'Gemma chain of thought T=1.0 max 32'
+    """
+    model, temperature, limit, style = configuration.values()
+    return f"{SHORT[model]} {style} T={temperature} max {limit}"
+
+
+def prompt(configuration: Mapping[str, Any], instance: str) -> str:
+    """What the model reads."""
+    question = questions()[instance]
+    lines = [f"Goal: {question.goal}", *(f"Solution {n}: {s}" for n, s in enumerate(question.solutions, 1))]
+    if configuration["prompt"] == "direct":
+        return "\n".join([*lines, "The better one is solution"])
+    return "\n".join([*lines, "Think about which solution works, then name its number. Thought:"])
+
+
+def correct(text: str, instance: str) -> bool:
+    """Whether the last 1 or 2 of the answer is the right solution; an answer without one is wrong."""
+    named = re.findall(r"\b[12]\b", text)
+    return bool(named) and int(named[-1]) == questions()[instance].answer

@@ -1,0 +1,99 @@
+"""Every promise about errors, cell by cell: runs, wrong runs, and the share that is allowed.
+
+A subject is a module with the names of its cells, ``CELLS``, and a function
+``play(cell, runs, rng)``, which returns one `Outcome` per promise that the cell tries.  A new
+subject is a module and a line in `SUBJECTS`.
+"""
+
+import zlib
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from companion.promises import certified, limits, races, shared
+from companion.promises.outcomes import Outcome
+
+#: Runs of each cell, and the level of the intervals of their shares.
+RUNS, LEVEL = 150, 0.95
+SEED = 0
+
+
+class Subject(Protocol):
+    """A module that tries a promise."""
+
+    CELLS: tuple[str, ...]
+
+    def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
+        """Return one outcome per promise that the cell tries."""
+
+
+#: Subjects by the name of their section.
+SUBJECTS: dict[str, Subject] = {"race": races, "certified": certified, "limits": limits, "shared": shared}
+
+
+def list_cells() -> list[tuple[str, str]]:
+    """Return every section and cell.
+
+    Examples
+    --------
+    >>> ("race", "ladder, K = 20, tolerance 0.02") in list_cells()
+    True
+    """
+    return [(section, cell) for section, subject in SUBJECTS.items() for cell in subject.CELLS]
+
+
+def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
+    """Play a cell.
+
+    Parameters
+    ----------
+    section : str
+        A key of `SUBJECTS`.
+    cell : str
+        One of its ``CELLS``.
+    runs, seed : int
+
+    Returns
+    -------
+    DataFrame
+        One row per promise: ``section``, ``cell``, and the fields of `Outcome`.
+    """
+    rng = np.random.default_rng([seed, zlib.crc32(cell.encode())])
+    outcomes = SUBJECTS[section].play(cell, runs, rng)
+    return pd.DataFrame([{"section": section, "cell": cell, **outcome._asdict()} for outcome in outcomes])
+
+
+def try_cell(section: str, cell: str) -> pd.DataFrame:
+    """Play a cell as often as is stored."""
+    return play(section, cell, RUNS)
+
+
+def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
+    """Add the share of wrong runs, its Clopper-Pearson interval, and whether the promise is refuted.
+
+    Parameters
+    ----------
+    tried : DataFrame
+        As `play` has it.
+
+    Returns
+    -------
+    DataFrame
+        With ``share``, ``low``, ``high``, and ``refuted``: the interval lies above what is allowed.
+
+    Examples
+    --------
+    >>> tried = pd.DataFrame({"runs": [100, 100], "wrong": [0, 20], "allowed": [0.05, 0.05]})
+    >>> add_intervals(tried)[["low", "high", "refuted"]].round(3).values.tolist()
+    [[0.0, 0.036, False], [0.127, 0.292, True]]
+    """
+    runs = tried["runs"].to_numpy()
+    wrong = tried["wrong"].to_numpy()
+    tail = (1 - LEVEL) / 2
+    low = np.where(wrong > 0, stats.beta.ppf(tail, np.maximum(wrong, 1), runs - wrong + 1), 0.0)
+    right = np.maximum(runs - wrong, 1)
+    high = np.where(wrong < runs, stats.beta.isf(tail, wrong + 1, right), 1.0)
+    refuted = low > tried["allowed"].to_numpy()
+    return tried.assign(share=wrong / runs, low=low, high=high, refuted=refuted)

@@ -1,0 +1,114 @@
+"""The race: off by more than its tolerance in at most so many runs, on tables with many near ties."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.policies import ParetoRace
+from cobandit.replay.running import run_kernel
+from cobandit.stats import metrics
+from companion.known_arms import share_instances
+from companion.promises import near_ties
+from companion.promises.near_ties import Draw
+from companion.promises.outcomes import ERROR, Outcome
+
+#: What runs may be off by beyond the tolerance where means were placed on the boundary by hand.
+HALF_A_POINT = 0.005
+#: Names the orders of the instances.
+SEED = 0
+#: Orders that are drawn per table, before the next table is.
+ORDERS = 15
+
+
+class Cell(NamedTuple):
+    """A table to draw, the tolerance of the race, and whether near ties were placed on its boundary."""
+
+    draw: Draw
+    tolerance: float
+    by_hand: bool = False
+
+
+_CELLS = {
+    "best ahead, K = 40, tolerance 0.02": Cell(near_ties.best_ahead(40, 300, 0.02), 0.02, True),
+    "best ahead, K = 100, tolerance 0.05": Cell(near_ties.best_ahead(100, 300, 0.05), 0.05, True),
+    "best half a point more ahead, K = 100, tolerance 0.05": Cell(
+        near_ties.best_ahead(100, 300, 0.055), 0.05
+    ),
+    "best half a point more ahead, K = 40, N = 1,000": Cell(near_ties.best_ahead(40, 1000, 0.025), 0.02),
+    "best one instance ahead, K = 40, N = 100": Cell(near_ties.best_ahead(40, 100, 0.02), 0.02, True),
+    "ladder, K = 20, tolerance 0.02": Cell(near_ties.ladder(20, 500, 0.02), 0.02, True),
+    "ladder, K = 30, tolerance 0.02": Cell(near_ties.ladder(30, 500, 0.02), 0.02, True),
+    "ladder of 1/N, K = 20": Cell(near_ties.ladder(20, 300, 0.0), 0.0, True),
+    "100 prompts, N = 300": Cell(near_ties.prompts(100, 300), 0.0),
+    "60 prompts, D = 2, N = 1,000": Cell(near_ties.prompts(60, 1000, 2), 0.0),
+    "three, the middle one covered": Cell(near_ties.covered_by_the_last, 0.02, True),
+    "100 prompts, N = 300, tolerance 0.05": Cell(near_ties.prompts(100, 300), 0.05),
+    "100 prompts, accuracy 0.9, N = 300": Cell(near_ties.prompts(100, 300, accuracy=0.9), 0.0),
+    "100 prompts, accuracy 0.9, tolerance 0.02": Cell(near_ties.prompts(100, 300, accuracy=0.9), 0.02),
+    "60 prompts, D = 3, N = 300": Cell(near_ties.prompts(60, 300, 3), 0.0),
+    "150 prompts, alike, N = 600": Cell(near_ties.prompts(150, 600, accuracy=0.7, alike=1.5), 0.0),
+    "10 prompts, N = 5,000": Cell(near_ties.prompts(10, 5000), 0.0),
+    "one perfect, 50 nearly, tolerance 0.02": Cell(
+        near_ties.best_ahead(50, 500, 0.02, least=0.978), 0.02, True
+    ),
+    "one perfect, 100 nearly, half a point more, N = 1,000": Cell(
+        near_ties.best_ahead(100, 1000, 0.025, least=0.974), 0.02
+    ),
+    "one perfect, 40 nearly, half a point more, N = 300": Cell(
+        near_ties.best_ahead(40, 300, 0.026, least=0.97), 0.02
+    ),
+    "60 nearly perfect, N = 500": Cell(near_ties.nearly_perfect(60, 500), 0.0),
+    "60 nearly perfect, tolerance 0.02": Cell(near_ties.nearly_perfect(60, 500), 0.02),
+    "60 nearly perfect, D = 2": Cell(near_ties.nearly_perfect(60, 500, 2), 0.0),
+    "50 copies, N = 500": Cell(near_ties.copies(50, 500), 0.0),
+    "50 copies, tolerance 0.01": Cell(near_ties.copies(50, 500), 0.01),
+    "50 copies, D = 2": Cell(near_ties.copies(50, 500, 2), 0.0),
+    "100 close means, N = 500": Cell(near_ties.close_means(100, 500), 0.0),
+    "100 close means, tolerance 0.02": Cell(near_ties.close_means(100, 500), 0.02),
+    "100 close means, D = 2, tolerance 0.02": Cell(near_ties.close_means(100, 500, 2), 0.02),
+    "3 close means, N = 60": Cell(near_ties.close_means(3, 60), 0.0),
+    "5 close means, D = 2, N = 40": Cell(near_ties.close_means(5, 40, 2, spread=0.05), 0.0),
+    "40 skewed, D = 2, N = 400": Cell(near_ties.skewed(40, 400), 0.0),
+    "40 skewed, D = 2, tolerance 0.02": Cell(near_ties.skewed(40, 400), 0.02),
+}
+CELLS = tuple(_CELLS)
+
+
+def find_excess(
+    cell: str, runs: int, rng: np.random.Generator, certified: bool = False
+) -> NDArray[np.float64]:
+    """Race on tables of a kind, a few orders each, and find by how much each run broke its promise."""
+    draw, tolerance, _ = _CELLS[cell]
+    beyond = []
+    for first in range(0, runs, ORDERS):
+        rewards, costs = draw(rng)
+        race = ParetoRace(
+            costs,
+            rewards.shape[2],
+            rewards.shape[1],
+            tolerance=tolerance,
+            error=ERROR,
+            certified=certified,
+        )
+        orders = np.arange(first, min(runs, first + ORDERS))
+        feedback = share_instances(rewards, costs[:, None])
+        returned = run_kernel(race, feedback, SEED, orders, realised=False).returned
+        beyond.append(metrics.beyond_tolerance(returned, rewards.mean(axis=1), tolerance))
+    return np.concatenate(beyond)
+
+
+def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
+    """Count the races that were off by more than the tolerance, and by half a point more.
+
+    The first is promised unless near ties were placed on the boundary by hand.
+    """
+    off = find_excess(cell, runs, rng)
+    promises = {
+        "within the tolerance": (np.nan if _CELLS[cell].by_hand else ERROR, 0.0),
+        "within the tolerance and half a point": (ERROR, HALF_A_POINT),
+    }
+    return [
+        Outcome(promise, allowed, runs, int((off > more + 1e-9).sum()))
+        for promise, (allowed, more) in promises.items()
+    ]

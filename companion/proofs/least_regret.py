@@ -1,0 +1,254 @@
+"""The lower bound of online selection: coins to compare regrets with it on, and the index's region."""
+
+from itertools import product
+from math import log, pi
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _check, theory
+from cobandit.policies import CoHVKLUCB
+from cobandit.replay import Spec
+from cobandit.stats.metrics import NORMAL
+from companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
+from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.concentration import ever_outside
+
+
+def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
+    """Arms whose objectives are coins and whose pulls cost lambda or 1, all independent.
+
+    Parameters
+    ----------
+    means : array_like, shape (K, D)
+        Multiples of 1/20 in [0, 1].
+    costs : array_like, shape (K,)
+        Mean costs; the share of expensive pulls is a multiple of 1/20 as well.
+    cost_ratio : float
+        lambda in (0, 1).
+
+    Returns
+    -------
+    Arms
+        Of 20^(D + 1) equally likely outcomes each.
+
+    Raises
+    ------
+    CobanditError
+        If a mean or a share is no such multiple.
+
+    Examples
+    --------
+    >>> coin_arms([[0.75], [0.5]], [0.7, 0.4], cost_ratio=0.4).problem.efficiency.round(4)
+    array([1.0714, 1.25  ])
+    """
+    means = _check.means(means)
+    shares = (_check.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
+    ones = count_ones(np.column_stack([shares, means]), LEVELS)
+    drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
+    outcomes = (drawn < ones[:, None]).astype(float)
+    outcomes[:, :, 0] = cost_ratio + (1 - cost_ratio) * outcomes[:, :, 0]
+    return arms_of_outcomes(list(outcomes), cost_ratio)
+
+
+def pulls_within(arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0) -> pd.DataFrame:
+    """Pulls of every arm, by an online method's kernel.
+
+    Parameters
+    ----------
+    arms : Arms
+    method : Spec
+    budget : float
+        In units of the largest single cost.
+    replications, seed : int
+
+    Returns
+    -------
+    DataFrame, one row per replication
+        ``budget``, ``regret`` (of efficiency) and ``arm0``, ``arm1``, ...
+
+    Examples
+    --------
+    >>> from cobandit import spec
+    >>> arms = coin_arms([[0.75], [0.5]], [0.7, 0.7], cost_ratio=0.4)
+    >>> pulls_within(arms, spec("CoHVKLUCB", selection="all"), 100.0, 2)["budget"].tolist()
+    [100.0, 100.0]
+    """
+    source = feedback_source(arms)
+    pulls = play_on(source, method, float(budget), np.arange(replications), seed).pulls
+    frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(pulls.shape[1])])
+    return frame.assign(budget=float(budget), regret=pulls @ source.problem.efficiency_gaps)
+
+
+def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
+    """Slope of a column over log B by least squares, with a 95 % interval from the runs' spread.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``budget``, of calls of `pulls_within`.
+    column : str
+
+    Returns
+    -------
+    slope, low, high : float
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"budget": [1.0, 1.0, np.e, np.e], "regret": [1.0, 3.0, 4.0, 4.0]})
+    >>> [round(each, 2) for each in slope(frame, "regret")]
+    [2.0, 0.04, 3.96]
+    """
+    cells = frame.assign(x=np.log(frame["budget"])).groupby("x")[column].agg(["mean", "var", "count"])
+    centred = cells.index.to_numpy() - cells.index.to_numpy().mean()
+    weight = centred / (centred**2).sum()
+    best = float(weight @ cells["mean"])
+    half = NORMAL * float(np.sqrt((weight**2) @ (cells["var"] / cells["count"])))
+    return best, best - half, best + half
+
+
+def leaving_region(mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0) -> int:
+    r"""How many runs of independent coins leave their joint region at some n.
+
+    Inside is, with delta the level,
+
+    .. math::
+
+        n \sum_m \mathrm{kl} \le \log\frac1\delta + \frac M2 \log(\pi(n + \frac12))
+
+    Parameters
+    ----------
+    mean : ndarray, shape (M,)
+        Of the coins, in (0, 1).
+    runs, longest, seed : int
+        Tosses of each coin in a run.
+    level : float
+        delta.
+    share : float
+        Factor of the right-hand side; at 1 at most a share delta of the runs leaves.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> leaving_region(np.array([0.5, 0.2]), 200, 100, seed=0, level=0.2)
+    19
+    """
+    rng = np.random.default_rng(seed)
+    tosses = rng.random((runs, longest, len(mean))) < mean
+    n = np.arange(1, longest + 1)
+    seen = tosses.cumsum(axis=1) / n[None, :, None]
+    divergence = n * theory.bernoulli_divergence(seen, mean).sum(axis=2)
+    allowed = -np.log(level) + len(mean) / 2 * np.log(pi * (n + 0.5))
+    return int((divergence > share * allowed).any(axis=1).sum())
+
+
+# ----------------------------------------------------------------------------- checks
+def sequential_test(doublings: int) -> float:
+    r"""Most expected pulls of a coin of mean 1/3 in a sequential test against 2/3, with :math:`B = 2^a`.
+
+    It ends when heads and tails differ by a, and the coin is pulled on if heads are ahead.  That has
+    probability :math:`1 / (1 + 2^a)`, and were the mean 2/3, the other arm would be pulled at most once on
+    average: no less can be asked of a consistent method.
+
+    Examples
+    --------
+    >>> sequential_test(1)  # one toss, and two pulls more in one of three runs
+    1.6666666666666665
+    """
+    wrong = 1 / (1 + 2.0**doublings)
+    return 3 * doublings * (1 - 2 * wrong) + wrong * 2.0**doublings
+
+
+def grid_divergence(means: Floats, cost: float, best: float, cost_ratio: float) -> float:
+    """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
+    share, points = (cost - cost_ratio) / (1 - cost_ratio), 400
+    z, x = np.meshgrid(np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points))
+    other = np.maximum(best * (cost_ratio + (1 - cost_ratio) * z) / x, means[1])
+    kl = theory.bernoulli_divergence
+    total = kl(share, z) + kl(means[0], x) + kl(means[1], np.minimum(other, 1))
+    return float(np.where(other < 1, total, np.inf).min())
+
+
+@check("Pulls that no method can save", "standard-regret", ours=True)
+def check_least_pulls(seed: int) -> Finding:
+    """Pulls of a sequential test that tells two coins apart, exact; least divergences by brute force."""
+    doublings = np.array([10, 100, 1000])
+    K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
+    made, least = np.array([sequential_test(int(a)) for a in doublings]), doublings * log(2) / K
+    rng, ratios = np.random.default_rng(seed), []
+    for _ in range(4):
+        lam, means = rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.7, 2)
+        cost = rng.uniform(lam + 0.2, 0.9)
+        best = min(2.0, 0.8 / lam) * means.prod() / cost
+        near = theory.least_divergence(means, cost, best, cost_ratio=lam)
+        ratios.append(grid_divergence(means, cost, best, lam) / near)
+    return Finding(
+        f"{len(doublings)} budgets to 2^{doublings[-1]}; {len(ratios)} arms",
+        f"log B / K_inf is up to {(least / made).max():.4f} of these; "
+        f"by brute force K_inf is at most {max(ratios):.4f} times as large",
+        {
+            "1/K_inf ×": below(least, made),
+            "K_inf ×": below(1 - SLACK, ratios),
+            "K_inf ÷": below(ratios, 1.01),  # what the grid can tell
+        },
+    )
+
+
+def leaving_one_region(mean: float, level: float, longest: int, share: ArrayLike = 1.0) -> float:
+    r"""Probability that one coin ever leaves the region of `leaving_region`, exactly.
+
+    Parameters
+    ----------
+    mean, level : float
+        Of the coin in (0, 1), and delta.
+    longest : int
+        Tosses of a run.
+    share : array_like, of one or two numbers
+        Factor of the right-hand side, or of each of its terms.
+
+    Examples
+    --------
+    >>> round(leaving_one_region(0.5, 0.1, 200), 3)
+    0.056
+    """
+    first, second = np.broadcast_to(share, 2)
+
+    def off(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+        far = n * theory.bernoulli_divergence(np.minimum(1, heads / n), mean)
+        return np.asarray(far > -first * log(level) + second * log(pi * (n + 0.5)) / 2)
+
+    return ever_outside([0, 1], [1 - mean, mean], off, longest)
+
+
+@check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
+def check_index(seed: int) -> Finding:
+    """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
+    longest, cases = 300, [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
+
+    def held(first: float = 1.0, second: float = 1.0) -> float:
+        """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
+        share = 1 / first, 1 / second
+        return max(leaving_one_region(mean, level, longest, share) / level for mean, level in cases)
+
+    rewards, budget = [0.9, 0.75], 1000.0
+    policy = CoHVKLUCB(2, 1, budget, (1.0, 1.0), selection="all")
+    while (arm := policy.ask()) is not None:
+        policy.tell(arm, [rewards[arm]], 1.0)
+    made = int(policy.pulls[1])
+    K = theory.least_divergence(rewards[1:], 1.0, rewards[0], cost_ratio=1.0)
+    n = np.arange(1, longest)
+    most = int(n[n * K <= log(theory.horizon(budget, 1.0)) + np.log(pi * (n + 0.5))].max())
+    return Finding(
+        f"{len(cases)} pairs of mean and δ, {longest} tosses; B = {budget:.0f}",
+        f"at most {held():.2g}; {made} pulls, where f/K_inf allows {1 + most}",
+        {
+            "log T_B ÷": lambda by: held(first=by) <= 1,
+            "½ log ÷": lambda by: held(second=by) <= 1,
+            "right-hand side ÷": lambda by: leaving_one_region(0.5, 0.1, longest, 1 / by) <= 0.1,
+            "f/K_inf ÷": below(made - 1, most),
+        },
+    )

@@ -1,0 +1,440 @@
+r"""Theorem 1, step by step: the index and its radius, means as bad as its event allows, growth of regret.
+
+An arm whose running means are at the upper end of every radius, against a best arm at the lower end of its
+own, stays on the event of Theorem 1 for certain.  Both are sequences of samples in [0, 1], and costs in
+[lambda, 1], so that the algorithm itself can be run on them: what no argument that reads only the event can
+beat.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from itertools import product
+from math import log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from cobandit import theory
+from cobandit.policies import CoHVUCB
+from cobandit.problem import Problem, hypervolume
+from companion.known_arms import two_arms
+from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.concentration import leaving_probability
+from companion.proofs.pulls import compare_bounds, pull_bounds
+
+
+# ---------------------------------------------------------------------- the index as a function of the radius
+def index_at(rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike) -> Floats:
+    r"""Index of arms with given empirical means, as a function of the radius.
+
+    .. math:: I(\beta) = \frac{\prod_d \min\{1, \bar r^{(d)} + \beta\}}{\max\{f, \bar c - \beta\}}
+
+    Parameters
+    ----------
+    rewards : array_like, shape (..., D)
+        Empirical mean rewards.
+    cost, radius, floor : array_like, shape (...)
+        Empirical mean cost, :math:`\beta`, and f > 0, what truncates the denominator (lambda / 2).
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> index_at([0.5], 0.5, [0.0, 0.25, 0.75], floor=0.125)
+    array([1., 3., 8.])
+    """
+    radius = np.asarray(radius, dtype=np.float64)
+    upper = np.minimum(1.0, np.asarray(rewards) + radius[..., None])
+    return np.asarray(hypervolume(upper) / np.maximum(floor, np.asarray(cost) - radius))
+
+
+# --------------------------------------------------------------------------- means at the ends of their radii
+def extreme_means(
+    means: ArrayLike, mean_cost: ArrayLike, radius: ArrayLike, cost_ratio: ArrayLike, *, upper: bool
+) -> tuple[Floats, Floats]:
+    """Empirical means at the end of their radii at which the index is largest, or smallest.
+
+    Parameters
+    ----------
+    means : array_like, shape (..., D)
+    mean_cost, radius, cost_ratio : array_like, shape (...)
+    upper : bool
+        Rewards high and the cost low; else the reverse.
+
+    Returns
+    -------
+    rewards : ndarray, shape (..., D)
+        In [0, 1].
+    cost : ndarray, shape (...)
+        In [lambda, 1].
+
+    Examples
+    --------
+    >>> extreme_means([0.5, 0.875], 0.5, 0.25, 0.375, upper=True)
+    (array([0.75, 1.  ]), np.float64(0.375))
+    """
+    radius = np.asarray(radius, dtype=float) * (1 if upper else -1)
+    rewards = np.clip(np.asarray(means) + radius[..., None], 0.0, 1.0)
+    return rewards, np.clip(np.asarray(mean_cost) - radius, cost_ratio, 1.0)
+
+
+def adversarial_pulls(problem: Problem, arm: int, *, cost_ratio: float, budget: float) -> int:
+    r"""Pulls of an arm whose means are at the upper ends of their radii, the best arm's at the lower ones.
+
+    The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end would leave [0, 1]), so
+    these are one more than the number of n with an index of at least that.
+
+    Parameters
+    ----------
+    problem : Problem
+        With costs in [lambda, 1].
+    arm : int
+        One that is not best.
+    cost_ratio, budget : float
+        lambda and B; alpha is 2.
+
+    Returns
+    -------
+    int
+        At most what the budget holds at a cost of lambda a pull.
+
+    Examples
+    --------
+    >>> two = Problem([[0.875], [0.125]], [0.5, 0.75])
+    >>> adversarial_pulls(two, 1, cost_ratio=0.25, budget=300)
+    305
+    """
+    best = float(problem.efficiency.max())
+    root = sqrt(2.0 * log(theory.horizon(budget, cost_ratio)))
+
+    def index(n: int) -> float:
+        beta = root / sqrt(n)
+        rewards, cost = extreme_means(problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True)
+        return float(index_at(rewards, float(cost), beta, floor=cost_ratio / 2))
+
+    counts = range(1, int(budget / cost_ratio) + 1)
+    return 1 + bisect_left(counts, True, key=lambda n: index(n) < best)
+
+
+# ----------------------------------------------------------------------------- laws of growth
+class FittedExponent(NamedTuple):
+    """An estimate and its 95 % bootstrap percentile interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
+    r"""Exponent p of :math:`\mathrm{mean} \propto x^p`, by least squares on logarithms.
+
+    Parameters
+    ----------
+    x : array_like, shape (P,)
+        Positive.
+    samples : array_like, shape (P, R)
+        R runs at each point, of positive mean.
+    resamples : int
+        Of the bootstrap, which resamples runs within each point.
+
+    Returns
+    -------
+    FittedExponent
+
+    Examples
+    --------
+    >>> round(fitted_power([1, 2, 4], [[3, 3], [12, 12], [48, 48]]).value, 9)
+    2.0
+    """
+    x = np.log(x)
+    return _bootstrap(lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples)
+
+
+def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
+    r"""Exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, by least relative squares on a grid of q.
+
+    At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of the family: an interval
+    that lies above 0 speaks for a power, one that lies below for something slower than the logarithm.
+
+    Parameters
+    ----------
+    x : array_like, shape (P,)
+        Positive.
+    samples : array_like, shape (P, R)
+        R runs at each point, of positive mean.
+    resamples : int
+        Of the bootstrap, which resamples runs within each point.
+
+    Returns
+    -------
+    FittedExponent
+        q to 0.01, from -0.5 to 1.
+
+    Examples
+    --------
+    >>> x = np.array([10.0, 100.0, 1000.0, 10000.0])
+    >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
+    0.0
+    """
+    x, powers = np.asarray(x, dtype=np.float64), np.arange(-50, 101) / 100
+    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
+
+    def fit(means: Floats) -> float:
+        spanned = np.linalg.qr(np.stack([np.ones_like(bases), bases], axis=2) / means[:, None])[0]
+        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
+        return float(powers[(residuals**2).sum(axis=1).argmin()])
+
+    return _bootstrap(fit, samples, resamples)
+
+
+def _bootstrap(fit: Callable[[Floats], float], samples: ArrayLike, resamples: int) -> FittedExponent:
+    samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(0)
+    drawn = []
+    for _ in range(resamples):
+        chosen = rng.integers(samples.shape[1], size=samples.shape)
+        drawn.append(fit(np.take_along_axis(samples, chosen, axis=1).mean(axis=1)))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return FittedExponent(fit(samples.mean(axis=1)), float(low), float(high))
+
+
+# ----------------------------------------------------------------------------- checks
+@check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
+def check_event(seed: int) -> Finding:
+    """Exact probability of leaving, K = 2, D = 2, fair coins."""
+    horizons = (2, 3, 5, 10, 30, 100, 300)
+    cases = list(product(horizons, np.linspace(0.35, 2.0, 12)))
+    one = np.array([leaving_probability(*case) for case in cases])
+    exact = -np.expm1(6 * np.log1p(-np.minimum(one, 1 - 1e-15)))
+
+    def bound(raised: float = 1.0) -> Floats:
+        how: dict[str, Any] = {"n_arms": 2, "n_objectives": 2, "cost_ratio": 1.0}
+        return np.array([theory.failure_probability(**how, budget=T - 1, alpha=raised * a) for T, a in cases])
+
+    at, informative = bound(), bound() < 1
+    return Finding(
+        f"{len(cases)} pairs of horizon (to {max(horizons):,}) and α",
+        f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
+        {"2K(D+1) ÷": below(exact, at), "2α in the exponent ×": below(exact, bound)},
+        informative=bool(informative.any()),
+    )
+
+
+@check("Leaving a radius, by peeling: α > ½ is enough", "cohv-ucb", ours=True)
+def check_peeling(seed: int) -> Finding:
+    """Exact probability that a fair coin ever leaves its radius to one side."""
+    low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
+    cases = [*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]
+    T, alpha = np.array(cases).T
+    exact = np.array([leaving_probability(*case, sides=1) for case in cases])
+
+    def bound(raised: float = 1.0) -> Floats:
+        return np.array([theory.leaving_bound(T, raised * a) for T, a in cases])
+
+    added = (T ** (2 - 2 * alpha))[:3]
+    seen = ", ".join(f"{p:.2f}" for p in (T * exact)[:3])
+    return Finding(
+        f"{len(cases)} pairs of horizon (to {T.max():,.0f}) and α",
+        f"at α = {alpha[0]:g} and T to {T[2]:,.0f}, T times it is {seen}; "
+        f"adding up says up to {added.max():.0f}",
+        {"m in front ÷": below(exact, bound()), "2α in the exponent ×": below(exact, bound)},
+        holds=bool((bound()[:3] < added / T[:3]).all()),
+    )
+
+
+@check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
+def check_best_index(seed: int) -> Finding:
+    """Index of the best arm over ν*, its means at the lower end of their radii."""
+    rng, trials = np.random.default_rng(seed), 20_000
+    lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
+    cost = np.where(rng.random(trials) < 0.1, lam, rng.uniform(lam, 1.0))
+    radius = 10 ** rng.uniform(-3, 0, trials)
+    lower = extreme_means(means, cost, radius, lam, upper=False)
+
+    def least(cut: float = 1.0, raised: float = 1.0) -> float:
+        ratio = index_at(*lower, radius / cut, floor=raised * lam / 2) / (means.prod(axis=1) / cost)
+        return float(ratio.min())
+
+    return Finding(
+        f"{trials:,} arms and radii",
+        f"never less than {least():.9g}",
+        {
+            "radius ÷": lambda by: least(cut=by) >= 1 - SLACK,
+            "λ/2 ×": lambda by: least(raised=by) >= 1 - SLACK,
+        },
+    )
+
+
+@check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
+def check_any_index(seed: int) -> Finding:
+    """Index less efficiency, over the radius, means at the upper end of their radii."""
+    rng, each, parts = np.random.default_rng(seed), 20_000, []
+    objectives = (1, 2, 3, 6)
+    for D in objectives:
+        lam = np.where(rng.random(each) < 0.2, 1.0, 10 ** rng.uniform(-3, 0, each))
+        radius = lam * 10 ** rng.uniform(-3, 0, each)
+        means = np.clip(1 - radius[:, None] * rng.uniform(0, 3, (each, D)), 0, 1)
+        cost = np.clip(lam + radius * rng.choice([0.0, 1.0, 2.0], each), lam, 1.0)
+        index = index_at(*extreme_means(means, cost, radius, lam, upper=True), radius, floor=lam / 2)
+        constant = [theory.index_constant(D, x) for x in lam]
+        parts.append([(index - means.prod(axis=1) / cost) / radius, constant, 4 * D / lam, 4 / lam**2])
+    excess, most, first, second = np.concatenate(parts, axis=1)
+    allowed = most * (1 + SLACK)
+    return Finding(
+        f"{len(excess):,} arms and radii, D to {max(objectives)}",
+        f"at most {(excess / most).max():.2g} of C",
+        {
+            "C ÷": below(excess, allowed),
+            "4D/λ ÷": below(excess, lambda by: allowed - first * (1 - 1 / by)),
+            "4/λ² ÷": below(excess, lambda by: allowed - second * (1 - 1 / by)),
+        },
+    )
+
+
+def worst_problems() -> list[tuple[Problem, float]]:
+    """Give two arms and lambda each: some at random, and some where C is about what is needed."""
+    rng = np.random.default_rng(0)
+    found = []
+    for lam in (0.5, 0.2, 0.1, 0.02):
+        for share in (0.02, 0.1, 0.3):  # rewards of one, costs from lambda to that much more
+            found.append((Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam))
+        means, costs = rng.integers(20, 81, (2, 2)) / 100, rng.uniform(max(lam, 0.3), 0.7, 2)
+        found.append((Problem(means, costs), lam))
+    return found
+
+
+def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.DataFrame:
+    """Pulls of the worst arm on the worst path, ``made``, next to all bounds: one row per problem."""
+    rows = []
+    for problem, lam in problems:
+        arm, how = int(problem.efficiency_gaps.argmax()), {"cost_ratio": lam, "budget": budget}
+        bounds = pull_bounds(problem, arm, **how)
+        rows.append({"made": adversarial_pulls(problem, arm, **how), "trivial": budget / lam, **bounds})
+    return pd.DataFrame(rows)
+
+
+@check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
+def check_pulls(seed: int) -> Finding:
+    """Pulls on the worst path that the event allows, and the mean of runs."""
+    budget, runs, problems = 1e10, 8, worst_problems()
+    worst = worst_paths(problems, budget)
+    made, bounds, told = worst["made"], worst["Theorem 1"], worst["Theorem 1"] < worst["trivial"]
+    leading = [
+        theory.leading_constant(p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam)
+        * log(theory.horizon(budget, lam))
+        for p, lam in problems
+    ]
+    row = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)[0].iloc[0]
+    return Finding(
+        f"{len(made)} problems, B = {budget:.0e}; {runs} runs",
+        f"bound at least {(bounds / made).min():.3g} times the worst path, "
+        f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
+        f"below B/λ in {told.sum()} of {len(made)}",
+        {
+            "4αC² ÷": below(made, lambda by: bounds - np.multiply(leading, 1 - 1 / by)),
+            "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
+        },
+        informative=bool(told.any()),
+    )
+
+
+@check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
+def check_regret(seed: int) -> Finding:
+    """Regret of the worst path that the event allows, and its growth."""
+    lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
+    problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
+    gaps = problem.efficiency_gaps
+
+    def worst(budget: float) -> float:
+        return sum(gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget) for i in (1, 2, 3))
+
+    made, how = np.array([worst(budget) for budget in budgets]), {"cost_ratio": lam}
+    bounds = [theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how) for b in budgets]
+    told = bounds < gaps.max() * budgets / lam
+    law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
+    return Finding(
+        f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
+        f"growth exponent {law.value:.2f}, 0 is the logarithm; "
+        f"bound below ΔB/λ at {told.sum()} of {len(budgets)}",
+        {"4αC² ÷": below(made, bounds)},
+        informative=bool(told.any()),
+    )
+
+
+@check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
+def check_event_bounds(seed: int) -> Finding:
+    """Pulls on the worst path that the event allows."""
+    budget, rng = 1e10, np.random.default_rng(seed)
+    problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
+    problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
+    seen, names = worst_paths(problems, budget), ("threshold", "instance", "lean")
+    return Finding(
+        f"{len(seen)} problems, B = {budget:.0e}",
+        f"the threshold bound is at least {(seen['threshold'] / seen['made']).min():.6f} times these",
+        {f"{name} ÷": below(seen["made"] - 1, seen[name] - 1) for name in names},
+    )
+
+
+@check("Pulls: split bound", "cohv-ucb", ours=True)
+def check_split_bound(seed: int) -> Finding:
+    """Expected pulls against a best arm whose index is ν*, exact."""
+    best, mean, rows, budgets = 0.9, 0.4, [], [1e2, 1e4, 1e8, 1e15]
+    radius = theory.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
+    for budget in budgets:
+        a = 2.0 * log(theory.horizon(budget, 1.0))
+        n = np.arange(1, int(10 * a / (2 * radius) ** 2))
+        beta = np.sqrt(a / n)
+        needed = np.ceil(n * (best * np.maximum(0.5, 1 - beta) - beta) - SLACK)
+        exact = 1 + stats.binom.sf(needed - 1, n, mean).sum()
+        bound = theory.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
+        paid = theory.radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=budget)
+        rows.append((exact, bound, paid))
+    exact, bound, paid = np.array(rows).T
+    return Finding(
+        f"{len(rows)} budgets to {budgets[-1]:.0e}",
+        f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these, "
+        f"threshold bound {(paid / exact).min():.2f} or more",
+        {"sum ÷": below(exact - 1, bound - 1)},
+    )
+
+
+@check("Pulls under feasible selection: 1/λ more", "cohv-ucb", ours=True)
+def check_feasible(seed: int) -> Finding:
+    """Pulls that feasible selection adds, the best arm costing 1 and another λ."""
+    lam = 0.01
+    scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
+
+    def pulls(budget: float, selection: str) -> int:
+        policy = CoHVUCB(2, 1, budget, cost_range=(lam, 1.0), selection=selection, **scales)
+        while (arm := policy.ask()) is not None:
+            policy.tell(arm, [1.0 - arm], [1.0, lam][arm])
+        return int(policy.pulls[1])
+
+    more = [pulls(b, "feasible") - pulls(b, "all") for b in np.arange(9.0, 10.0, 0.05).tolist()]
+    return Finding(
+        f"λ = {lam:g}, {len(more)} budgets",
+        f"up to {max(more)} more, where 1/λ is {1 / lam:.0f}",
+        {"1/λ ÷": below(more, 1 / lam)},
+    )
+
+
+@check("Exploration with several in flight", "live", ours=True)
+def check_delay(seed: int) -> Finding:
+    """Error of a mean whose best answers are in flight, on the event."""
+    alpha, how = 2.0, {"budget": 1e4, "cost_ratio": 1.0}
+    told, flying = np.array(list(product((10, 100, 1000, 10**5), (1, 3, 7, 31)))).T
+    n, factor = told + flying, alpha * log(theory.horizon(**how))
+    off = np.sqrt(factor * n)
+    mean = np.minimum(1.0, (off + flying) / n)  # all that are told fail, all in flight succeed
+    seen = np.minimum(mean, (off + flying * (1 - mean)) / told)
+    raised = [theory.alpha_in_flight(1 + f, t, alpha=alpha, **how) for t, f in zip(told, flying, strict=True)]
+    needed, given = seen**2 * n / factor - 1, np.array(raised) / alpha - 1
+    return Finding(
+        f"{len(n)} pairs of pulls and pulls in flight",
+        f"κ − 1 is at least {(given / needed)[needed > 0].min():.3g} times what is needed",
+        {"κ − 1 ÷": below(needed - SLACK, given)},
+    )

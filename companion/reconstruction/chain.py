@@ -1,0 +1,181 @@
+"""Independent tables: each is one annealed chain from the prior towards what follows from a table's means.
+
+A move leaves the prior as it is (preconditioned Crank-Nicolson) and is taken with probability
+min(1, exp(-t (E' - E))), where E is half the sum of squared deviations of `from_means` and the weight t rises
+to 1.  Nothing is replayed, so nothing is noise.  A chain's seed is its number: chains share nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.reconstruction import hierarchy
+from companion.reconstruction.facts import UNIFORM_NOISE, Landscape, Scene, from_means, subset_of
+from companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
+from companion.reconstruction.instances import Body, body
+
+#: Draws from the prior, of which the nearest starts a chain.
+STARTS = 40
+#: Smallest and largest step of a move, drawn uniformly in the logarithm.
+STEPS = (0.02, 1.0)
+#: By how much the regrets of uniform allocation may miss the printed ones.
+CLOSE = 0.03
+
+
+class Stage(NamedTuple):
+    """A part of a chain: moves, weight of the facts in the first, share of moves of accuracies alone.
+
+    It looks at tokens and latencies of every so-many-th instance.  The weight rises geometrically to 1, where
+    it stays for the last fifth.
+    """
+
+    moves: int
+    first_weight: float
+    of_accuracy: float
+    every: int
+
+
+#: The last ones are walked while an exact fact is missed.
+STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
+
+
+class Kind(NamedTuple):
+    """What a chain needs of a kind of tables, whose states may be anything.
+
+    Attributes
+    ----------
+    draw : callable
+        ``draw(setting, rng)``, a state from the prior.
+    propose : callable
+        ``propose(setting, state, of_accuracy, rng)``, a move of what only accuracies depend on, or of all
+        else.
+    body : callable
+        ``body(setting, state, every)``, what does not depend on accuracies; None where the prior is cut off.
+    correct_counts : callable
+        ``correct_counts(setting, state, verbosity)``, how many instances each configuration answers.
+    """
+
+    draw: Callable[[Setting, np.random.Generator], Any]
+    propose: Callable[[Setting, Any, bool, np.random.Generator], Any]
+    body: Callable[[Setting, Any, int], Body | None]
+    correct_counts: Callable[[Setting, Any, Floats], Floats]
+
+
+class Table(NamedTuple):
+    """A table as drawn: its state, the rest, and its deviations (`from_means`)."""
+
+    state: Any
+    land: Landscape
+    deviations: Floats
+
+    @property
+    def energy(self) -> float:
+        """Half the sum of squared deviations."""
+        return 0.5 * float(self.deviations @ self.deviations)
+
+    @property
+    def kept(self) -> bool:
+        """Whether U6 to U9 are met exactly, U10 and U11 within 3 %."""
+        exact, regrets = self.deviations[2:6], self.deviations[6:8] * UNIFORM_NOISE[:2]
+        return bool((exact == 0).all() and (np.abs(regrets) <= CLOSE).all())
+
+
+def walk(values: Floats, rng: np.random.Generator) -> Floats:
+    """Move standard normal variables such that they stay so: preconditioned Crank-Nicolson."""
+    step = float(np.exp(rng.uniform(*np.log(STEPS))))
+    return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)
+
+
+def walk_part(state: State, field: str, place: Any, rng: np.random.Generator) -> State:
+    """Move some variables of one field of a state."""
+    values = getattr(state, field).copy()
+    values[place] = walk(values[place], rng)
+    return replace(state, **{field: values})
+
+
+def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Choose a few configurations, mostly of the 14, whose facts are the finest."""
+    among = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
+    return rng.choice(among, size=min(rng.geometric(0.3), len(among)), replace=False)
+
+
+def propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
+    """Move a part of a state of the protocol's prior."""
+    of_parameters, of_models, of_configs = hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
+    part = rng.random()
+    if part < 0.25:
+        size = min(rng.geometric(0.4), len(of_parameters))
+        return walk_part(state, "parameters", rng.choice(of_parameters, size=size, replace=False), rng)
+    if part < 0.45:
+        moved = rng.choice(len(state.models), size=rng.integers(1, 3), replace=False)
+        return walk_part(state, "models", np.ix_(moved, of_models), rng)
+    if part < 0.6:
+        moved, of_configs = np.arange(setting.n_arms), rng.choice(of_configs, size=1)
+    elif part < 0.7:
+        moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(hierarchy.PER_MODEL)
+    else:
+        moved = some_configs(setting, rng)
+    return walk_part(state, "configs", np.ix_(moved, of_configs), rng)
+
+
+HIERARCHY = Kind(hierarchy.draw_state, propose, body, hierarchy.correct_counts)
+
+
+def draw_prior(name: str, number: int) -> Table:
+    """Draw a table of the prior, with no fact but those by construction."""
+    rng = np.random.default_rng((list(SETTINGS).index(name), number, 1))
+    return _draw(SETTINGS[name], HIERARCHY, rng, every=1)
+
+
+def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) -> Table:
+    while (found := _look(setting, kind, kind.draw(setting, rng), every)) is None:
+        pass
+    return found
+
+
+def _look(setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None) -> Table | None:
+    """What a state stands for; with a scene, of which nothing but accuracies have changed."""
+    if on is None:
+        drawn = kind.body(setting, state, every)
+        if drawn is None:
+            return None
+        on = Scene(setting, drawn)
+    land = Landscape(on, kind.correct_counts(setting, state, on.body.verbosity))
+    return Table(state, land, from_means(land))
+
+
+def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
+    """Walk one chain to its end.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    number : int
+        The seed.
+    kind : Kind
+        Of the tables.
+
+    Returns
+    -------
+    Table
+        It is one of the protocol's if it is ``kept``.
+    """
+    rng, setting = np.random.default_rng((list(SETTINGS).index(name), number)), SETTINGS[name]
+    starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
+    now = min(starts, key=lambda table: table.energy)
+    for stage in STAGES:
+        now = _look(setting, kind, now.state, stage.every) or now  # seen on fewer, it is not cut off
+        if now.kept and stage is STAGES[-1]:
+            break
+        for move in range(stage.moves):
+            weight = min(1.0, stage.first_weight ** (1 - move / (0.8 * stage.moves)))
+            of_accuracy = bool(rng.random() < stage.of_accuracy)
+            state = kind.propose(setting, now.state, of_accuracy, rng)
+            bound = now.energy + rng.exponential() / weight
+            new = _look(setting, kind, state, stage.every, now.land.scene if of_accuracy else None)
+            if new is not None and new.energy < bound:
+                now = new
+    return now

@@ -1,0 +1,329 @@
+"""The prior: a hierarchy of models and configurations, and the means that it gives to each configuration.
+
+Everything random is standard normal a priori, but for the instances, which are a seed; a parameter is a
+transformation of its normal variable (`PARAMETERS`).  ``book/protocol.md`` gives the reason for each.
+
+With T the temperature, C chain of thought and L the longer limit (0 or 1), for configuration i of model m::
+
+    x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T + noise_tokens e_i
+    short limit:  tokens_i = short - shortfall exp(-slope_short x_i)
+    long limit:   tokens_i = that at the short limit + excess exp(slope_long x_i)
+    y_i = ability_m + heat_m T + prompt_m C + limit_accuracy L + tokens_accuracy x_i + noise_accuracy e'_i
+    logit(accuracy_i) = low + (high - low) u_i^skew_accuracy,           u_i = y_i brought onto [0, 1]
+    log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean) + prompt_latency C
+                     + noise_latency e''_i
+
+where shortfall, excess, low, high, a and s are what makes the smallest and the largest mean those that the
+paper prints.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtr
+
+from companion.paper.numbers import published, run_key
+from companion.paper.predictive import printed_values
+
+N_INSTANCES = 1000
+N_PROFILING = 200
+SPLIT_SEED = 0
+
+TEMPERATURES = (0.0, 0.5, 1.0)
+PROMPTS = ("cot", "direct")
+
+#: The models that the paper names, in its order (Appendix A).
+NAMED = ("GPT-2", "CodeLlama-7B", "Tulu-7B", "Tulu-2-7B", "Gemma-7B", "LLaMA-7B", "Mistral-7B")
+
+
+ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
+
+
+class Ends(NamedTuple):
+    """Smallest and largest value over the configurations."""
+
+    low: float
+    high: float
+
+
+class Setting(NamedTuple):
+    """One table of the paper: its grid, and the published numbers that the reconstruction has to meet.
+
+    Attributes
+    ----------
+    models : tuple of str
+        The models that the paper names and neutral names for the others.
+    limits : (int, int)
+        Generation limits in tokens; the larger one is also the largest single cost.
+    accuracy, latency, tokens : Ends
+        Table 1: means over all instances; fraction, seconds, tokens.
+    profiling_tokens : Ends
+        Mean tokens in the profiling split (Section 5).
+    front : int
+        Table 1: size of the Pareto set.
+    same_best : bool
+        Whether the arm of the largest hypervolume has the largest hypervolume per cost (Section 5).
+    subset_front, subset_gap : int, float
+        Pareto arms and smallest classification gap of the 14-arm subset (Section 5, Appendix A).
+    uniform : tuple of float
+        Both regrets and the moving average of uniform allocation at the largest budget; the middle of what is
+        printed twice.
+    accuracy_cost : float
+        Efficiency regret of Accuracy-Cost-UCB at the largest budget.
+    """
+
+    models: tuple[str, ...]
+    limits: tuple[int, int]
+    accuracy: Ends
+    latency: Ends
+    tokens: Ends
+    profiling_tokens: Ends
+    front: int
+    same_best: bool
+    subset_front: int
+    subset_gap: float
+    uniform: tuple[float, ...]
+    accuracy_cost: float
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Models, temperatures, limits, prompts: the order of `grid`."""
+        return len(self.models), len(TEMPERATURES), len(self.limits), len(PROMPTS)
+
+    @property
+    def n_arms(self) -> int:
+        """Number of configurations, K."""
+        return prod(self.shape)
+
+
+def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
+    printed, runs = {number.key: number.value for number in published()}, printed_values()
+
+    def ends(what: str) -> Ends:
+        return Ends(printed[f"{name}-{what}_min"], printed[f"{name}-{what}_max"])
+
+    def regret(method: str, quantity: str) -> float:
+        return runs[run_key(name, "online", 32, method, quantity)]
+
+    others = range(len(NAMED) + 1, int(printed[f"{name}-table1-models"]) + 1)
+    return Setting(
+        models=(*NAMED, *(f"model-{i:02d}" for i in others)),
+        limits=limits,
+        accuracy=ends("table1-accuracy"),
+        latency=ends("table1-latency"),
+        tokens=ends("table1-tokens"),
+        profiling_tokens=ends("profiling-cost"),
+        front=int(printed[f"{name}-table1-pareto_arms"]),
+        same_best=same_best,
+        subset_front=int(printed[f"{name}-identification-pareto_arms"]),
+        subset_gap=printed[f"{name}-identification-gap_min"],
+        uniform=tuple(regret("UniformAllocation", quantity) for quantity in ONLINE_QUANTITIES),
+        accuracy_cost=regret("AccuracyCostUCB", "efficiency_regret"),
+    )
+
+
+SETTINGS = {"gsm8k": _setting("gsm8k", (128, 256), True), "piqa": _setting("piqa", (128, 512), False)}
+
+
+# ---------------------------------------------------- models and configurations
+Floats = NDArray[np.float64]
+Transform = Callable[[float], float]
+
+
+def normal(deviation: float) -> Transform:
+    """Normal around zero."""
+    return lambda z: deviation * z
+
+
+def half_normal(deviation: float) -> Transform:
+    """The size of a normal variable around zero; below it, if the deviation is."""
+    return lambda z: deviation * abs(z)
+
+
+def log_normal(deviation: float) -> Transform:
+    """Log-normal with median 1."""
+    return lambda z: float(np.exp(deviation * z))
+
+
+def uniform(low: float, high: float) -> Transform:
+    """Uniform between two ends."""
+    return lambda z: low + (high - low) * float(ndtr(z))
+
+
+def log_uniform(low: float, high: float) -> Transform:
+    """Uniform in the logarithm between two ends."""
+    return lambda z: low * float((high / low) ** ndtr(z))
+
+
+PARAMETERS: dict[str, Transform] = {
+    "skew_accuracy": log_normal(0.5),
+    "heat_accuracy": half_normal(-1.0),
+    "heat_models": half_normal(0.4),
+    "prompt_accuracy": normal(1.0),
+    "prompt_models": half_normal(0.7),
+    "limit_accuracy": half_normal(0.5),
+    "tokens_accuracy": normal(0.3),
+    "noise_accuracy": log_uniform(0.05, 0.8),
+    "cot_tokens": half_normal(1.0),
+    "heat_tokens": normal(0.3),
+    "noise_tokens": log_uniform(0.1, 0.7),
+    "slope_short": log_uniform(0.2, 1.5),
+    "slope_long": log_uniform(0.2, 1.5),
+    "spread_tokens": log_uniform(0.05, 0.8),
+    "endless": log_uniform(0.001, 0.1),
+    "empty": log_uniform(0.001, 0.15),
+    "shared": uniform(0.02, 0.4),
+    "ability_slowness": uniform(-0.5, 0.9),
+    "slowness_verbosity": uniform(0.5, 0.98),
+    "base_latency": uniform(0.05, 0.8),
+    "prompt_latency": half_normal(0.1),
+    "noise_latency": log_uniform(0.02, 0.3),
+    "noise_seconds": log_uniform(0.05, 0.5),
+    "luck": normal(1.0),
+}
+MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
+CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
+_ACCURACY = [i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)]
+#: Parameters, effects of models and of configurations that nothing but accuracies depend on.
+OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
+#: Those on which all else depends.
+OF_BODY = np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY), np.array([1, 2, 5]), np.array([1, 2, 3])
+#: How much chain of thought's effect on verbosity differs between models.
+COT_MODELS = 0.5
+PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A table before it is drawn: standard normal variables, and the seed of the instances.
+
+    Attributes
+    ----------
+    parameters : ndarray, shape (P,)
+        In the order of PARAMETERS.
+    models : ndarray, shape (M, 6)
+        In the order of MODEL_EFFECTS.
+    configs : ndarray, shape (K, 4)
+        In the order of CONFIG_EFFECTS; the arms in that of `grid`.
+    instances : int
+    """
+
+    parameters: Floats
+    models: Floats
+    configs: Floats
+    instances: int
+
+
+class Means(NamedTuple):
+    """Mean latency and tokens of each configuration, and what goes with them.
+
+    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart (`correct_counts`), since most moves
+    of a chain change nothing else.
+    """
+
+    seconds: Floats
+    tokens: Floats
+    verbosity: Floats
+    limit: NDArray[np.int64]
+    luck: Floats
+
+
+def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
+    """Model, temperature, generation limit and prompt of each configuration, in the order of their names.
+
+    Ties go to the first arm in replays, so the order has to be that of the table.
+    """
+    return list(product(sorted(setting.models), TEMPERATURES, setting.limits, PROMPTS))
+
+
+def draw_state(setting: Setting, rng: np.random.Generator) -> State:
+    """Draw from the prior."""
+    return State(
+        parameters=rng.standard_normal(len(PARAMETERS)),
+        models=rng.standard_normal((len(setting.models), len(MODEL_EFFECTS))),
+        configs=rng.standard_normal((setting.n_arms, len(CONFIG_EFFECTS))),
+        instances=int(rng.integers(2**31)),
+    )
+
+
+def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> Floats:
+    """Means (M, T, limit, prompt) of the scores x (M, T, prompt)."""
+    short = setting.limits[0]
+    shortfall = np.exp(-p["slope_short"] * x)
+    below = short - shortfall * (short - setting.tokens.low) / shortfall.max()
+    excess = np.exp(p["slope_long"] * (x + noise))
+    above = below + excess * ((setting.tokens.high - below) / excess).min()
+    return np.stack([below, above], axis=2)
+
+
+def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
+    """Give parameters by name, from their normal variables."""
+    return {name: transform(z) for (name, transform), z in zip(transforms.items(), values, strict=True)}
+
+
+HEAT = np.array(TEMPERATURES)[None, :, None, None]
+LONG = np.array([0.0, 1.0])[None, None, :, None]
+COT = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
+
+
+def means(setting: Setting, state: State) -> Means | None:
+    """Give the mean latency and tokens that a state stands for.
+
+    Parameters
+    ----------
+    setting : Setting
+    state : State
+
+    Returns
+    -------
+    Means or None
+        None where latencies differ by more than printed even between models that are all alike: the prior
+        is cut off there.
+    """
+    p, shape = named(PARAMETERS, state.parameters), setting.shape
+    _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
+    correlation = p["slowness_verbosity"]
+    verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
+    _, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
+
+    x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * COT + p["heat_tokens"] * HEAT
+    x = x[:, :, 0] + p["noise_tokens"] * noise_tokens[:, :, 0]
+    tokens = _tokens(setting, p, x, p["noise_tokens"] * noise_tokens[:, :, 1])
+
+    rest = np.log(p["base_latency"] + (1 - p["base_latency"]) * tokens / tokens.mean())
+    rest = rest + p["prompt_latency"] * COT + p["noise_latency"] * noise_latency
+    wanted = float(np.log(setting.latency.high / setting.latency.low))
+
+    def beyond(s: float) -> float:
+        return float(np.ptp(s * slowness + rest)) - wanted
+
+    if beyond(0.0) >= 0:
+        return None
+    # convex in s >= 0: as the rest alone spans less than wanted there is one root
+    log_latency = brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest
+    seconds = setting.latency.low * np.exp(log_latency - log_latency.min())
+    limit = np.array([arm[2] for arm in grid(setting)])
+    x = np.broadcast_to(x[:, :, None], shape).ravel()
+    return Means(seconds.ravel(), tokens.ravel(), x, limit, luck.ravel())
+
+
+def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
+    """How many of the 1,000 instances each configuration answers correctly, (K,)."""
+    p, shape = named(PARAMETERS, state.parameters), setting.shape
+    own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
+    correlation = p["ability_slowness"]
+    y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability
+    y = y + (p["heat_accuracy"] + p["heat_models"] * heat) * HEAT + p["limit_accuracy"] * LONG
+    y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * COT
+    y = y + p["tokens_accuracy"] * verbosity.reshape(shape)
+    y = y + p["noise_accuracy"] * state.configs[:, 0].reshape(shape)
+    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
+    accuracy = expit(low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"])
+    return np.rint(N_INSTANCES * accuracy.ravel())

@@ -1,0 +1,112 @@
+"""Drawn tables, as rows and with their cards."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.tables.card import Card
+from cobandit.tables.storage import write_table
+from companion.reconstruction import hierarchy
+from companion.reconstruction.chain import Table, draw
+from companion.reconstruction.hierarchy import N_INSTANCES, SETTINGS
+from companion.reconstruction.instances import INSTANCES
+
+#: Columns that make a configuration.
+ARM = ["model", "temperature", "max_tokens", "prompt"]
+
+
+def card(name: str) -> Card:
+    """Give the card of a reconstruction, still without the checksum of its records.
+
+    Raises
+    ------
+    CobanditError
+        If there is no reconstruction of that name.
+
+    Examples
+    --------
+    >>> card("piqa").title
+    'Reconstruction of the PIQA table: 132 configurations of 11 language models'
+    """
+    numbers = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
+    title = f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
+    return Card.model_validate(
+        {
+            "name": name,
+            "title": f"{title} of {len(numbers.models)} language models",
+            "source": "companion.reconstruction, given a part of the numbers of arXiv:2608.04333v1",
+            "license": "CC0-1.0",
+            "kind": "reconstruction",
+            "records": f"{name}.parquet",
+            "cost": {"column": "tokens", "unit": "tokens"},
+            "objectives": [
+                {"name": "accuracy", "column": "correct"},
+                {"name": "efficiency", "column": "latency_s", "transform": "inverse-percentile"},
+            ],
+            "split": {"profiling": hierarchy.N_PROFILING, "seed": hierarchy.SPLIT_SEED},
+            "arms": ARM,
+        }
+    )
+
+
+def write(name: str, directory: str | Path, number: int) -> Path:
+    """Draw a table, some seconds, and write it and its card, NAME.parquet and NAME.yml.
+
+    Parameters
+    ----------
+    name : {"gsm8k", "piqa"}
+    directory : str or Path
+        An existing directory, ``data`` in a checkout.
+    number : int
+
+    Returns
+    -------
+    Path
+        Of the records.
+
+    Raises
+    ------
+    CobanditError
+        If there is no reconstruction of that name, or the table of the number misses a fact.
+    """
+    described, drawn = card(name), draw(name, number)
+    if not drawn.kept:
+        raise CobanditError(
+            f"{name}: table {number} misses a printed fact and is not kept; take another number"
+        )
+    records = Path(directory) / described.records
+    write_table(rows_of(name, drawn), described.model_dump(mode="json", exclude_unset=True), records)
+    return records
+
+
+def rows_of(name: str, drawn: Table) -> pd.DataFrame:
+    """Give a drawn table by rows.
+
+    Returns
+    -------
+    DataFrame, 1,000 rows a configuration
+        config, instance, model, prompt (categorical), temperature, max_tokens, correct (0 or 1), latency_s
+        (seconds, whole milliseconds) and tokens; sorted by config, then instance.
+
+    Examples
+    --------
+    >>> from companion.reconstruction.chain import draw_prior
+    >>> rows_of("gsm8k", draw_prior("gsm8k", 0)).shape
+    (108000, 9)
+    """
+    land, body = drawn.land, drawn.land.scene.body
+    arms = pd.DataFrame(hierarchy.grid(SETTINGS[name]), columns=ARM)
+    arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
+    rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
+    rows.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(N_INSTANCES)], len(arms)))
+    labels = dict.fromkeys(("config", "instance", "model", "prompt"), "category")
+    correct = body.rank < land.count[:, None]
+    order = np.argsort(INSTANCES)
+    return rows.astype(labels | {"max_tokens": "int16"}).assign(
+        correct=correct[:, order].ravel().astype(np.uint8),
+        latency_s=body.seconds[:, order].ravel(),
+        tokens=body.tokens[:, order].ravel().astype(np.int16),
+    )

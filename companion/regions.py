@@ -1,0 +1,210 @@
+"""Where cost awareness pays: what each method loses on random problems by their properties, and who leads."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cobandit.errors import BudgetError
+from cobandit.replay import Spec, spec
+from cobandit.replay.grid import Source
+from cobandit.stats import contrasts, metrics
+from companion.known_arms import feedback_source, play_on, random_arms
+from companion.paper.experiments import RADII
+
+_WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
+
+#: What is compared: method and options by the name that pages use, the paper's first.
+METHODS: dict[str, dict[str, Spec]] = {
+    "online": {
+        "CoHV-UCB": spec("CoHVUCB", **RADII),
+        "HV-UCB": spec("HVUCB", **RADII),
+        "Accuracy-Cost-UCB": spec("AccuracyCostUCB", **RADII),
+        "Uniform": spec("UniformAllocation"),
+        "Greedy": spec("CoHVUCB", **dict.fromkeys(_WIDER, 0.0), eta=RADII["eta"]),
+        "CoHV-UCB (s = 0.1)": spec("CoHVUCB", **_WIDER),
+        "CoHV-UCB (s = 1)": spec("CoHVUCB"),
+    },
+    "identification": {
+        "CoPSI": spec("CoPSI"),
+        "CoPSI (exact L*)": spec("CoPSIExact"),
+        "CoPSI (adaptive L*)": spec("CoPSIAdaptive"),
+        "PSI-SR": spec("PSISR"),
+        "PSI-SR (mean cost)": spec("PSISR", rounds="mean"),
+        "Uniform": spec("UniformIdentification"),
+    },
+}
+
+RATIOS = (1, 3, 10, 30, 100)
+DEPENDENCES = (-1.0, -0.5, 0.0, 0.5, 1.0)
+ARMS = (8, 24, 72)
+BUDGETS = {"online": (4, 16, 64), "identification": (20, 100, 500)}
+PROBLEMS, REPLICATIONS = 24, 5
+SEED = 0
+
+#: Columns that make a cell of the map: the largest over the smallest mean cost; Spearman's rank correlation
+#: of mean cost and hypervolume, 1 if better arms always cost more; the budget, in evaluations per arm.
+CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
+
+
+def parts() -> list[tuple[str, int, float, int]]:
+    """Arguments of `part`, all over the grid."""
+    return list(product(METHODS, RATIOS, DEPENDENCES, ARMS))
+
+
+def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> pd.DataFrame:
+    r"""Play every method at every budget on `PROBLEMS` problems of one kind.
+
+    Parameters
+    ----------
+    selection : {"online", "identification"}
+    cost_ratio, dependence, n_arms
+        As in `random_arms`.
+
+    Returns
+    -------
+    DataFrame, one row per cell, method and problem
+        The columns of `CELL`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
+        ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
+        online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
+        is returned: the loss is 1, and ``strict`` is NaN.
+    """
+    rows = []
+    for problem in range(PROBLEMS):
+        source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
+        streams = np.arange(REPLICATIONS) + problem * REPLICATIONS  # of its own
+        for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
+            try:
+                loss, strict = _play(source, method, rho * float(source.costs.sum()), streams, selection)
+            except BudgetError:
+                loss, strict = 1.0, np.nan
+            at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
+            rows.append((*at, name, problem, loss, strict))
+    return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
+
+
+def _play(
+    source: Source, method: Spec, budget: float, streams: NDArray[np.int64], selection: str
+) -> tuple[float, float]:
+    """Means of ``loss`` and ``strict`` over the replications."""
+    online, problem = selection == "online", source.problem
+    runs = play_on(source, method, budget, streams, SEED, realised=online)
+    if online:
+        most = budget / source.cost_range[1]
+        loss = metrics.standard_regret(problem, runs.pulls, most) / (problem.efficiency.max() * most)
+        strict = metrics.efficiency_regret(problem, runs.pulls)
+    else:
+        loss = 1 - metrics.f1_score(runs.returned, problem.pareto_mask)
+        strict = (runs.returned != problem.pareto_mask).any(axis=1)
+    return float(loss.mean()), float(strict.mean())
+
+
+#: Classes of properties in the decision table: what they are called, and where they end (excluded).
+COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
+QUALITY_CLASSES = {
+    "better is cheaper": -0.25,
+    "no clear order": 0.25,
+    "better often costs more": 0.75,
+    "better always costs more": np.inf,
+}
+#: With equal costs there is nothing for quality to depend on.
+ANY = "any"
+
+
+def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """Decision table: who leads by class of cost ratio, class of dependence, and budget.
+
+    A row pools numbers of arms; its methods are paired by problem, whose cells count as one observation.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `part`.
+    selection : {"online", "identification"}
+
+    Returns
+    -------
+    DataFrame
+        As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the classes) and ``rho``.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
+    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
+    >>> decide(rows, "online")[["costs", "quality", "leader", "level"]].iloc[0].tolist()
+    ['5 to 20', 'no clear order', 'a', ()]
+    """
+    chosen = outcomes[outcomes["selection"] == selection]
+    by = ["costs", "quality", "rho"]
+    costs, quality = (
+        pd.cut(chosen[name], [-np.inf, *classes.values()], right=False, labels=list(classes))
+        for name, classes in (("cost_ratio", COST_CLASSES), ("dependence", QUALITY_CLASSES))
+    )
+    quality = quality.cat.add_categories(ANY).mask(costs == next(iter(COST_CLASSES)), ANY)
+    placed = chosen.rename(columns={"name": "method"}).assign(costs=costs, quality=quality, status="ok")
+    pooled = placed.groupby([*by, "n_arms", "problem", "method", "status"], observed=True)["loss"].mean()
+    runs = pooled.reset_index()
+    runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
+    return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
+
+
+def in_words(row: pd.Series) -> str:
+    """One line on a row of the decision table: the leader, its loss, and who is level with it or comes next.
+
+    Examples
+    --------
+    >>> row = {"leader": "a", "mean": 0.1, "level": (), "next": "b", "next_mean": 0.15}
+    >>> in_words(pd.Series(row)), in_words(pd.Series(row | {"level": ("b", "c")}))
+    ('a, 10.0 %; next b, 15.0 %', 'a, 10.0 %; level: b, c')
+    """
+    best = f"{row['leader']}, {100 * row['mean']:.1f} %"
+    if row["level"]:
+        return f"{best}; level: {', '.join(row['level'])}"
+    return f"{best}; next {row['next']}, {100 * row['next_mean']:.1f} %"
+
+
+def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """What each method loses more than the best one of a kind of problem: kinds by methods.
+
+    The method of the least mean is what to take if nothing is known.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
+    >>> excess_losses(rows.assign(name=["a", "b"], loss=[0.1, 0.25]), "online").round(2).iloc[0].tolist()
+    [0.0, 0.15]
+    """
+    chosen = outcomes[outcomes["selection"] == selection]
+    wide = chosen.pivot_table(index=CELL, columns="name", values="loss")
+    return wide.sub(wide.min(axis=1), axis=0)
+
+
+def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """What CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `part`.
+
+    Returns
+    -------
+    DataFrame
+        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best possible reward, with
+        the bootstrap 95 % interval over problems; by ``cost_ratio`` and ``dependence``.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL).assign(problem=[0, 0, 1, 1])
+    >>> rows = rows.assign(name=["CoHV-UCB", "HV-UCB"] * 2, loss=[0.1, 0.2, 0.1, 0.3])
+    >>> advantage_of_dividing(rows)["mean"].round(2).tolist()
+    [0.15]
+    """
+    online = outcomes[outcomes["selection"] == "online"]
+    lost = online.pivot_table(index=[*CELL[1:], "problem"], columns="name", values="loss")
+    # one number per problem: its budgets see the same problem, and are no replications of each other
+    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
+    runs = gained.rename("gained").reset_index().assign(status="ok")
+    found = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))
+    return found.set_index(["cost_ratio", "dependence"])[["mean", "low", "high"]]

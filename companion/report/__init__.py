@@ -1,0 +1,7 @@
+"""From a table to a report: the book's pages run on it, with what comes out and how it came about."""
+
+from companion.report.pages import tell
+from companion.report.run import plan, rerun
+from companion.report.usage import how_to_run, list_pages, run_page
+
+__all__ = ["how_to_run", "list_pages", "plan", "rerun", "run_page", "tell"]

@@ -1,0 +1,126 @@
+"""The report: one HTML file that opens from disk and asks nothing of any other machine."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cobandit.advice.recommendation import Recommendation
+from cobandit.advice.words import describe, worth_showing, write_table
+from cobandit.faults import amount
+from cobandit.figures import described
+from cobandit.figures.front_page import SORTABLE
+from cobandit.files import replace_file
+from cobandit.tables import EvaluationTable
+from companion.report.pages import CHAPTERS, source
+
+if TYPE_CHECKING:
+    from companion.report.run import Manifest
+
+HERE = Path(__file__).parent
+#: Rows of a table in the report; the results folder has all.
+SHOWN = 200
+#: Where a drawing names one of its definitions: pages of a report stand in one document.
+DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
+
+
+def body(notebook: Any, page: str) -> str:
+    """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
+    from nbconvert import HTMLExporter
+
+    # papermill's own words on an error are left out: the report says it itself
+    notebook.cells = [
+        cell for cell in notebook.cells if "papermill-error-cell-tag" not in cell.metadata.get("tags", [])
+    ]
+    for cell in notebook.cells:
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        for output in cell.get("outputs", []) if alt else []:
+            if drawing := output.get("data", {}).get("text/html"):
+                output.data["text/html"] = DEFINED.sub(f"{page}-", described(drawing, alt))
+    exporter = HTMLExporter(
+        template_name="basic",
+        exclude_input=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        exclude_anchor_links=True,
+    )
+    made, _ = exporter.from_notebook_node(notebook)
+    # below the report's title
+    made = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", made)
+    # ids are made of the cells' numbers and the headings' texts, and pages share both
+    return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
+
+
+def write_report(
+    folder: Path, manifest: Manifest, table: EvaluationTable, advice: Recommendation, notice: Sequence[str]
+) -> None:
+    """Write ``index.html`` from what a folder holds.
+
+    Parameters
+    ----------
+    folder : Path
+        With the executed notebooks that the manifest names.
+    manifest : Manifest
+    table : EvaluationTable
+    advice : Recommendation
+    notice : sequence of str
+        What to notice of the table.
+    """
+    import jinja2
+    import nbformat
+
+    sections: list[dict[str, Any]] = []
+    chapters: list[dict[str, Any]] = []
+    for entry in manifest.pages:
+        title = source(entry.page).partition("\n# ")[2].partition("\n")[0]
+        shown = {"entry": entry, "title": title, "body": ""}
+        if not entry.reason and entry.page not in CHAPTERS:
+            executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
+            shown["body"] = body(executed, entry.page)
+        (chapters if entry.page in CHAPTERS else sections).append(shown)
+    script = SORTABLE.read_text(encoding="utf-8")
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    page = environment.get_template("report.html.j2").render(
+        manifest=manifest,
+        table=table,
+        advice=advice,
+        said=describe(advice),
+        notice=notice,
+        sections=sections,
+        chapters=chapters,
+        arms=_arms(advice),
+        questions=_questions(advice),
+        style=(HERE / "report.css").read_text(encoding="utf-8"),
+        script=script,
+        script_sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    with replace_file(folder / "index.html") as partial:
+        partial.write_text(page, encoding="utf-8")
+
+
+def _html(frame: pd.DataFrame) -> str:
+    made = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
+    rest = len(frame) - SHOWN
+    return made + (f"<p>and {rest:,} more in <code>results/</code></p>" if rest > 0 else "")
+
+
+def _arms(advice: Recommendation) -> str:
+    texts = write_table(advice, worth_showing(advice))
+    return _html(texts.rename_axis(index="configuration").reset_index())
+
+
+def _questions(advice: Recommendation) -> str:
+    asked = advice.questions
+    columns = {
+        "configuration": asked["configuration"],
+        "hardest to tell from": asked["against"],
+        "new instances": asked["new_instances"].map("{:,.0f}".format).replace("inf", "a tie"),
+        f"price ({advice.unit})": asked["price"].map(amount).replace("inf", "–"),
+    }
+    return _html(pd.DataFrame(columns)) if len(asked) else ""

@@ -1,0 +1,145 @@
+"""How a page is run on another table: what it says of itself at its end, and from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import cobandit as cb
+from cobandit.errors import CobanditError
+from cobandit.figures import escape_markdown
+from cobandit.tables import EvaluationTable
+from companion.prose import Markdown
+from companion.report import pages
+
+_COMMANDS = """
+```console
+$ cobandit-book page {page} -p {name}={value} -o out.ipynb
+$ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
+```
+"""
+
+_ON_A_TABLE = """
+Name the file of the table, Parquet, CSV or JSON lines, with the card next to it ({{doc}}`/book/data`):
+{commands}
+With a data frame at hand, from Python:
+
+```python
+import cobandit as cb
+from companion.report import run_page
+
+table = cb.EvaluationTable.from_frame(
+    frame, config="model", instance="question", cost="usd", unit="USD", objectives={{"accuracy": "correct"}}
+)
+run_page("{page}", table, "out.ipynb")
+```
+"""
+
+_ELSEWHERE = """
+The page takes no table of yours: it is about {about}.
+{commands}
+"""
+
+
+def how_to_run(page: str) -> Markdown:
+    """Say how a page is run with other parameters, and list them.
+
+    Parameters
+    ----------
+    page : str
+
+    Returns
+    -------
+    Markdown
+        A fold with the commands, and a table of the cell tagged ``parameters`` with the comments there.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such page.
+
+    Examples
+    --------
+    >>> "cobandit-book page once -p dataset=my.csv" in how_to_run("once").data
+    True
+    """
+    known = pages.parameters(page)
+    if "dataset" in known:
+        commands = _COMMANDS.format(page=page, name="dataset", value="my.csv")
+        title, text = "Run this page on a table of yours", _ON_A_TABLE.format(page=page, commands=commands)
+    else:
+        first = next(iter(known))
+        commands = _COMMANDS.format(page=page, name=first, value=known[first].default)
+        title = "Run this page with other parameters"
+        text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
+    rows = [
+        f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
+        for name, parameter in known.items()
+    ]
+    table = "\n".join(["| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows])
+    return Markdown(f"````{{dropdown}} {title}\n{text}\n{table}\n````")
+
+
+def list_pages() -> Markdown:
+    """Say which pages of the book run on a table of the reader's, and what the others are about.
+
+    Examples
+    --------
+    >>> "{doc}`/notebooks/once`" in list_pages().data
+    True
+    """
+    names = sorted(path.stem for path in pages.directory().glob("*.md"))
+    on_tables = [name for name in names if "dataset" in pages.parameters(name)]
+    fixed = [f"{_link(name)} ({pages.FIXED[name]})" for name in names if name not in on_tables]
+    return Markdown(
+        f"{len(on_tables)} pages run on a table of yours, for example by "
+        f"`cobandit-book page once -p dataset=my.parquet -o out.ipynb`: {_enumerate(map(_link, on_tables))}. "
+        f"The others are about something else: {_enumerate(fixed)}. Each lists its parameters at its end."
+    )
+
+
+def _link(page: str) -> str:
+    return f"{{doc}}`/notebooks/{page}`"
+
+
+def _enumerate(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any) -> Path:
+    """Run a page on a table in memory.
+
+    Parameters
+    ----------
+    page : str
+        One of the executable pages.
+    table : EvaluationTable
+        Such as `EvaluationTable.from_frame` makes of a data frame.
+    output : path
+        The executed notebook, ``.ipynb``.  The table is saved next to it under the same name, so that the
+        notebook can be run again.
+    **given
+        Other parameters of the page.
+
+    Returns
+    -------
+    Path
+        Of the notebook.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such page or parameter, the page takes no table, or ``output`` cannot be written.
+    """
+    output = Path(output)
+    if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
+        raise CobanditError(f"output {output}: name a file that ends in .ipynb, in a folder that exists")
+    if "dataset" in given:
+        raise CobanditError("dataset: the table is given already; leave the parameter out")
+    pages.refuse_unknown(page, ["dataset", *given])
+    records = output.with_suffix(".parquet")
+    cb.save(table, records)
+    pages.execute(page, {"dataset": str(records), **given}, output)
+    return output

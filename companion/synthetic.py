@@ -1,0 +1,143 @@
+"""A synthetic evaluation table whose true means are known exactly.
+
+Twenty-four configurations (four model sizes x three temperatures x two prompts) answer 400 questions.
+Question q has a difficulty u_q, uniform on [0, 1], that all configurations share. With probability ``SHARED``
+configuration i meets just this difficulty, else one of its own, so x_iq is uniform on [0, 1] for every i
+while the configurations are correlated, as on a real benchmark. From it::
+
+    correct_iq    = 1{x_iq < a_i}                                      mean a_i
+    efficiency_iq = e_i + SPREAD min(e_i, 1 - e_i) (1 - 2 x_iq)        mean e_i, within [0, 1]
+    tokens_iq     = floor(c_i (1 + COST_SPREAD (2 x_iq - 1)) + r_iq)   mean c_i
+
+with r_iq uniform on [0, 1] and independent, which rounds to whole tokens without moving the mean. As
+E[x] = 1/2, the means are a_i, e_i and c_i exactly, and a cost stays within a factor 1 - COST_SPREAD to
+1 + COST_SPREAD of its mean, up to the rounding. Hard questions are answered wrongly, slowly and at length.
+
+The parameters make cost matter: accuracy is bought with tokens and time, mean costs span a factor of ten, the
+Pareto front has several arms, and the arm of the largest hypervolume is not the one of the largest
+hypervolume per token.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobandit.tables.storage import write_table
+
+NAME = "synthetic-24"
+SEED = 24
+N_INSTANCES = 400
+SHARED = 0.7
+SPREAD = 0.8
+COST_SPREAD = 0.5
+
+
+#: Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size, and CoT's gain.
+SIZES = {
+    "small": (0.42, 0.85, 64.0, 0.08),
+    "medium": (0.55, 0.70, 96.0, 0.06),
+    "large": (0.66, 0.52, 128.0, 0.04),
+    "frontier": (0.76, 0.38, 160.0, 0.06),
+}
+
+#: What each adds to the accuracy, direct and with CoT; the factor on tokens (efficiency: one over it).
+TEMPERATURES = {0.0: (0.0, 0.0, 1.0), 0.5: (-0.02, 0.03, 1.1), 1.0: (-0.06, -0.05, 1.25)}
+
+#: Factors of the chain-of-thought prompt.
+COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
+
+#: Columns: what makes a configuration, and its true means.
+ARM, MEANS = ["size", "temperature", "prompt"], ["accuracy", "efficiency", "tokens"]
+
+
+def parameters() -> pd.DataFrame:
+    """Give the true means of the 24 configurations.
+
+    Returns
+    -------
+    DataFrame, 24 rows
+        Indexed by config, sorted: size, temperature, prompt, accuracy, efficiency (both in [0, 1]), tokens.
+
+    Examples
+    --------
+    >>> parameters().loc["small-direct-t0.0", ["accuracy", "efficiency", "tokens"]].tolist()
+    [0.42, 0.85, 64.0]
+    >>> float(parameters()["tokens"].max() / parameters()["tokens"].min())
+    10.0
+    """
+    rows = []
+    for (size, model), (degree, heat), thinks in product(SIZES.items(), TEMPERATURES.items(), (False, True)):
+        (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
+        prompt = "cot" if thinks else "direct"
+        means = (
+            accuracy + (gain + cot if thinks else direct),
+            efficiency / longer * (COT_EFFICIENCY if thinks else 1.0),
+            tokens * longer * (COT_TOKENS if thinks else 1.0),
+        )
+        rows.append((f"{size}-{prompt}-t{degree}", size, degree, prompt, *means))
+    return pd.DataFrame(rows, columns=["config", *ARM, *MEANS]).set_index("config").sort_index()
+
+
+def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
+    """Draw the table.
+
+    Parameters
+    ----------
+    n_instances, seed : int
+        Number of questions and seed; the defaults give the bundled table.
+
+    Returns
+    -------
+    DataFrame, 24 n_instances rows
+        config, instance, correct (bool), efficiency, tokens (int), size, temperature, prompt.
+
+    Examples
+    --------
+    >>> generate(n_instances=3).shape
+    (72, 8)
+    """
+    true = parameters()
+    shape = (len(true), n_instances)
+    rng = np.random.default_rng(seed)
+    difficulty, own, chance, rounding = rng.random(n_instances), *rng.random((3, *shape))
+    met = np.where(chance < SHARED, difficulty, own)
+    accuracy, efficiency, tokens = true[MEANS].to_numpy().T[:, :, None]
+    room = np.minimum(efficiency, 1 - efficiency)
+    drawn = true.loc[np.repeat(true.index, n_instances), ARM].reset_index()
+    drawn.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true)))
+    cost = np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
+    drawn.insert(2, "correct", (met < accuracy).ravel())
+    drawn.insert(3, "efficiency", (efficiency + SPREAD * room * (1 - 2 * met)).ravel())
+    drawn.insert(4, "tokens", cost.astype(np.int64).ravel())
+    return drawn
+
+
+#: Of the bundled table, still without the checksum of its records.
+CARD = {
+    "name": NAME,
+    "title": "Synthetic benchmark of 24 language model configurations with known true means",
+    "source": f"companion.synthetic, seed {SEED}",
+    "license": "CC0-1.0",
+    "kind": "synthetic",
+    "records": f"{NAME}.parquet",
+    "cost": {"column": "tokens", "unit": "tokens"},
+    "objectives": [
+        {"name": "accuracy", "column": "correct"},
+        {"name": "efficiency", "column": "efficiency"},
+    ],
+    "split": {"profiling": 100, "seed": 0},
+    "arms": ARM,
+}
+
+
+def write(directory: str | Path) -> None:
+    """Write the bundled table and its card, ``synthetic-24.parquet`` and ``synthetic-24.yml``.
+
+    Parameters
+    ----------
+    directory : str or Path
+        An existing directory, ``data`` in a checkout.
+    """
+    write_table(generate(), CARD, Path(directory, f"{NAME}.parquet"))
