@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib.testing.compare import compare_images
-from support.commands import call
+from support.commands import call, call_book
 
 from cobandit import read
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLE, FROM_A_FRAME = re.findall(r"```python\n(.*?)```", README, re.S)
-COMMANDS = re.findall(r"^\$ (cobandit .*)$", README, re.M)
+COMMANDS = re.findall(r"^\$ (cobandit(?:-book)? .*)$", README, re.M)
 
 
 def run(example, folder):
@@ -49,7 +49,8 @@ def test_commands_run_as_they_stand(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS:
-        done = call(*shlex.split(command)[1:])
+        program, *words = shlex.split(command)
+        done = {"cobandit": call, "cobandit-book": call_book}[program](*words)
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
             assert "worth their cost" in " ".join(done.stdout.split())
