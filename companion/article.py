@@ -20,7 +20,7 @@ from cobandit.advice.words import percent
 from cobandit.faults import amount
 from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, LINES, method_style, name_rows
-from companion import claims, known_arms
+from companion import bounds, claims, known_arms
 from companion.paper import experiments
 from companion.paper.examples import IDENTIFICATION, ONLINE
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
@@ -88,17 +88,17 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     gap, cost, best = p.efficiency_gaps[1], p.costs[1], p.efficiency.max()
     pull_bounds = {
         "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **known),
-        "by the arm's own cost": theory.instance_pull_bound(gap, cost, best, n_objectives=2, **known),
-        "without certainty": theory.split_pull_bound(p.means[1], cost, best, **known),
+        "by the arm's own cost": bounds.instance_pull_bound(gap, cost, best, n_objectives=2, **known),
+        "without certainty": bounds.split_pull_bound(p.means[1], cost, best, **known),
         "measured": float(pulls.run_cohv(arms, budget, 8, seed=seed).pulls[:, 1].mean()),
     }
     easy = cb.Problem([[0.8, 0.2], [0.2, 0.8], [0.05, 0.05]], [1.0, 0.5, 0.2])
     shape: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "complexity": easy.complexity}
     constants = theory.allocation_constant(3, 0.2), theory.exact_allocation_constant(easy.costs)
     budgets = {
-        "Theorem 2": theory.identification_budget(0.05, cost_ratio=0.2, **shape),
-        "by differences": theory.difference_error_budget(0.05, allocation=constants[0], **shape),
-        "and the exact constant": theory.difference_error_budget(0.05, allocation=constants[1], **shape),
+        "Theorem 2": bounds.identification_budget(0.05, cost_ratio=0.2, **shape),
+        "by differences": bounds.difference_error_budget(0.05, allocation=constants[0], **shape),
+        "and the exact constant": bounds.difference_error_budget(0.05, allocation=constants[1], **shape),
         "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
     }
     return {"pulls": pull_bounds, "budget": budgets}

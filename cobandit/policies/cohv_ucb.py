@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
-from cobandit.theory.sharper import cheapest
+from cobandit.theory.divergence import cheapest
 
 
 class CoHVUCB(OnlinePolicy):

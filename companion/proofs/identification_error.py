@@ -24,6 +24,7 @@ from cobandit.replay import play, replay_identification, spec
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
+from companion import bounds
 from companion.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.concentration import difference_deviation, uniform_deviation
@@ -269,7 +270,7 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
     >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8)
     799
     """
-    needed = theory.identification_budget(
+    needed = bounds.identification_budget(
         1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=2 / least_gap**2
     )
     return needed / n_arms
@@ -503,15 +504,15 @@ def compare_errors(
 ) -> Finding:
     """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
 
-    def bounds(by: float = 1.0) -> Floats:
+    def all_bounds(by: float = 1.0) -> Floats:
         cases = seen.drop(columns="error").assign(budget=by * seen["budget"]).to_dict("records")
         return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in cases])  # type: ignore[arg-type]
 
-    at, error = bounds(), seen["error"].to_numpy() - SLACK
+    at, error = all_bounds(), seen["error"].to_numpy() - SLACK
     return Finding(
         f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
         f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
-        {f"{exponent} ÷": below(error, bounds), f"{front} ÷": below(error, at)},
+        {f"{exponent} ÷": below(error, all_bounds), f"{front} ÷": below(error, at)},
         informative=bool((at < 1).any()),
     )
 
@@ -540,7 +541,7 @@ def check_difference_error(seed: int) -> Finding:
     """Exact error of CoPSI and of its adaptive form on two arms."""
     constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
     seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
-    return compare_errors(seen, theory.difference_error_bound, "16", "K(K−1)²D")
+    return compare_errors(seen, bounds.difference_error_bound, "16", "K(K−1)²D")
 
 
 def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
@@ -569,8 +570,8 @@ def check_variance_error(seed: int) -> Finding:
     rows = []
     for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):
         gap, variance = better - worse, better + worse - (better - worse) ** 2
-        H = theory.variance_complexity([gap, gap], [1.0, 1.0], variance)
+        H = bounds.variance_complexity([gap, gap], [1.0, 1.0], variance)
         for n in np.unique(np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)).tolist():
             rows.append((2.0 * n, 1.0, H, shared_error(better, worse, n)))
     seen = pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
-    return compare_errors(seen, theory.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D")
+    return compare_errors(seen, bounds.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D")

@@ -20,6 +20,7 @@ from scipy import stats
 from cobandit import theory
 from cobandit.policies import CoHVUCB
 from cobandit.problem import Problem, hypervolume
+from companion import bounds
 from companion.known_arms import two_arms
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.concentration import leaving_probability
@@ -233,7 +234,7 @@ def check_peeling(seed: int) -> Finding:
     exact = np.array([leaving_probability(*case, sides=1) for case in cases])
 
     def bound(raised: float = 1.0) -> Floats:
-        return np.array([theory.leaving_bound(T, raised * a) for T, a in cases])
+        return np.array([bounds.leaving_bound(T, raised * a) for T, a in cases])
 
     added = (T ** (2 - 2 * alpha))[:3]
     seen = ", ".join(f"{p:.2f}" for p in (T * exact)[:3])
@@ -312,8 +313,8 @@ def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.
     rows = []
     for problem, lam in problems:
         arm, how = int(problem.efficiency_gaps.argmax()), {"cost_ratio": lam, "budget": budget}
-        bounds = pull_bounds(problem, arm, **how)
-        rows.append({"made": adversarial_pulls(problem, arm, **how), "trivial": budget / lam, **bounds})
+        all_bounds = pull_bounds(problem, arm, **how)
+        rows.append({"made": adversarial_pulls(problem, arm, **how), "trivial": budget / lam, **all_bounds})
     return pd.DataFrame(rows)
 
 
@@ -322,7 +323,7 @@ def check_pulls(seed: int) -> Finding:
     """Pulls on the worst path that the event allows, and the mean of runs."""
     budget, runs, problems = 1e10, 8, worst_problems()
     worst = worst_paths(problems, budget)
-    made, bounds, told = worst["made"], worst["Theorem 1"], worst["Theorem 1"] < worst["trivial"]
+    made, all_bounds, told = worst["made"], worst["Theorem 1"], worst["Theorem 1"] < worst["trivial"]
     leading = [
         theory.leading_constant(p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam)
         * log(theory.horizon(budget, lam))
@@ -331,11 +332,11 @@ def check_pulls(seed: int) -> Finding:
     row = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)[0].iloc[0]
     return Finding(
         f"{len(made)} problems, B = {budget:.0e}; {runs} runs",
-        f"bound at least {(bounds / made).min():.3g} times the worst path, "
+        f"bound at least {(all_bounds / made).min():.3g} times the worst path, "
         f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
         f"below B/λ in {told.sum()} of {len(made)}",
         {
-            "4αC² ÷": below(made, lambda by: bounds - np.multiply(leading, 1 - 1 / by)),
+            "4αC² ÷": below(made, lambda by: all_bounds - np.multiply(leading, 1 - 1 / by)),
             "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
         },
         informative=bool(told.any()),
@@ -353,14 +354,14 @@ def check_regret(seed: int) -> Finding:
         return sum(gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget) for i in (1, 2, 3))
 
     made, how = np.array([worst(budget) for budget in budgets]), {"cost_ratio": lam}
-    bounds = [theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how) for b in budgets]
-    told = bounds < gaps.max() * budgets / lam
+    all_bounds = [theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how) for b in budgets]
+    told = all_bounds < gaps.max() * budgets / lam
     law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
     return Finding(
         f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
         f"growth exponent {law.value:.2f}, 0 is the logarithm; "
         f"bound below ΔB/λ at {told.sum()} of {len(budgets)}",
-        {"4αC² ÷": below(made, bounds)},
+        {"4αC² ÷": below(made, all_bounds)},
         informative=bool(told.any()),
     )
 
@@ -383,15 +384,15 @@ def check_event_bounds(seed: int) -> Finding:
 def check_split_bound(seed: int) -> Finding:
     """Expected pulls against a best arm whose index is ν*, exact."""
     best, mean, rows, budgets = 0.9, 0.4, [], [1e2, 1e4, 1e8, 1e15]
-    radius = theory.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
+    radius = bounds.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
     for budget in budgets:
         a = 2.0 * log(theory.horizon(budget, 1.0))
         n = np.arange(1, int(10 * a / (2 * radius) ** 2))
         beta = np.sqrt(a / n)
         needed = np.ceil(n * (best * np.maximum(0.5, 1 - beta) - beta) - SLACK)
         exact = 1 + stats.binom.sf(needed - 1, n, mean).sum()
-        bound = theory.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
-        paid = theory.radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=budget)
+        bound = bounds.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
+        paid = bounds.radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=budget)
         rows.append((exact, bound, paid))
     exact, bound, paid = np.array(rows).T
     return Finding(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from cobandit import _check, theory
+from cobandit import _check
+from companion import bounds
 from companion.proofs.checks import SLACK, Finding, Floats, Holds, below, check
 from companion.proofs.identification_error import two_arm_error
 
@@ -94,7 +95,7 @@ def check_overspend(seed: int) -> Finding:
     cases = [(0.25, 30, 0.02), (0.25, 800, 0.05), (0.25, 800, 0.1), (0.01, 400, 0.1), (0.01, 400, 0.5)]
     lam, budget, margin = np.array(cases).T
     seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
-    bound = np.array([theory.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
+    bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
     variance, step = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin), 2 / 3 * (1 - lam) * margin
     first, second = cut_bernstein(seen, bound, margin**2 * budget, variance, step)
     return Finding(
@@ -119,10 +120,10 @@ def check_random_cost_error(seed: int) -> Finding:
         # costs and rewards independent
         fails.append(over + (1 - over) * two_arm_error(better, worse, 2.0 * pulls, allocation=1.0))
     seen = np.array(fails)
-    spent = np.array([theory.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases])
+    spent = np.array([bounds.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases])
 
     def wrong(by: float = 1.0) -> Floats:
-        return np.array([theory.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases])
+        return np.array([bounds.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases])
 
     at = spent + wrong()
     return Finding(
@@ -149,7 +150,7 @@ def check_pilot(seed: int) -> Finding:
     off, least = pulls * eta * cost / (1 - lam), pulls * share
     tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
     seen = -np.expm1(K * np.log1p(-tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)))
-    at = np.array([theory.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r) for r, m, e in cases])
+    at = np.array([bounds.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r) for r, m, e in cases])
     variance, step = (1 - lam) ** 2 / 2, 2 / 3 * (1 - lam) * eta
     # what is declared where the pilot has not failed
     declared = np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost

@@ -17,6 +17,7 @@ from cobandit.errors import BudgetError
 from cobandit.problem import Problem
 from cobandit.replay.kernels._cache import compiled
 from cobandit.stats import metrics
+from companion import bounds
 from companion.known_arms import Arms
 
 
@@ -144,7 +145,7 @@ BOUNDS = ("Theorem 1", "lean", "instance", "threshold", "split")
 def pull_bounds(
     problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> dict[str, float]:
-    r"""Theorem 1 and the sharper bounds of `cobandit.theory` for one suboptimal arm.
+    r"""Theorem 1 and the sharper bounds of `companion.bounds` for one suboptimal arm.
 
     Parameters
     ----------
@@ -167,20 +168,20 @@ def pull_bounds(
 
     Examples
     --------
-    >>> bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, cost_ratio=1.0, budget=99)
-    >>> {name: int(bound) for name, bound in bounds.items()}
+    >>> all_bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, cost_ratio=1.0, budget=99)
+    >>> {name: int(bound) for name, bound in all_bounds.items()}
     {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590, 'split': 260}
     """
     gap, cost, best = problem.efficiency_gaps[arm], problem.costs[arm], problem.efficiency.max()
     how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     D, means = problem.n_objectives, problem.means[arm]
-    radius = theory.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
+    radius = bounds.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
     return {
         "Theorem 1": theory.pull_bound(gap, n_arms=problem.n_arms, n_objectives=D, **how),
-        "lean": theory.lean_pull_bound(gap, n_objectives=D, **how),
-        "instance": theory.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
-        "threshold": theory.radius_pull_bound(radius, n_objectives=D, **how),
-        "split": theory.split_pull_bound(means, cost, best, **how),
+        "lean": bounds.lean_pull_bound(gap, n_objectives=D, **how),
+        "instance": bounds.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
+        "threshold": bounds.radius_pull_bound(radius, n_objectives=D, **how),
+        "split": bounds.split_pull_bound(means, cost, best, **how),
     }
 
 
@@ -224,9 +225,9 @@ def compare_bounds(
     for arm in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
         counts = runs.pulls[:, arm]
         low, high = metrics.mean_interval(counts)
-        bounds = pull_bounds(problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha)
-        bought = theory.completed_utility_bound(1 / problem.costs[arm], budget, arms.cost_ratio)
+        all_bounds = pull_bounds(problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha)
+        bought = bounds.completed_utility_bound(1 / problem.costs[arm], budget, arms.cost_ratio)
         seen = {"simulated": counts.mean(), "low": low, "high": high}
         most = {"affordable": bought, "trivial": budget / arms.cost_ratio}
-        rows.append({"arm": arm, "gap": problem.efficiency_gaps[arm], **bounds, **seen, **most})
+        rows.append({"arm": arm, "gap": problem.efficiency_gaps[arm], **all_bounds, **seen, **most})
     return pd.DataFrame(rows).sort_values("gap", ignore_index=True), runs

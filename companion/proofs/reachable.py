@@ -13,7 +13,8 @@ from scipy import optimize, stats
 from cobandit import _check, dominance, theory
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
-from cobandit.theory.identification import largest_complexity
+from companion import bounds
+from companion.bounds.reachable_sets import largest_complexity
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.identification_error import swapped_costs, two_arm_error
 from companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
@@ -23,14 +24,14 @@ from companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     r"""Arms whose empirical gap is the largest for some errors of the means within ``slack`` / 2.
 
-    One mixed-integer linear program for each arm that `cobandit.theory.may_leave` names, and for each of the
+    One mixed-integer linear program for each arm that `companion.bounds.may_leave` names, and for each of the
     two cases in which its gap is the larger of :math:`\Delta^-` and :math:`\Delta^+`.
 
     Parameters
     ----------
     means : array_like, shape (k, D)
     slack : float
-        Twice what a mean may err by, as in `cobandit.theory.may_leave`.
+        Twice what a mean may err by, as in `companion.bounds.may_leave`.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     array([False, False,  True])
     """
     means = _check.means(means)
-    named = theory.may_leave(means, slack)
+    named = bounds.may_leave(means, slack)
     for arm in np.flatnonzero(named).tolist():
         named[arm] = any(_has_largest_gap(means, arm, slack / 2, case) for case in (True, False))
     return named
@@ -99,7 +100,7 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
     Returns
     -------
     int
-        Sets that gap elimination comes to and `cobandit.theory.reachable_sets` does not have.
+        Sets that gap elimination comes to and `companion.bounds.reachable_sets` does not have.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
 
     for run in range(runs):  # noqa: B007 - read in see
         eliminate(len(means), see)
-    return len(visited - {tuple(each) for sets in theory.reachable_sets(means) for each in sets.tolist()})
+    return len(visited - {tuple(each) for sets in bounds.reachable_sets(means) for each in sets.tolist()})
 
 
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
@@ -130,7 +131,7 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame, two rows
-        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `cobandit.theory.may_leave` and
+        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `companion.bounds.may_leave` and
         ``exact`` by `exactly_leave`.  Each is at most the one before.
 
     Examples
@@ -140,9 +141,9 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     """
     rng, rows = np.random.default_rng(seed), []
     drawn = Problem(rng.random((n_arms, 2)), 10 ** rng.uniform(-1, 0, n_arms))
-    gaps, sets = np.sort(drawn.classification_gaps), theory.reachable_sets(drawn.means, exactly_leave)
+    gaps, sets = np.sort(drawn.classification_gaps), bounds.reachable_sets(drawn.means, exactly_leave)
     for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
-        named = theory.reachable_complexity(problem.means, problem.costs)
+        named = bounds.reachable_complexity(problem.means, problem.costs)
         rows.append((costly, problem.complexity, named, largest_complexity(sets, problem.costs, gaps)))
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
@@ -282,8 +283,8 @@ class Disjunctions:
         for row, (weights, _) in zip(matrix, self._rows, strict=True):
             row[list(weights)] = list(weights.values())
         limits = np.array([limit for _, limit in self._rows])
-        bounds, held = optimize.Bounds(least, most), optimize.LinearConstraint(matrix, -np.inf, limits)
-        found = optimize.milp(np.zeros(len(whole)), integrality=whole, bounds=bounds, constraints=held)
+        all_bounds, held = optimize.Bounds(least, most), optimize.LinearConstraint(matrix, -np.inf, limits)
+        found = optimize.milp(np.zeros(len(whole)), integrality=whole, bounds=all_bounds, constraints=held)
         return bool(found.status != 2)  # scipy's number for infeasible
 
 
@@ -312,9 +313,9 @@ def check_sets(seed: int) -> Finding:
     # margins move one by one, let the middle one leave up to g/2
     cases = {
         "γ/8 ×": (exactly_leave, three_arms(1 / 4 + APART)),
-        "γ/8 by intervals ×": (theory.may_leave, three_arms(1 / 2 + APART)),
+        "γ/8 by intervals ×": (bounds.may_leave, three_arms(1 / 2 + APART)),
     }
-    told = all(len(theory.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
+    told = all(len(bounds.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
     return Finding(
         f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
         f"{missing} sets that are not listed",
@@ -328,7 +329,7 @@ def check_reachable_error(seed: int) -> Finding:
     """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
     better, worse, cheap = 0.55, 0.45, 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
-    L, H = theory.exact_allocation_constant(p.costs), theory.reachable_complexity(p.means, p.costs)
+    L, H = theory.exact_allocation_constant(p.costs), bounds.reachable_complexity(p.means, p.costs)
     how: dict[str, Any] = {"n_arms": 3, "n_objectives": 1, "allocation": L, "complexity": H}
     budgets = np.geomspace(20, 2000, 8)
     first, last = (budgets // (L * costs) for costs in (p.costs.sum(), 2 * cheap))
@@ -337,7 +338,7 @@ def check_reachable_error(seed: int) -> Finding:
     seen = np.array(wrong) - (1 - worse) ** first
 
     def bound(by: float = 1.0) -> Floats:
-        return np.array([theory.difference_error_bound(by * budget, **how) for budget in budgets])
+        return np.array([bounds.difference_error_bound(by * budget, **how) for budget in budgets])
 
     at = bound()
     return Finding(
@@ -352,8 +353,8 @@ def check_reachable_error(seed: int) -> Finding:
 def check_one_objective(seed: int) -> Finding:
     """H_reach over the sum of c/γ², one objective, exactly."""
     costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
-    most = theory.reachable_complexity(means, costs, exactly_leave)
-    total = theory.summed_complexity(Problem(means, costs).classification_gaps, costs)
+    most = bounds.reachable_complexity(means, costs, exactly_leave)
+    total = bounds.summed_complexity(Problem(means, costs).classification_gaps, costs)
     return Finding(
         "three arms, of which the middle one just may leave",
         f"{most / total:.4f}, where 16/9 is allowed",
@@ -367,14 +368,14 @@ def check_least_error(seed: int) -> Finding:
     rows = []  # least error, budget, complexity
     for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
         p = hard_family(np.ones(size + 1), size)[1]
-        H = theory.reachable_complexity(p.means, p.costs)
+        H = bounds.reachable_complexity(p.means, p.costs)
         apart = 1 / 4 if size == 1 else p.classification_gaps[1] / SHARE
         rows += [(best_test_error(n, apart), n, H) for n in budgets]
     least, pulls, complexity = np.array(rows).T
 
     def bound(by: float = 1.0) -> Floats:
         cases = zip(pulls, complexity, strict=True)
-        return np.array([theory.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases])
+        return np.array([bounds.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases])
 
     rng, scaled, fronts = np.random.default_rng(seed), [], []
     for K, size in ((2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (5, 3)):
@@ -384,7 +385,7 @@ def check_least_error(seed: int) -> Finding:
         for arm, q in enumerate(others, start=1):
             small = (q.means - first.means)[arm, 0] / 2  # gamma_i = s C_i
             sum_ = costs[: arm + 1].sum()
-            scaled.append(theory.reachable_complexity(q.means, costs) * small**2 / sum_)
+            scaled.append(bounds.reachable_complexity(q.means, costs) * small**2 / sum_)
     at = bound()
     return Finding(
         f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems, fronts to {size} arms",

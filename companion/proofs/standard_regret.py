@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check, theory
 from cobandit.errors import CobanditError
+from companion import bounds
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.optimism import adversarial_pulls, worst_problems
 
@@ -202,15 +203,15 @@ def check_completed(seed: int) -> Finding:
     tiny, chance, reach = 10_000, 0.03, 2000
     earned = optimal_utility([1.0], [[1, tiny]], [[1 - chance, chance]], reach)[1:]
     budgets, mean = np.arange(1, reach + 1) / tiny, (1 - chance) / tiny + chance
-    bounds = np.array([theory.completed_utility_bound(1.0, b, 1 / tiny) for b in budgets])
+    all_bounds = np.array([bounds.completed_utility_bound(1.0, b, 1 / tiny) for b in budgets])
     above = earned * mean - budgets
     fixed = 3 - 1 / tiny  # holds two pulls at a cost of one each
-    low = theory.counted_cost_bounds(fixed, 1 / tiny)[0]
+    low = bounds.counted_cost_bounds(fixed, 1 / tiny)[0]
     return Finding(
         f"λ = {1 / tiny:g}, {reach:,} budgets; a fixed cost of one",
         f"from B − {fixed - 2:.4f} to B + {above.max():.3f}",
         {
             "1 in B − 1 ÷": lambda by: fixed - (fixed - low) / by <= 2,
-            "1 − λ ÷": below(above - SLACK, bounds - budgets),
+            "1 − λ ÷": below(above - SLACK, all_bounds - budgets),
         },
     )

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from cobandit import _check, theory
+from cobandit import _check
 from cobandit.policies import CoPSIOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
+from companion import bounds
 from companion.known_arms import share_instances
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 
@@ -132,7 +133,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     table : EvaluationTable
         Its evaluation split, instances that all configurations have.
     delta : float
-        As in `cobandit.theory.least_evaluations`, whose evaluations are added up at the declared costs.
+        As in `companion.bounds.least_evaluations`, whose evaluations are added up at the declared costs.
 
     Returns
     -------
@@ -146,7 +147,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     """
     source = pack_shared(table)
     rewards = source.feedback.rows[:, 2:].reshape(table.n_arms, -1, table.n_objectives)
-    least = theory.least_evaluations(rewards, delta)
+    least = bounds.least_evaluations(rewards, delta)
     return float(least @ source.costs / (rewards.shape[1] * source.costs.sum()))
 
 
@@ -165,7 +166,7 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
     -------
     dict
         ``"variance kept"``, the median over pairs of the variance of the difference over the sum of both
-        variances; ``"paired"``, the share of the instances by `cobandit.theory.paired_error_bound` with the
+        variances; ``"paired"``, the share of the instances by `companion.bounds.paired_error_bound` with the
         median variance of the difference.
 
     Examples
@@ -182,7 +183,7 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
     known = np.full((2, 2, 1), float(np.median(paired)))
 
     def bound(n: int) -> float:
-        return theory.paired_error_bound([n], [gap, gap], known, n_instances=n_instances)
+        return bounds.paired_error_bound([n], [gap, gap], known, n_instances=n_instances)
 
     depth = 1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))
     kept = float(np.median(paired / np.maximum(independent, 1e-12)))
@@ -210,11 +211,11 @@ def check_tails(seed: int) -> Finding:
     tails = np.array([tail for (tail, *_), _ in cases]) - SLACK
 
     def hoeffding(by: float) -> list[float]:
-        return [theory.hoeffding_serfling_tail(sqrt(by) * e, n, N) for (_, e, n, _), N in cases]
+        return [bounds.hoeffding_serfling_tail(sqrt(by) * e, n, N) for (_, e, n, _), N in cases]
 
     def bernstein(variance: float = 1.0, width: float = 1.0) -> list[float]:
         return [
-            theory.bernstein_serfling_tail(e, n, N, values.var() / variance, 1 / width)
+            bounds.bernstein_serfling_tail(e, n, N, values.var() / variance, 1 / width)
             for (_, e, n, values), N in cases
         ]
 
@@ -251,9 +252,9 @@ def check_error_once(seed: int) -> Finding:
     for better, worse, N in ((1, 0, 20), (10, 2, 40), (300, 100, 1000), (900, 60, 1000), (60, 0, 1000)):
         gap, variance = (better - worse) / N, (better + worse) / N - ((better - worse) / N) ** 2
         for n in np.unique(np.linspace(1, N, 40).astype(int)).tolist():
-            plain = theory.once_error_bound([n], [gap] * 2, n_objectives=1, n_instances=N)
+            plain = bounds.once_error_bound([n], [gap] * 2, n_objectives=1, n_instances=N)
             of_pair = np.full((2, 2, 1), variance)
-            paired = theory.paired_error_bound([n], [gap] * 2, of_pair, n_instances=N)
+            paired = bounds.paired_error_bound([n], [gap] * 2, of_pair, n_instances=N)
             rows.append((two_arms_once(better, worse, N, n) - SLACK, plain, paired))
     error, plain, paired = np.array(rows).T
     return Finding(
@@ -281,7 +282,7 @@ def check_early_error(seed: int) -> Finding:
         feedback = share_instances(rewards, np.ones((2, 1)))
         returned = run_kernel(finder, feedback, seed, np.arange(runs), realised=False).returned
         depth, gap = int(share * N), (better - worse) / N
-        planned = theory.once_error_bound([depth], [gap] * 2, n_objectives=1, n_instances=N)
+        planned = bounds.once_error_bound([depth], [gap] * 2, n_objectives=1, n_instances=N)
         rows.append((1 - (returned == [True, False]).all(axis=1).mean(), delta, planned))
     wrong, early, planned = np.array(rows).T
     low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)  # that much below is chance, once in 740 cases
@@ -302,7 +303,7 @@ def sequential_ratio(counts: Sequence[int], other: Sequence[int], delta: float) 
     Parameters
     ----------
     counts, other : sequence of int, length 3
-        As in `cobandit.theory.least_instances`; the average is on the first.
+        As in `companion.bounds.least_instances`; the average is on the first.
     delta : float
 
     Returns
@@ -349,7 +350,7 @@ def check_least_instances(seed: int) -> Finding:
     delta = np.array([case[2] for case in cases])
 
     def least(by: float = 1.0) -> Floats:
-        return np.array([theory.least_instances(c, other, d / by) for c, other, d in cases])
+        return np.array([bounds.least_instances(c, other, d / by) for c, other, d in cases])
 
     N = sum(cases[-1][0])
     return Finding(
@@ -369,7 +370,7 @@ def check_certainty(seed: int) -> Finding:
     spent = (1 - 1.5 * deltas) * g + SLACK  # three fronts, each guessed at delta / 2
 
     def least(by: float = 1.0) -> Floats:
-        return np.array([theory.least_evaluations(rewards, delta)[0] for delta in deltas / by])
+        return np.array([bounds.least_evaluations(rewards, delta)[0] for delta in deltas / by])
 
     return Finding(
         f"two configurations, {g} instances, {len(deltas)} levels",

@@ -16,6 +16,7 @@ import cobandit as cb
 from cobandit import dominance, theory
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
+from companion import bounds
 from companion.proofs import (
     allocation,
     concentration,
@@ -39,7 +40,7 @@ def test_the_exact_constant_is_the_maximum_over_all_orders(costs):
 @given(costs_of)
 def test_constants_are_ordered(costs):
     of = allocation.constants(costs)
-    needed = theory.needed_allocation_constant(len(costs), of["lambda"])
+    needed = bounds.needed_allocation_constant(len(costs), of["lambda"])
     logarithmic = 1 + np.log(costs.sum() / np.sort(costs)[:2].sum())
     assert 1 <= of["exact"] <= min(needed, logarithmic) * (1 + 1e-12)
     assert of["published"] - needed == pytest.approx(1 / (1 + of["lambda"]))
@@ -48,7 +49,7 @@ def test_constants_are_ordered(costs):
 @pytest.mark.parametrize("n_arms", [2, 3, 10])
 def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
     log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
-    assert theory.needed_allocation_constant(n_arms, 1.0) == pytest.approx(log_bar)
+    assert bounds.needed_allocation_constant(n_arms, 1.0) == pytest.approx(log_bar)
     assert theory.exact_allocation_constant(np.ones(n_arms)) == pytest.approx(log_bar)
 
 
@@ -101,7 +102,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     """No costs and no other gaps bring the bound below one earlier; equal costs of two arms do it there."""
     costs = np.array([random.uniform(0.05, 1) for _ in range(n_arms)])
     gaps = np.array([gap, gap, *(random.uniform(gap, 1) for _ in range(n_arms - 2))])
-    starts = theory.identification_budget(
+    starts = bounds.identification_budget(
         1.0,
         n_arms=n_arms,
         n_objectives=2,
@@ -112,7 +113,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     assert earliest <= starts / costs.sum() * (1 + 1e-9)
     if n_arms == 2:
         equal = theory.cost_complexity(gaps, [1.0, 1.0])
-        exact = theory.identification_budget(1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal)
+        exact = bounds.identification_budget(1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal)
         assert earliest == pytest.approx(exact / 2)
 
 
@@ -126,9 +127,9 @@ def test_what_costs_do_to_the_complexities(gaps, random):
     equal = theory.cost_complexity(gaps, np.full(len(gaps), 0.3))
     assert equal == pytest.approx(0.3 * (np.arange(1, len(gaps) + 1) / np.sort(gaps) ** 2).max())
     by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
-    assert theory.summed_complexity(gaps, costs) == pytest.approx(by_hand)
+    assert bounds.summed_complexity(gaps, costs) == pytest.approx(by_hand)
     # the sum with the most expensive arms hardest is within a harmonic number of the maximum
-    dearest_hardest = theory.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
+    dearest_hardest = bounds.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
     harmonic = 1 + sum(1 / k for k in range(2, len(gaps) + 1))
     assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (1 + 1e-9)
 
@@ -260,7 +261,7 @@ def bounds_of(problem, budget, allocation):
     how = {"n_arms": problem.n_arms, "n_objectives": problem.n_objectives, "complexity": problem.complexity}
     return [
         bound(budget, allocation=allocation, **how)
-        for bound in (theory.sharpened_error_bound, theory.difference_error_bound)
+        for bound in (bounds.sharpened_error_bound, bounds.difference_error_bound)
     ]
 
 
@@ -273,10 +274,10 @@ def test_the_bound_by_differences(target, method, allocation):
     constant = (
         theory.allocation_constant(3, 0.2),
         theory.exact_allocation_constant(problem.costs),
-        theory.needed_allocation_constant(3, 1.0),
+        bounds.needed_allocation_constant(3, 1.0),
     )[allocation]
     how = {"n_arms": 3, "n_objectives": 2, "complexity": problem.complexity}
-    budget = theory.difference_error_budget(target, allocation=constant, **how)
+    budget = bounds.difference_error_budget(target, allocation=constant, **how)
     by_means, by_differences = bounds_of(problem, budget, constant)
     assert by_differences == pytest.approx(target) and by_means > 3 * target
     measured = identification_error.errors_by_budget(problem, [budget + 3], 1000, method=method)
@@ -408,6 +409,6 @@ def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
         finder = cb.PSISR(np.ones(n_arms), budget, 1)
         assert finder.n_rounds >= budget
         shares = (budget - n_arms) / (
-            theory.needed_allocation_constant(n_arms, 1.0) * np.arange(n_arms, 1, -1)
+            bounds.needed_allocation_constant(n_arms, 1.0) * np.arange(n_arms, 1, -1)
         )
         assert (finder.targets >= shares * (1 - 1e-9)).all()

@@ -18,6 +18,7 @@ import cobandit as cb
 from cobandit import theory
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
+from companion import bounds
 from companion import known_arms as known
 from companion.proofs import concentration, optimism, pulls, standard_regret
 
@@ -182,9 +183,9 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
         on = seen.on_needed_event(problem.best_arm)
         for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
-            bounds = pulls.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
+            all_bounds = pulls.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
             for name in ("lean", "instance", "threshold"):
-                most = bounds[name] - failures + 1e-6
+                most = all_bounds[name] - failures + 1e-6
                 assert (seen.pulls[on[:, i], i] <= most).all()
                 broken += int((seen.pulls[~on[:, i], i] > most).sum())
     assert broken > 10
@@ -207,11 +208,11 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
     if gap < 1e-3:
         return
     how = {"cost_ratio": lam, "budget": 1e5, "alpha": alpha}
-    split = theory.split_pull_bound(means, mean_cost, best, **how)
-    radius = theory.threshold_radius(means, mean_cost, best, cost_ratio=lam)
-    tight = theory.radius_pull_bound(radius, n_objectives=D, **how)
-    linear = theory.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
-    lean = theory.lean_pull_bound(gap, n_objectives=D, **how)
+    split = bounds.split_pull_bound(means, mean_cost, best, **how)
+    radius = bounds.threshold_radius(means, mean_cost, best, cost_ratio=lam)
+    tight = bounds.radius_pull_bound(radius, n_objectives=D, **how)
+    linear = bounds.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
+    lean = bounds.lean_pull_bound(gap, n_objectives=D, **how)
     paper = theory.pull_bound(gap, n_arms=2, n_objectives=D, **how)
     assert split <= tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
     failures = 2 * (D + 1) * theory.horizon(1e5, lam) ** (2 - 2 * alpha)
@@ -223,7 +224,7 @@ def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
     lam, best = 0.1, mean / mean_cost + gap
     if best > 1 / lam:
         return
-    radius = theory.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam) if mean * mean else 1.0
+    radius = bounds.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam) if mean * mean else 1.0
     at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
     assert at == pytest.approx(best, rel=1e-6)
 
@@ -260,7 +261,7 @@ def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(better, worse
     budget = 80.0
     exact = exact_pulls(better, worse, budget, alpha)
     how = {"cost_ratio": 1.0, "budget": budget, "alpha": alpha}
-    bound = theory.split_pull_bound([worse], 1.0, better, **how)
+    bound = bounds.split_pull_bound([worse], 1.0, better, **how)
     assert exact <= bound < min(budget, 6 * exact)
     seen = pulls.run_cohv(known.designed_arms([[better], [worse]], [1.0, 1.0]), budget, 400, alpha=alpha)
     spread = seen.pulls[:, 1].std(ddof=1) / 20
@@ -273,12 +274,12 @@ def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, a
     """Chances that an index is too large, summed; the sum is at most what any fixed margin eps gives."""
     mean, budget, lam = 0.5, 1e4, 0.5
     best = 0.9**D
-    radius = 2 * theory.threshold_radius([mean] * D, 1.0, best, cost_ratio=lam)
+    radius = 2 * bounds.threshold_radius([mean] * D, 1.0, best, cost_ratio=lam)
     T, n = theory.horizon(budget, lam), np.arange(1, 400_000)
     a, coordinates = alpha * log(T), D + 1
     chances = np.minimum(1, coordinates * np.exp(-2 * np.maximum(0, radius * np.sqrt(n) - sqrt(a)) ** 2))
     failures = coordinates * T ** (2 - 2 * alpha)
-    bound = theory.split_pull_bound([mean] * D, 1.0, best, cost_ratio=lam, budget=budget, alpha=alpha)
+    bound = bounds.split_pull_bound([mean] * D, 1.0, best, cost_ratio=lam, budget=budget, alpha=alpha)
     assert chances.sum() <= bound - 1 - failures <= 1.05 * chances.sum() + 1
     for eps in np.linspace(0.02, 0.98, 40) * radius:
         fixed = a / (radius - eps) ** 2 + coordinates / np.expm1(2 * eps**2)
@@ -290,7 +291,7 @@ def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, a
 @given(st.integers(1, 60), st.floats(0.05, 0.85), st.floats(0.1, 8))
 def test_chances_of_an_index_that_is_too_large(n, mean, a):
     """One coin at unit cost, exactly: the index reaches 0.9 no more often than the split bound counts."""
-    radius = 2 * theory.threshold_radius([mean], 1.0, 0.9, cost_ratio=1.0)
+    radius = 2 * bounds.threshold_radius([mean], 1.0, 0.9, cost_ratio=1.0)
     beta = sqrt(a / n)
     index = np.minimum(1.0, np.arange(n + 1) / n + beta) / max(0.5, 1 - beta)
     exact = stats.binom.pmf(np.arange(n + 1), n, mean)[index >= 0.9].sum()
@@ -336,9 +337,9 @@ def test_the_worst_run_on_the_event_attains_the_threshold_bound():
     how = {"cost_ratio": 0.25, "budget": 1200.0}
     played = adversarial_run(three, **how)
     for arm in (1, 2):
-        bounds = pulls.pull_bounds(three, arm, **how)
-        assert played[arm] == optimism.adversarial_pulls(three, arm, **how) == int(bounds["threshold"])
-        assert bounds["split"] < played[arm] < bounds["lean"] < bounds["Theorem 1"]
+        all_bounds = pulls.pull_bounds(three, arm, **how)
+        assert played[arm] == optimism.adversarial_pulls(three, arm, **how) == int(all_bounds["threshold"])
+        assert all_bounds["split"] < played[arm] < all_bounds["lean"] < all_bounds["Theorem 1"]
     assert played[0] > 100  # the best arm's turn came, so the others had ended
 
 
@@ -348,11 +349,11 @@ HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
-        (lambda: theory.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
-        (lambda: theory.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
-        (lambda: theory.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5), "best_efficiency"),
-        (lambda: theory.lean_pull_bound(0.0, **HOW), "gap"),
+        (lambda: bounds.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
+        (lambda: bounds.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
+        (lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
+        (lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5), "best_efficiency"),
+        (lambda: bounds.lean_pull_bound(0.0, **HOW), "gap"),
     ],
 )
 def test_bounds_refuse(call, message):
@@ -362,11 +363,11 @@ def test_bounds_refuse(call, message):
 
 def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     def bound(budget):
-        return theory.lean_pull_bound(0.5, n_objectives=1, cost_ratio=0.5, budget=budget)
+        return bounds.lean_pull_bound(0.5, n_objectives=1, cost_ratio=0.5, budget=budget)
 
-    at = theory.informative_budget(bound, 0.5)
+    at = bounds.informative_budget(bound, 0.5)
     assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
-    assert theory.informative_budget(lambda budget: 10 * budget, 0.5) == inf
+    assert bounds.informative_budget(lambda budget: 10 * budget, 0.5) == inf
 
 
 def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
@@ -376,7 +377,7 @@ def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
         asked.append(theory.horizon(budget, 1e-9))  # refuses what it cannot count
         return inf
 
-    assert theory.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf and max(asked) < 2**62
+    assert bounds.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf and max(asked) < 2**62
 
 
 def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
@@ -385,10 +386,10 @@ def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
     for row in frame.to_dict("records"):
         assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
         assert row["low"] <= row["simulated"] <= row["high"]
-        bounds = pulls.pull_bounds(
+        all_bounds = pulls.pull_bounds(
             arms.problem, row["arm"], cost_ratio=arms.cost_ratio, budget=100.0, alpha=0.5
         )
-        assert {name: row[name] for name in pulls.BOUNDS} == bounds
+        assert {name: row[name] for name in pulls.BOUNDS} == all_bounds
 
 
 @pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)])
@@ -423,7 +424,7 @@ def test_the_bound_for_a_bonus_on_the_ratio_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
     lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
     log_T = log(theory.horizon(budget, lam))
-    bound = 1 + theory.ratio_leading_constant(0.8, cost_ratio=lam) * log_T + 4 * (1 + log_T)
+    bound = 1 + bounds.ratio_leading_constant(0.8, cost_ratio=lam) * log_T + 4 * (1 + log_T)
     rng = np.random.default_rng(0)
     counts = [pulls_by_bonus(lam, rewards, costs, budget, rng)[1] for _ in range(3)]
     assert bound / 10 < min(counts) <= max(counts) <= bound < budget / lam
@@ -434,7 +435,7 @@ def test_theorem_1_has_room_for_feasible_selection(lam, share, budget, D, alpha)
     """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
     how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
     gap = share / lam
-    assert theory.pull_bound(gap, n_arms=2, **how) >= theory.lean_pull_bound(gap, **how) + 1 / lam
+    assert theory.pull_bound(gap, n_arms=2, **how) >= bounds.lean_pull_bound(gap, **how) + 1 / lam
 
 
 # ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
@@ -496,7 +497,7 @@ def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
     always = standard_regret.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
     most = standard_regret.optimal_utility(mean_costs, steps, chances, 60)
     for b in range(1, 61):
-        low, high = theory.counted_cost_bounds(b / 20, 0.1)
+        low, high = bounds.counted_cost_bounds(b / 20, 0.1)
         assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
 
 
@@ -550,11 +551,11 @@ def test_fits_find_the_law_that_made_the_data():
 def test_the_two_forms_of_the_peeled_bound(pulls, alpha):
     blocks = math.ceil(math.sqrt(alpha) / 2 * math.log(pulls) ** 1.5)
     plain = math.sqrt(math.e) * blocks * pulls ** (-2 * alpha)
-    assert theory.leaving_bound(pulls, alpha) <= plain * (1 + 1e-9)
+    assert bounds.leaving_bound(pulls, alpha) <= plain * (1 + 1e-9)
 
 
 def test_what_is_lost_off_the_event_vanishes_above_one_half():
-    lost = [T * theory.leaving_bound(T, 0.6) for T in (10**6, 10**12, 10**24, 10**48)]
+    lost = [T * bounds.leaving_bound(T, 0.6) for T in (10**6, 10**12, 10**24, 10**48)]
     assert lost == sorted(lost, reverse=True) and lost[-1] < 0.01
-    half = [T * theory.leaving_bound(T, 0.5) for T in (10**6, 10**12, 10**24)]
+    half = [T * bounds.leaving_bound(T, 0.5) for T in (10**6, 10**12, 10**24)]
     assert half == sorted(half)

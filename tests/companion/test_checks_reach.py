@@ -11,6 +11,7 @@ from support.strategies import examples
 import cobandit as cb
 from cobandit import theory
 from cobandit.errors import CobanditError
+from companion import bounds
 from companion.proofs import reachable
 
 
@@ -20,7 +21,7 @@ from companion.proofs import reachable
 def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
     means = np.random.default_rng(seed).random((K, D))
     exact = reachable.exactly_leave(means, slack)
-    assert (exact <= theory.may_leave(means, slack)).all()
+    assert (exact <= bounds.may_leave(means, slack)).all()
     for corner in product((-1, 1), repeat=K * D):
         gaps = cb.classification_gaps(means + np.reshape(corner, (K, D)) * slack / 2 * (1 - 1e-6))
         assert exact[gaps == gaps.max()].all()
@@ -33,7 +34,7 @@ def test_the_programs_exclude_more_than_the_intervals():
     for seed in range(12):
         means = np.random.default_rng(seed).random((6, 2))
         slack = np.sort(cb.classification_gaps(means))[-1] / 2
-        fewer += (theory.may_leave(means, slack) & ~reachable.exactly_leave(means, slack)).sum()
+        fewer += (bounds.may_leave(means, slack) & ~reachable.exactly_leave(means, slack)).sum()
     assert fewer > 0
 
 
@@ -48,8 +49,8 @@ def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(see
 @pytest.mark.slow
 def test_swapped_costs_are_told_apart():
     means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
-    hard = theory.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave)
-    easy = theory.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reachable.exactly_leave)
+    hard = bounds.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave)
+    easy = bounds.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reachable.exactly_leave)
     assert hard == pytest.approx(640) and easy == pytest.approx(120)
 
 
@@ -71,10 +72,10 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
         # gamma_i = s C_i, and a complexity of at most 1 / (s^2 C_i)
         gap = changed[arm].max()
         assert problem.classification_gaps[arm] == pytest.approx(gap)
-        complexity = theory.reachable_complexity(problem.means, costs)
+        complexity = bounds.reachable_complexity(problem.means, costs)
         assert complexity <= total[arm] / gap**2 * (1 + 1e-9)
         if size == 1:
-            within = 16 / 9 * theory.summed_complexity(problem.classification_gaps, costs)
+            within = 16 / 9 * bounds.summed_complexity(problem.classification_gaps, costs)
             assert complexity <= within * (1 + 1e-9)
     assert (contested[1:] / total[1:]).sum() >= theory.exact_allocation_constant(contested) - 0.5 - 1e-12
     # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
@@ -95,7 +96,7 @@ def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size
     means = np.random.default_rng(seed).uniform(0, 0.4, (K, 1))
     means[0] = 0.8 if alike else 0.4
     gaps = cb.classification_gaps(means)
-    for sets in theory.reachable_sets(means):
+    for sets in bounds.reachable_sets(means):
         for active in sets:
             assert gaps[active].max() <= 2 * np.sort(gaps)[active.sum() - 1] + 1e-9
 
@@ -115,4 +116,4 @@ def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better
         least = min(least, on_second[allowed].min(initial=1.0))
     best = reachable.best_test_error(pulls)
     assert best <= least + 1e-12 and best == pytest.approx(least, abs=0.02)
-    assert best >= theory.least_error(float(pulls), allocation=1.0, complexity=32.0)
+    assert best >= bounds.least_error(float(pulls), allocation=1.0, complexity=32.0)

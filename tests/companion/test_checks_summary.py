@@ -11,6 +11,7 @@ import pytest
 from cobandit import theory
 from cobandit.errors import CobanditError
 from cobandit.replay.running import Runs
+from companion import bounds
 from companion.proofs import (
     allocation,
     checks,
@@ -71,11 +72,11 @@ def ten_more(*args, selection, policy=optimism.CoHVUCB, **named):
     return policy(K, D, budget + 10 * (selection == "feasible"), selection=selection, **named)
 
 
-def twice_as_many(rewards, delta, least=theory.least_evaluations):
+def twice_as_many(rewards, delta, least=bounds.least_evaluations):
     return 2 * least(rewards, delta)
 
 
-def twice_the_instances(*tables_and_delta, least=theory.least_instances):
+def twice_the_instances(*tables_and_delta, least=bounds.least_instances):
     return 2 * least(*tables_and_delta)
 
 
@@ -115,7 +116,7 @@ OTHERS = {
     "No method errs less for every cost vector": (
         theory,
         "least_error",
-        lambda budget, least=theory.least_error, **how: 3 * least(budget, **how),
+        lambda budget, least=bounds.least_error, **how: 3 * least(budget, **how),
     ),
     "Pulls that no method can save": (
         theory,

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit import _check, theory
+from cobandit import _check
 from cobandit.errors import CobanditError
+from companion import bounds
 
 
 @pytest.mark.parametrize("x", [1.0, 3.0, 1e6])
@@ -44,4 +45,4 @@ def test_an_integer_beyond_floating_point_is_refused():
 )
 def test_gaps_that_no_bound_can_be_told_of(gap, said):
     with pytest.raises(CobanditError, match=said):
-        theory.instance_pull_bound(gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99)
+        bounds.instance_pull_bound(gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99)

@@ -12,7 +12,8 @@ from support.strategies import cost_vectors, mean_matrices, problems
 
 from cobandit import Problem, classification_gaps, hypervolume, pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.theory import cost_complexity, exact_allocation_constant, summed_complexity
+from cobandit.theory import cost_complexity, exact_allocation_constant
+from companion.bounds import summed_complexity
 
 
 def complexity(gaps, costs):

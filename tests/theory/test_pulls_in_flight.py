@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit import theory
+from companion import bounds
 
 
 def test_one_at_a_time_needs_no_more():
@@ -83,7 +84,7 @@ def test_on_the_event_no_arm_is_begun_more_often_than_the_bound(at_once):
     problem = cb.Problem(means, [0.75, 0.75, 0.5])
     radius = np.array(
         [
-            theory.threshold_radius(means[arm], problem.costs[arm], problem.efficiency.max(), cost_ratio=0.25)
+            bounds.threshold_radius(means[arm], problem.costs[arm], problem.efficiency.max(), cost_ratio=0.25)
             for arm in (1, 2)
         ]
     )

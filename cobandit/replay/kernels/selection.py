@@ -17,7 +17,7 @@ from cobandit.policies.asktell import AskTell
 from cobandit.policies.cohv_ucb import find_largest_efficiency
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import compile_run, draw, register_formula
-from cobandit.theory.sharper import cheapest
+from cobandit.theory.divergence import cheapest
 
 
 @inner

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit import theory
 from cobandit.errors import CobanditError
-from cobandit.theory.once import needed_in, smallest_changes
+from companion import bounds
+from companion.bounds.certainty import needed_in, smallest_changes
 from companion.proofs.without_replacement import least_share
 
 
@@ -57,14 +57,14 @@ def test_no_certificate_has_fewer_evaluations_of_any_configuration(rewards):
     sets = np.array(list(product((False, True), repeat=n_arms * n_instances)))
     sets = sets.reshape(-1, n_arms, n_instances)
     fewest = sets[are_certificates(rewards, sets)].sum(axis=2).min(axis=0)
-    assert (theory.least_evaluations(rewards) <= fewest + 1e-9).all()
+    assert (bounds.least_evaluations(rewards) <= fewest + 1e-9).all()
 
 
 def test_the_least_is_reached_where_one_objective_decides():
     """One right on all ten, others on six: every set of six of its evaluations is a certificate."""
     rewards = np.ones((2, 10, 1))
     rewards[1, 6:] = 0
-    assert theory.least_evaluations(rewards).tolist() == [6, 0]
+    assert bounds.least_evaluations(rewards).tolist() == [6, 0]
     seen = np.ones((2, 2, 10), dtype=bool)
     seen[0, 0, 6:] = seen[1, 0, 7:] = False  # six ones of ten: level with the other, if the rest is zero
     assert are_certificates(rewards, seen).tolist() == [False, True]
@@ -105,7 +105,7 @@ def brute_force(rewards, delta):
 def test_the_bound_is_the_best_of_its_kind(seed, delta):
     rng = np.random.default_rng(seed)
     rewards = rng.random((int(rng.integers(2, 5)), 5, int(rng.integers(1, 4)))) ** rng.uniform(0.2, 5)
-    assert theory.least_evaluations(rewards, delta) == pytest.approx(brute_force(rewards, delta))
+    assert bounds.least_evaluations(rewards, delta) == pytest.approx(brute_force(rewards, delta))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -161,11 +161,11 @@ def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: theory.least_evaluations(np.ones((2, 3))),
-        lambda: theory.least_evaluations(np.ones((2, 0, 1))),
-        lambda: theory.least_evaluations(np.full((2, 3, 1), 1.5)),
-        lambda: theory.least_evaluations(np.ones((2, 3, 1)), delta=0.5),
-        lambda: theory.least_evaluations(np.ones((2, 3, 1)), delta=-0.1),
+        lambda: bounds.least_evaluations(np.ones((2, 3))),
+        lambda: bounds.least_evaluations(np.ones((2, 0, 1))),
+        lambda: bounds.least_evaluations(np.full((2, 3, 1), 1.5)),
+        lambda: bounds.least_evaluations(np.ones((2, 3, 1)), delta=0.5),
+        lambda: bounds.least_evaluations(np.ones((2, 3, 1)), delta=-0.1),
     ],
 )
 def test_arguments_out_of_range_are_refused(wrong):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit import theory
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PairedEvidence
+from companion import bounds
 from companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
 
 
@@ -19,8 +19,8 @@ from companion.proofs.without_replacement import exact_tails, largest_ratio, ord
 @pytest.mark.parametrize(
     "bound",
     [
-        lambda e, n, N, _: theory.hoeffding_serfling_tail(e, n, N),
-        lambda e, n, N, x: theory.bernstein_serfling_tail(e, n, N, x.var()),
+        lambda e, n, N, _: bounds.hoeffding_serfling_tail(e, n, N),
+        lambda e, n, N, x: bounds.bernstein_serfling_tail(e, n, N, x.var()),
     ],
     ids=["Hoeffding", "Bernstein"],
 )
@@ -29,7 +29,7 @@ def test_the_bounds_of_serflings_kind_hold_at_every_depth_for_all_later_ones(bou
 
 
 CUT = {
-    "3 in place of 2": lambda e, n, N, x: theory.hoeffding_serfling_tail(e * 1.5**0.5, n, N),
+    "3 in place of 2": lambda e, n, N, x: bounds.hoeffding_serfling_tail(e * 1.5**0.5, n, N),
     "without 1 + 1/n": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - n / N)) if n < N else 0.0,
     "n unseen, not n - 1": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - (n + 1) / N)) if n + 1 < N else 1.0,
     "Gauss in place of Bernstein": lambda e, n, N, x: exp(-n * e**2 / (2 * x.var())),
@@ -42,7 +42,7 @@ def test_a_constant_that_is_cut_is_noticed(bound):
 
 
 def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
-    factors = [theory.serfling_factor(n, 100) for n in range(1, 101)]
+    factors = [bounds.serfling_factor(n, 100) for n in range(1, 101)]
     assert factors[0] == 1 and factors[-1] == 0 and (np.diff(factors) < 0).all()
     for n in (10, 49):
         assert factors[n - 1] == pytest.approx(1 - (n - 1) / 100)
@@ -66,13 +66,13 @@ def test_the_error_of_two_arms_by_enumeration(better, worse, depth):
 
 def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_elsewhere():
     gaps, options = [0.2, 0.1, 0.4], {"n_objectives": 2, "n_instances": 1000}
-    assert theory.once_error_bound([1000, 1000], gaps, **options) == 0
-    assert theory.once_error_bound([1000, 1000], [0.0, 0.0, 0.4], **options) == 0
-    assert theory.once_error_bound([1000, 999], [0.0, 0.0, 0.4], **options) == inf
+    assert bounds.once_error_bound([1000, 1000], gaps, **options) == 0
+    assert bounds.once_error_bound([1000, 1000], [0.0, 0.0, 0.4], **options) == 0
+    assert bounds.once_error_bound([1000, 999], [0.0, 0.0, 0.4], **options) == inf
     expected = [600 * 0.4**2, 800 * 0.2**2]  # the largest gap first
     factor = [(1 - n / 1000) * (1 + 1 / n) for n in (600, 800)]
     bound = 2 * 3 * 2 * sum(exp(-x / (32 * f)) for x, f in zip(expected, factor, strict=True))
-    assert theory.once_error_bound([600, 800], gaps, **options) == pytest.approx(bound)
+    assert bounds.once_error_bound([600, 800], gaps, **options) == pytest.approx(bound)
     with_replacement = 2 * 3 * 2 * sum(exp(-x / 32) for x in expected)
     assert bound < with_replacement / 5
 
@@ -80,23 +80,23 @@ def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_e
 def test_pairing_pays_where_answers_are_alike():
     depths, gaps = [400, 450], [0.2, 0.2, 0.3]
     alike, independent = np.full((3, 3, 1), 0.02), np.full((3, 3, 1), 0.5)
-    bounds = [theory.paired_error_bound(depths, gaps, v, n_instances=500) for v in (alike, independent)]
-    plain = theory.once_error_bound(depths, gaps, n_objectives=1, n_instances=500)
-    assert 1e3 * bounds[0] < min(plain, bounds[1])
-    assert theory.paired_error_bound(depths, gaps, np.ones((3, 3, 1)), n_instances=500) > plain
+    all_bounds = [bounds.paired_error_bound(depths, gaps, v, n_instances=500) for v in (alike, independent)]
+    plain = bounds.once_error_bound(depths, gaps, n_objectives=1, n_instances=500)
+    assert 1e3 * all_bounds[0] < min(plain, all_bounds[1])
+    assert bounds.paired_error_bound(depths, gaps, np.ones((3, 3, 1)), n_instances=500) > plain
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: theory.serfling_factor(5, 4),
-        lambda: theory.serfling_factor(0, 4),
-        lambda: theory.hoeffding_serfling_tail(0.0, 1, 4),
-        lambda: theory.hoeffding_serfling_tail(0.1, 1, 4, width=-1),
-        lambda: theory.bernstein_serfling_tail(0.1, 1, 4, variance=-0.1),
-        lambda: theory.once_error_bound([1], [0.1, 0.1, 0.1], n_objectives=1, n_instances=4),
-        lambda: theory.once_error_bound([1], [0.1, -0.1], n_objectives=1, n_instances=4),
-        lambda: theory.paired_error_bound([1], [0.1, 0.1], np.ones((3, 3, 1)), n_instances=4),
+        lambda: bounds.serfling_factor(5, 4),
+        lambda: bounds.serfling_factor(0, 4),
+        lambda: bounds.hoeffding_serfling_tail(0.0, 1, 4),
+        lambda: bounds.hoeffding_serfling_tail(0.1, 1, 4, width=-1),
+        lambda: bounds.bernstein_serfling_tail(0.1, 1, 4, variance=-0.1),
+        lambda: bounds.once_error_bound([1], [0.1, 0.1, 0.1], n_objectives=1, n_instances=4),
+        lambda: bounds.once_error_bound([1], [0.1, -0.1], n_objectives=1, n_instances=4),
+        lambda: bounds.paired_error_bound([1], [0.1, 0.1], np.ones((3, 3, 1)), n_instances=4),
     ],
 )
 def test_arguments_out_of_range_are_refused(wrong):
@@ -174,8 +174,8 @@ def test_no_instance_is_needed_where_nothing_can_be_told_and_all_but_one_where_a
 ):
     a, b = min(a, N), min(b, N - min(a, N))
     counts = [a, b, N - a - b]
-    assert theory.least_instances(counts, counts, delta) == pytest.approx(N * (1 - 2 * delta))
-    assert theory.least_instances([N, 0, 0], [0, N, 0], delta) == pytest.approx(1 - 2 * delta, abs=1e-9)
+    assert bounds.least_instances(counts, counts, delta) == pytest.approx(N * (1 - 2 * delta))
+    assert bounds.least_instances([N, 0, 0], [0, N, 0], delta) == pytest.approx(1 - 2 * delta, abs=1e-9)
 
 
 def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
@@ -191,7 +191,7 @@ def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
                 powers[n] = max(powers[n], float(first @ chosen))
     whole = sum(max(0.0, 1 - 0.25 - power) for power in powers)
     assert (
-        theory.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= whole + 1e-12
+        bounds.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= whole + 1e-12
     )  # a randomised test may do better
 
 

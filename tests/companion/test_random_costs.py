@@ -7,14 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cobandit import theory
+from companion import bounds
 from companion.proofs import overspending
 
 
 @pytest.mark.slow
 @given(st.floats(0.02, 0.9), st.floats(0.01, 0.3), st.integers(20, 300))
 def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, budget):
-    bound = theory.overspend_bound(budget, delta, cost_ratio=lam)
+    bound = bounds.overspend_bound(budget, delta, cost_ratio=lam)
     assert overspending.worst_overspend(budget, delta, cost_ratio=lam) <= bound
     costs = np.array([lam**0.25, lam**0.75])
     pulls = np.floor((1 - delta) * budget * np.array([0.3, 0.7]) / costs).astype(int)
@@ -38,18 +38,18 @@ def test_the_convolution_against_all_outcomes(pulls):
 @example(0.01, 1.0, 0.06)  # the coefficient of the square is zero, but for rounding
 def test_at_the_planning_margin_both_exponents_are_equal(lam, allocation, complexity):
     how = {"allocation": allocation, "complexity": complexity}
-    margin = theory.planning_margin(cost_ratio=lam, **how)
+    margin = bounds.planning_margin(cost_ratio=lam, **how)
     budget = 10.0 * allocation * complexity
-    planned = theory.difference_error_rate(**how) * (1 - margin) * budget
-    assert -np.log(theory.overspend_bound(budget, margin, cost_ratio=lam)) == pytest.approx(planned)
+    planned = bounds.difference_error_rate(**how) * (1 - margin) * budget
+    assert -np.log(bounds.overspend_bound(budget, margin, cost_ratio=lam)) == pytest.approx(planned)
     assert 0 < margin < 1
     assert complexity < 3 or margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
 
 
 def test_certain_costs_need_no_margin():
-    assert theory.overspend_bound(10.0, 0.1, cost_ratio=1.0) == 0
-    assert theory.planning_margin(allocation=1.0, complexity=10.0, cost_ratio=1.0) == 0
-    assert theory.pilot_failure_bound(5, 0.1, n_arms=2, cost_ratio=1.0) == 0
+    assert bounds.overspend_bound(10.0, 0.1, cost_ratio=1.0) == 0
+    assert bounds.planning_margin(allocation=1.0, complexity=10.0, cost_ratio=1.0) == 0
+    assert bounds.pilot_failure_bound(5, 0.1, n_arms=2, cost_ratio=1.0) == 0
 
 
 @given(st.floats(0.05, 0.9), st.floats(0.0, 1.0), st.floats(0.05, 0.5), st.integers(1, 200))
@@ -60,4 +60,4 @@ def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(lam, place, eta
     means = lam + (1 - lam) * np.arange(pulls + 1) / pulls
     chances = stats.binom.pmf(np.arange(pulls + 1), pulls, (cost - lam) / (1 - lam))
     failing = chances[abs(means - cost) >= eta * cost * (1 + 1e-9)].sum()
-    assert 2 * failing <= theory.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
+    assert 2 * failing <= bounds.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12

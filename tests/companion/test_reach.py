@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit import theory
+from companion import bounds
 
 
 def problems(max_arms=6):
@@ -31,7 +31,7 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
     gaps = np.sort(p.classification_gaps)
     # without any error one set of each size is reached: at least its cost counts
     least = max(np.sort(costs)[:k].sum() / gaps[k - 1] ** 2 for k in range(2, len(costs) + 1))
-    reached = theory.reachable_complexity(means, costs)
+    reached = bounds.reachable_complexity(means, costs)
     assert least * (1 - 1e-9) <= max(reached, costs.sum() / gaps[-1] ** 2) <= p.complexity * (1 + 1e-9)
 
 
@@ -40,7 +40,7 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
 def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slack):
     means, _ = problem
     rng = np.random.default_rng(0)
-    named = theory.may_leave(means, slack)
+    named = bounds.may_leave(means, slack)
     for _ in range(50):
         errors = np.sign(rng.uniform(-1, 1, means.shape)) * slack / 2 * (1 - 1e-9)
         gaps = cb.classification_gaps(means + errors)
@@ -48,7 +48,7 @@ def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slac
 
 
 def test_all_arms_may_leave_if_anything_may_happen():
-    assert theory.may_leave([[0.9], [0.8], [0.2]], 10.0).all()
+    assert bounds.may_leave([[0.9], [0.8], [0.2]], 10.0).all()
 
 
 @given(problems(5), st.integers(0, 2**16))
@@ -57,22 +57,22 @@ def test_the_order_of_the_arms_does_not_matter(problem, seed):
     means, costs = problem
     order = np.random.default_rng(seed).permutation(len(means))
     one, two = (
-        theory.reachable_complexity(means, costs),
-        theory.reachable_complexity(means[order], costs[order]),
+        bounds.reachable_complexity(means, costs),
+        bounds.reachable_complexity(means[order], costs[order]),
     )
     assert one == pytest.approx(two)
 
 
 def test_two_arms_have_the_complexity_of_the_paper():
     p = cb.Problem([[0.75, 0.5], [0.5, 0.75]], [1.0, 0.25])
-    assert theory.reachable_complexity(p.means, p.costs) == pytest.approx(p.complexity)
+    assert bounds.reachable_complexity(p.means, p.costs) == pytest.approx(p.complexity)
 
 
 def test_ties_have_no_finite_complexity():
     tied = [[0.5, 0.5], [0.5, 0.8], [0.1, 0.1]]
-    assert theory.reachable_complexity(tied, [1, 1, 1]) == np.inf
+    assert bounds.reachable_complexity(tied, [1, 1, 1]) == np.inf
     with pytest.raises(cb.CobanditError, match="gap is zero"):
-        theory.reachable_sets(tied)
+        bounds.reachable_sets(tied)
 
 
 @pytest.mark.slow
@@ -80,13 +80,13 @@ def test_too_many_sets_are_refused():
     means = np.random.default_rng(0).random((40, 2)) * 0.5
     means[0] = [0.95, 0.95]  # one arm dominates all others, whose gaps are alike
     with pytest.raises(cb.CobanditError, match="take fewer arms"):
-        theory.reachable_sets(means)
+        bounds.reachable_sets(means)
 
 
 def test_the_lower_bound_is_below_the_upper_one_and_falls_with_the_budget():
     how = {"allocation": 1.5, "complexity": 30.0}
-    upper = [theory.difference_error_bound(b, n_arms=3, n_objectives=1, **how) for b in (1, 100, 1000)]
-    lower = [theory.least_error(b, **how) for b in (1, 100, 1000)]
+    upper = [bounds.difference_error_bound(b, n_arms=3, n_objectives=1, **how) for b in (1, 100, 1000)]
+    lower = [bounds.least_error(b, **how) for b in (1, 100, 1000)]
     assert all(low < up for low, up in zip(lower, upper, strict=True)) and lower == sorted(lower)[::-1]
     with pytest.raises(cb.CobanditError, match="at least 1"):
-        theory.least_error(1.0, allocation=0.9, complexity=1.0)
+        bounds.least_error(1.0, allocation=0.9, complexity=1.0)

@@ -1,0 +1,60 @@
+"""Constants for evaluations in flight: several are under way while the next arm is chosen (ours)."""
+
+from math import log, sqrt
+
+from cobandit import _check
+from cobandit.theory.online import horizon
+
+
+# ----------------------------------------------------------------------------- several evaluations at once
+def alpha_in_flight(
+    at_once: int, n_init: int, *, budget: float, cost_ratio: float, alpha: float = 2.0
+) -> float:
+    r"""Exploration constant :math:`\alpha_m` that makes up for m evaluations in flight (ours).
+
+    .. math::
+
+        \alpha_m = \kappa \alpha, \qquad
+        \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
+                 \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
+
+    Radii count what is in flight, and are too narrow by that: of the n evaluations of an arm that were begun,
+    s = n - p are told, with :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides.  On the event
+    of Theorem 1 at :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of its
+    mean, and p of them, whichever they are, move it by at most p.  So the mean over the s that are told is
+    within
+
+    .. math::
+
+        \frac ns \Bigl(\sqrt{\frac{\alpha \log T_B}{n}} + \frac pn\Bigr)
+        \le \sqrt{\frac{\alpha_m \log T_B}{n}}
+
+    of the truth, and optimism holds with radii at :math:`\alpha_m`.
+
+    Where the order of results is unrelated to what they are, :math:`\kappa = 1 + (m - 1) / n_0` is enough: in
+    the order of arrival results are independent draws, and :math:`n / s` is the whole loss.  It is related
+    where fast answers come first and speed is an objective.
+
+    Parameters
+    ----------
+    at_once : int
+        m >= 1, most evaluations in flight.
+    n_init : int
+        :math:`n_0 \ge 1`, evaluations of each arm that are told before the index decides.
+    budget, cost_ratio, alpha : float
+        B, lambda, and the alpha at which the event of Theorem 1 holds.
+
+    Returns
+    -------
+    float
+        alpha itself for one at a time.
+
+    Examples
+    --------
+    >>> round(alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0), 3)
+    3.186
+    """
+    others = _check.count(at_once, "at_once", 1) - 1
+    n_init, alpha = _check.count(n_init, "n_init", 1), _check.positive(alpha, "alpha")
+    spread = others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio)))
+    return alpha * ((1 + others / n_init) * (1 + spread)) ** 2

@@ -1,0 +1,178 @@
+"""Theorem 2 by its own proof with smaller constants, its inverse, and a lower bound on the error (ours)."""
+
+from math import exp, inf, log
+
+from numpy.typing import ArrayLike
+
+from cobandit import _check
+from cobandit.errors import CobanditError
+from cobandit.problem import check_gaps
+from cobandit.theory.identification import allocation_constant, checked_problem, decay_budget
+
+
+def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
+    r"""Not the paper's: what its proof uses of its normaliser, :math:`L_{K,\lambda} - 1/(1+\lambda)`.
+
+    Step 2 of the proof of Theorem 2 needs one term for each removal that more sampling follows, which leave
+    active sets of K, ..., 3 arms.  The term of :math:`\ell = 2` is never used.  At equal costs what is left
+    is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the normaliser of PSI-SR.
+
+    Parameters
+    ----------
+    n_arms : int
+        K >= 2.
+    cost_ratio : float
+        lambda in (0, 1].
+
+    Returns
+    -------
+    float
+        A constant with which no run spends more than B, whatever the costs in [lambda, 1].  Time O(K).
+
+    Examples
+    --------
+    >>> needed_allocation_constant(3, 1.0)  # 1 + 1/3
+    1.3333333333333333
+    """
+    return allocation_constant(n_arms, cost_ratio) - 1 / (1 + cost_ratio)
+
+
+def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
+    r"""Not the paper's: :math:`\sum_i c_i / \gamma_i^2`, which charges each arm its own cost.
+
+    The paper's :math:`H_{\mu,c}` sorts gaps and costs apart from each other, so that it does not see which
+    arm is the expensive one; this sum does.
+
+    Parameters
+    ----------
+    gaps, costs : array_like, shape (K,)
+        Classification gaps >= 0, and costs in any unit.
+
+    Returns
+    -------
+    float
+        ``inf`` if a gap is zero.  Time O(K).
+
+    Raises
+    ------
+    CobanditError
+        If the lengths differ, a gap is negative or a cost is not positive.
+
+    Examples
+    --------
+    >>> summed_complexity([0.5, 0.25], [1.0, 2.0]), summed_complexity([0.5, 0.25], [2.0, 1.0])
+    (36.0, 24.0)
+    """
+    gaps, costs = check_gaps(gaps, costs)
+    return float((costs / gaps**2).sum()) if gaps.all() else inf
+
+
+def sharpened_error_bound(
+    budget: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+) -> float:
+    r"""Not the paper's: Theorem 2 by its own proof, without what that gives away.
+
+    .. math:: 2K(K-1)D \exp\Bigl(\frac{1}{32} - \frac{B}{32\, L H_{\mu,c}}\Bigr)
+
+    Three steps are tightened.  Lemma 2 holds for margins that err by less than :math:`\gamma_{(k)}/4`, hence
+    for means that err by less than :math:`\gamma_{(k)}/8`; a target loses at most one pull to its floor, not
+    half of them; there are K - 1 phases, not K.
+
+    Parameters
+    ----------
+    budget : float
+        B > 0.
+    n_arms, n_objectives : int
+        K >= 2 and D >= 1.
+    allocation : float
+        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide by:
+        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for what known costs allow.
+    complexity : float
+        :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
+
+    Returns
+    -------
+    float
+        It may exceed one, and then says nothing.
+
+    Examples
+    --------
+    >>> how = {"n_arms": 3, "n_objectives": 2, "complexity": 10.0}
+    >>> sharper = sharpened_error_bound(1e4, allocation=allocation_constant(3, 1.0), **how)
+    >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
+    True
+
+    At a budget of L times the complexity the exponent is zero:
+
+    >>> sharpened_error_bound(20.0, allocation=2.0, **how)
+    24.0
+    """
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    budget = _check.positive(budget, "budget")
+    scale = 32 * _check.positive(allocation, "allocation") * complexity
+    return 2 * n_arms * (n_arms - 1) * n_objectives * exp(1 / 32 - budget / scale)
+
+
+def identification_budget(
+    error: float, *, n_arms: int, n_objectives: int, cost_ratio: float, complexity: float
+) -> float:
+    r"""Budget at which Theorem 2 promises an error of at most p.
+
+    .. math:: B = 256\, L_{K,\lambda} H_{\mu,c} \log(2K^2 D / p)
+
+    Parameters
+    ----------
+    error : float
+        p in (0, 1]; at 1 the budget from which on the theorem says anything.
+    n_arms, n_objectives, cost_ratio, complexity
+        As in `identification_error_bound`.
+
+    Returns
+    -------
+    float
+        B, in the unit of the complexity; ``inf`` where that is.
+
+    Examples
+    --------
+    >>> how = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 1.0, "complexity": 10.0}
+    >>> round(identification_error_bound(identification_budget(0.05, **how), **how), 6)
+    0.05
+    """
+    n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    scale = decay_budget(n_arms, cost_ratio, complexity)
+    return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))
+
+
+def least_error(budget: float, *, allocation: float, complexity: float) -> float:
+    r"""Not the paper's: an error that no method can stay below on all problems of a hard family.
+
+    .. math:: \frac14 \exp\Bigl( - \frac{18\, B}{(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
+
+    For every cost vector and every p < K there are K - p + 1 problems with p arms on the front such that
+    whoever spends at most B errs on the first with probability more than one half, or on one of the others
+    with at least this, at that problem's own complexity; c holds the costs of K - p + 1 arms, of any.
+
+    Parameters
+    ----------
+    budget : float
+        B > 0, on average on the first problem.
+    allocation : float
+        :math:`L^\star(c)`, `exact_allocation_constant`, of the K - p + 1 arms that are contested.
+    complexity : float
+        `reachable_complexity`, whichever of the two rules says who may leave.
+
+    Returns
+    -------
+    float
+        In (0, 1/4].
+
+    Examples
+    --------
+    >>> round(least_error(10.0, allocation=1.5, complexity=100.0), 4)
+    0.0413
+    """
+    allocation = _check.positive(allocation, "allocation")
+    if allocation < 1:
+        raise CobanditError(f"allocation is {allocation}: the exact constant is at least 1")
+    rate = 18 / ((allocation - 1 / 2) * _check.positive(complexity, "complexity"))
+    return exp(-rate * _check.positive(budget, "budget")) / 4

@@ -1,0 +1,87 @@
+"""Bounds on the utility that a budget can earn, and on the regret that nobody avoids (ours)."""
+
+from cobandit import _check
+from cobandit.problem import Problem
+from cobandit.theory.divergence import least_divergence
+
+
+# ------------------------------------------------------------ pulls completed within the budget
+def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
+    r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
+
+    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
+    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where
+    :math:`B < C_\tau \le B + c_\tau` and costs lie in [lambda, 1].
+
+    Parameters
+    ----------
+    budget, cost_ratio : float
+        B > 0 and lambda in (0, 1].
+
+    Returns
+    -------
+    low, high : float
+        The lower end is what the proof of Corollary 1 uses.
+
+    Examples
+    --------
+    >>> counted_cost_bounds(9, 0.5)
+    (8.0, 9.5)
+    """
+    budget = _check.positive(budget, "budget")
+    return budget - 1, budget + 1 - _check.positive(cost_ratio, "cost_ratio", 1.0)
+
+
+def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: float) -> float:
+    r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
+
+    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of `counted_cost_bounds`.
+
+    Parameters
+    ----------
+    best_efficiency : float
+        :math:`\nu_{i^\star} \ge 0`.
+    budget, cost_ratio : float
+        B > 0 and lambda in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> completed_utility_bound(0.5, 9, 0.5)
+    4.75
+    """
+    best_efficiency = _check.non_negative(best_efficiency, "best_efficiency")
+    return best_efficiency * counted_cost_bounds(budget, cost_ratio)[1]
+
+
+def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
+    r"""Not the paper's: :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`, a lower bound.
+
+    No method whose pulls of suboptimal arms are fewer than every power of B on all problems has an efficiency
+    regret that grows more slowly than this times log B.
+
+    Parameters
+    ----------
+    problem : Problem
+        Means in (0, 1), mean costs in [lambda, 1].
+    cost_ratio : float
+        lambda.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> problem = Problem([[0.75], [0.5]], [1.0, 1.0])
+    >>> round(least_regret_slope(problem, cost_ratio=1.0), 4)  # 0.25 / kl(0.5, 0.75)
+    1.738
+    """
+    best, total = float(problem.efficiency.max()), 0.0
+    for mean, cost, gap in zip(problem.means, problem.costs, problem.efficiency_gaps, strict=True):
+        if gap > 0:
+            total += float(gap) / least_divergence(mean, float(cost), best, cost_ratio=cost_ratio)
+    return total
