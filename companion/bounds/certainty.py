@@ -10,11 +10,6 @@ from cobandit.dominance import TIE, pareto_mask
 from cobandit.errors import CobanditError
 
 
-def _at_no_gap(n: int, n_instances: int) -> float:
-    """A gap of zero is never told before everything is seen."""
-    return 0.0 if n == n_instances else inf
-
-
 # ----------------------------------------------------------------------------- what certainty costs at least
 def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
     r"""Instances that a method touches on average if it meets them in random order.

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from cobandit import _check
 from cobandit.errors import CobanditError
-from companion.bounds.certainty import _at_no_gap
 
 
 def _depth(n: int, n_instances: int) -> tuple[int, int]:
@@ -150,6 +149,11 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     return ordered[:-1]
 
 
+def _zero_gap_bound(n: int, n_instances: int) -> float:
+    """Bound on the error at a gap of zero: a tie is resolved only once every instance is evaluated."""
+    return 0.0 if n == n_instances else inf
+
+
 def once_error_bound(
     depths: Sequence[int], gaps: ArrayLike, *, n_objectives: int, n_instances: int, delta: float = 0.0
 ) -> float:
@@ -194,7 +198,7 @@ def once_error_bound(
     """
     n_arms = len(_phases(depths, gaps)) + 1
     terms = [
-        hoeffding_serfling_tail(gap / 8, n, n_instances) if gap else _at_no_gap(n, n_instances)
+        hoeffding_serfling_tail(gap / 8, n, n_instances) if gap else _zero_gap_bound(n, n_instances)
         for n, gap in zip(depths, _phases(depths, gaps), strict=True)
     ]
     early = _check.non_negative(delta, "delta")
@@ -239,7 +243,9 @@ def paired_error_bound(
         raise CobanditError(f"variances: shape (K, K, D) for {len(needed) + 1} arms, got {variances.shape}")
     pairs = variances[np.triu_indices(len(variances), 1)].ravel().tolist()
     return 2 * sum(
-        bernstein_serfling_tail(gap / 4, n, n_instances, variance, 2.0) if gap else _at_no_gap(n, n_instances)
+        bernstein_serfling_tail(gap / 4, n, n_instances, variance, 2.0)
+        if gap
+        else _zero_gap_bound(n, n_instances)
         for n, gap in zip(depths, needed, strict=True)
         for variance in pairs
     )
