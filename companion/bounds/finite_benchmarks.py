@@ -12,7 +12,7 @@ bounds.
 """
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, inf
 
 import numpy as np
 from numpy.typing import ArrayLike

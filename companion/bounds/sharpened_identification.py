@@ -97,6 +97,7 @@ def sharpened_error_bound(
 
     Examples
     --------
+    >>> from cobandit.theory import identification_error_bound
     >>> how = {"n_arms": 3, "n_objectives": 2, "complexity": 10.0}
     >>> sharper = sharpened_error_bound(1e4, allocation=allocation_constant(3, 1.0), **how)
     >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
@@ -134,6 +135,7 @@ def identification_budget(
 
     Examples
     --------
+    >>> from cobandit.theory import identification_error_bound
     >>> how = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 1.0, "complexity": 10.0}
     >>> round(identification_error_bound(identification_budget(0.05, **how), **how), 6)
     0.05
