@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies import PSISR, CoHVUCB, CoPSI, CoPSIOnce
@@ -216,7 +216,7 @@ def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tupl
     (True, 45)
     """
     times, value = [], None
-    for _ in range(_check.count(repetitions, "repetitions", 1)):
+    for _ in range(_validation.count(repetitions, "repetitions", 1)):
         start = process_time()
         value = function()
         times.append(process_time() - start)

@@ -1,6 +1,5 @@
 from . import advice as advice
 from . import dominance as dominance
-from . import faults as faults
 from . import live as live
 from . import policies as policies
 from . import problem as problem
@@ -17,7 +16,7 @@ from .errors import BudgetError as BudgetError
 from .errors import CobanditError as CobanditError
 from .errors import DatasetUnavailable as DatasetUnavailable
 from .errors import GuaranteeWarning as GuaranteeWarning
-from .faults import TableError as TableError
+from .errors import TableError as TableError
 from .live.journal import Journal as Journal
 from .policies import HVUCB as HVUCB
 from .policies import PSISR as PSISR

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 
 #: Means no further apart than this are equal.  Scores in [0, 1] that are added up in another order differ in
@@ -59,10 +59,10 @@ def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLik
     >>> pareto_mask([[0.1 + 0.2 + 0.3], [0.3 + 0.2 + 0.1]])
     array([ True,  True])
     """
-    means, tolerance = _check.means(means), _check.numbers(tolerance, "tolerance", None)
+    means, tolerance = _validation.means(means), _validation.numbers(tolerance, "tolerance", None)
     if tolerance.shape not in ((), means.shape[1:]) or (tolerance < 0).any():
         raise CobanditError(f"tolerance: one number >= 0 is needed, or one per objective, got {tolerance}")
-    standard = _check.choice(dominance, "dominance", ("strict", "standard")) == "standard"
+    standard = _validation.choice(dominance, "dominance", ("strict", "standard")) == "standard"
     if not standard:
         return np.array([not (means > mean + tolerance).all(axis=1).any() for mean in means])
     ranks = _rank(means, tolerance)
@@ -112,7 +112,7 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     >>> m[1, 0], M[0, 1], M[1, 0]
     (np.float64(0.125), np.float64(0.25), np.float64(-0.125))
     """
-    means = _check.means(means)
+    means = _validation.means(means)
     difference = means[None, :, :] - means[:, None, :]
     return difference.min(axis=2), (-difference).max(axis=2)
 
@@ -164,7 +164,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     >>> classification_gaps([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
     array([0.125, 0.125, 0.125])
     """
-    means = _check.means(means)
+    means = _validation.means(means)
     # Delta^-, of which only the positive part counts: an arm's margin over itself is zero
     dominated_by = np.array([(means - mean).min(axis=1).max() for mean in means])
     dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set

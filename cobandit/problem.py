@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, dominance
+from cobandit import _validation, dominance
+from cobandit._text import as_html
 from cobandit.errors import CobanditError
-from cobandit.faults import as_html
 
 
 def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
@@ -34,7 +34,7 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     >>> hypervolume([[0.5, 0.5], [1.0, 0.25]])
     array([0.25, 0.25])
     """
-    array = _check.numbers(means, "means", None)
+    array = _validation.numbers(means, "means", None)
     if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
         raise CobanditError(f"means: entries >= 0, objectives in the last dimension, got shape {array.shape}")
     return np.prod(array, axis=-1)
@@ -83,10 +83,10 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
 def check_gaps(gaps: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Classification gaps >= 0 and positive costs, one each of at least one arm."""
-    gaps = _check.numbers(gaps, "gaps", 1)
+    gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
         raise CobanditError("gaps: one for each arm is needed, and none may be negative")
-    return gaps, _check.costs(costs, n_arms=len(gaps))
+    return gaps, _validation.costs(costs, n_arms=len(gaps))
 
 
 class Problem:
@@ -136,11 +136,11 @@ class Problem:
     """
 
     def __init__(self, means: ArrayLike, costs: ArrayLike, names: Sequence[str] | None = None):
-        self.means = _check.means(means)
+        self.means = _validation.means(means)
         if (self.means < 0).any() or (self.means > 1).any():
             arm, d = np.argwhere((self.means < 0) | (self.means > 1))[0]
             raise CobanditError(f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]")
-        self.costs = _check.costs(costs, n_arms=len(self.means))
+        self.costs = _validation.costs(costs, n_arms=len(self.means))
         self.names = tuple(map(str, range(self.n_arms) if names is None else names))
         if len(self.names) != self.n_arms or len(set(self.names)) != self.n_arms:
             raise CobanditError(f"names: {self.n_arms} different names are needed, got {list(self.names)}")

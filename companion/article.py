@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 
 import cobandit as cb
 from cobandit import theory
+from cobandit._text import amount
 from cobandit.advice.words import percent
-from cobandit.faults import amount
 from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, LINES, method_style, name_rows
 from companion import bounds, claims, known_arms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from cobandit.policies.registry import Spec
 from cobandit.problem import Problem, hypervolume
@@ -73,8 +73,8 @@ def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None)
     arrays = [np.asarray(each, dtype=np.float64) for each in rows]
     together = np.concatenate(arrays)
     least, most = float(together[:, 0].min()), float(together[:, 0].max())
-    cost_ratio = least if cost_ratio is None else _check.positive(cost_ratio, "cost_ratio", 1.0)
-    if least <= 0 or _check.add_slack(least) < cost_ratio or most > _check.add_slack(1.0):
+    cost_ratio = least if cost_ratio is None else _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    if least <= 0 or _budget.add_slack(least) < cost_ratio or most > _budget.add_slack(1.0):
         raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{cost_ratio:g}, 1]")
     return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 
@@ -124,8 +124,8 @@ def designed_arms(means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, gr
     >>> arms.problem.means.ravel(), arms.problem.costs.round(9), round(arms.cost_ratio, 9)
     (array([0.75, 0.5 ]), array([0.8, 0.4]), 0.3)
     """
-    means = _check.means(means)
-    costs = _check.costs(costs, n_arms=len(means))
+    means = _validation.means(means)
+    costs = _validation.costs(costs, n_arms=len(means))
     ones, rng, rows = count_ones(means, grain), np.random.default_rng(0), []
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
@@ -161,9 +161,11 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     >>> two_arms(2, 0.5, 0.5).problem.efficiency_gaps
     array([0. , 0.5])
     """
-    n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    mean_cost = (1 + _check.positive(cost_ratio, "cost_ratio", 1.0)) / 2
-    lower = round((0.75 - _check.positive(gap, "gap") * mean_cost / 0.75 ** (n_objectives - 1)) * 400) / 400
+    n_objectives = _validation.count(n_objectives, "n_objectives", 1)
+    mean_cost = (1 + _validation.positive(cost_ratio, "cost_ratio", 1.0)) / 2
+    lower = (
+        round((0.75 - _validation.positive(gap, "gap") * mean_cost / 0.75 ** (n_objectives - 1)) * 400) / 400
+    )
     means = [[0.75] * n_objectives, [lower] + [0.75] * (n_objectives - 1)]
     return designed_arms(means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio))
 
@@ -232,8 +234,11 @@ def random_arms(
     """
     from scipy import stats  # half a second that an import of cobandit need not take
 
-    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    rng = np.random.default_rng([_check.seed(seed), number, n_arms, n_objectives])
+    n_arms, n_objectives = (
+        _validation.count(n_arms, "n_arms", 2),
+        _validation.count(n_objectives, "n_objectives", 1),
+    )
+    rng = np.random.default_rng([_validation.seed(seed), number, n_arms, n_objectives])
     means = rng.integers(5, 96, (n_arms, n_objectives)) / GRAIN
     noise = rng.standard_normal(n_arms)
     ranks = stats.rankdata(hypervolume(means), method="ordinal")

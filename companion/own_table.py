@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobandit import theory
-from cobandit.faults import ellipsize
+from cobandit._text import ellipsize
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 from companion.prose import Markdown, record

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 import cobandit as cb
-from cobandit import _check
+from cobandit import _validation
 from cobandit.replay import Spec, grid, replay_identification, replay_online, spec
 from cobandit.replay.kernels import record
 from cobandit.replay.running import run_kernel
@@ -229,7 +229,7 @@ def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
     >>> another.rows["split"].equals(table.rows["split"]), (another.means == table.means).all()
     (True, np.False_)
     """
-    rng, rows = np.random.default_rng(_check.seed(seed)), table.rows.astype({"instance": str})
+    rng, rows = np.random.default_rng(_validation.seed(seed)), table.rows.astype({"instance": str})
     parts = []
     for _, part in rows.groupby("split", observed=True):
         names = np.sort(part["instance"].unique())

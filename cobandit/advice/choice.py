@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.advice.paired import Bools, Floats, Ints, Paired
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
@@ -83,7 +83,7 @@ def read_wishes(
     given = {"at_least": dict(at_least or {}), "within": dict(within or {}), "prefer": dict(prefer or {})}
     for what, wish in given.items():
         for name, value in wish.items():
-            _check.choice(name, f"objective of {what}", objectives)
+            _validation.choice(name, f"objective of {what}", objectives)
             wish[name] = float(value)
             if not 0 <= wish[name] < (np.inf if what == "prefer" else 1 + 1e-12):
                 allowed = "a weight is zero or more" if what == "prefer" else "scores run from 0 to 1"

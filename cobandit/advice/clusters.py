@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import TIE
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
         return []
     work = len(columns) * len(measures) * table.n_arms * len(used)
     permutations = int(np.clip(WORK / work, LEAST, PERMUTATIONS))
-    rng = np.random.default_rng(_check.seed(seed))
+    rng = np.random.default_rng(_validation.seed(seed))
     orders = [np.arange(len(used)), *(rng.permutation(len(used)) for _ in range(permutations))]
     cells = [(name, measure) for name in columns for measure in measures]
     sums = np.array([[_square(measures[m][:, order], columns[c]) for c, m in cells] for order in orders])

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _validation
+from cobandit._text import amount, ellipsize
 from cobandit.advice.clusters import find_likeness
 from cobandit.advice.missing import LONGEST, find_dependence
 from cobandit.advice.splits import compare_splits
 from cobandit.advice.words import describe_free, name_counts, percent, some_names
 from cobandit.errors import CobanditError
-from cobandit.faults import amount, ellipsize
 from cobandit.stats.paired_errors import replays_needed
 from cobandit.tables.card import CUT_OFF, EMPTY, NO_SCORE, OUT_OF_RANGE, STATIC, UNMEASURED
 
@@ -83,7 +83,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     >>> [(finding.name, round(finding.number, 2)) for finding in doctor(cb.load("synthetic-24"))]
     []
     """
-    _check.table(table)
+    _validation.table(table)
     rows = table.rows
     return [
         Finding(check.__name__.removeprefix("_"), float(number), found, todo)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _validation
+from cobandit._text import ellipsize
 from cobandit.dominance import TIE
-from cobandit.faults import ellipsize
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -110,7 +110,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
         return []
     n_instances = len(cases[0].gone)
     permutations = int(np.clip(WORK / (len(cases) * n_instances), LEAST, PERMUTATIONS))
-    rng = np.random.default_rng(_check.seed(seed))
+    rng = np.random.default_rng(_validation.seed(seed))
     orders = np.vstack([np.arange(n_instances), *(rng.permutation(n_instances) for _ in range(permutations))])
     statistics = np.array([_compare(case, orders) for case in cases])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import TIE, pareto_mask
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
     >>> means.shape, means[:, 0].std(axis=0).round(2)  # spread of the first configuration's means
     ((500, 24, 2), array([0.02, 0.  ]))
     """
-    replications = _check.count(replications, "replications", 1)
-    rng, evaluations = np.random.default_rng(_check.seed(seed)), Evaluations(table)
+    replications = _validation.count(replications, "replications", 1)
+    rng, evaluations = np.random.default_rng(_validation.seed(seed)), Evaluations(table)
     result = np.empty((len(evaluations.values), replications, table.n_arms))
     for drawn in cut(np.arange(replications), BLOCK // evaluations.n_instances):
         weights = rng.standard_exponential((len(drawn), evaluations.n_units))[:, evaluations.unit]

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget
 from cobandit.advice import paired
 from cobandit.advice.paired import Bools, Floats, Gaps, Ints, Paired, critical_value
 from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
@@ -381,7 +381,7 @@ def plan_next(
 
     looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
     settled, (whole, price, _) = looks[0][2], looks[-1]
-    limit = inf if budget is None else _check.add_slack(budget)
+    limit = inf if budget is None else _budget.add_slack(budget)
     compared = race.depth >= min(FIRST_LOOK, len(units))
     if not at_random:
         settled = would_be_settled = 0

@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _validation
+from cobandit._text import as_html
 from cobandit.advice.choice import Choice, choose, read_wishes
 from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.missing import Dependence, find_dependence
@@ -27,7 +28,6 @@ from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
-from cobandit.faults import as_html
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
@@ -312,20 +312,20 @@ def recommend(
     >>> advice.choice.configuration, advice.choice.sure, len(advice.front)
     ('frontier-direct-t0.0', 'frontier-cot-t0.5', 6)
     """
-    _check.table(table)
+    _validation.table(table)
     table = table if cluster is None else table.cluster_by(cluster)
-    level = _check.positive(level, "level", 0.9999)
-    budget = None if budget is None else _check.positive(budget, "budget")
-    finite = _check.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    level = _validation.positive(level, "level", 0.9999)
+    budget = None if budget is None else _validation.positive(budget, "budget")
+    finite = _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
+    strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
     compared = Paired(table, finite, strict)
-    questions = find_questions(compared, find_levels(compared, 1 - level, _check.seed(seed)))
+    questions = find_questions(compared, find_levels(compared, 1 - level, _validation.seed(seed)))
     returned = None if returned is None else [*returned]
     if returned == []:
         raise CobanditError("returned: name at least one configuration")
     for name in returned or ():
-        _check.choice(name, "returned: configuration", table.configs)
+        _validation.choice(name, "returned: configuration", table.configs)
     front = compared.on_front if returned is None else np.isin(table.configs, returned)
     dependence = find_dependence(table, seed)
     settled = ~np.isin(np.arange(table.n_arms), questions["arm"]) & (not dependence)

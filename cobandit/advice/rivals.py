@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.advice.intervals import step_interval
 from cobandit.advice.paired import Bools, Paired
 
@@ -71,10 +71,10 @@ def find_rivals(
     >>> against.beaten, against.rivals.index[0]
     (True, 'large-direct-t0.0')
     """
-    _check.table(table)
-    _check.choice(configuration, "configuration", table.configs)
-    strict = _check.choice(dominance, "dominance", ("standard", "strict")) == "strict"
-    level = _check.positive(level, "level", 0.9999)
+    _validation.table(table)
+    _validation.choice(configuration, "configuration", table.configs)
+    strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    level = _validation.positive(level, "level", 0.9999)
     compared = Paired(table, strict=strict)
     arm = table.configs.index(configuration)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobandit._text import amount
 from cobandit.advice.paired import find_worth
-from cobandit.faults import amount
 from cobandit.tables.card import FREE
 
 if TYPE_CHECKING:

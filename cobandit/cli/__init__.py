@@ -30,7 +30,7 @@ def plain(name: object, most: int = LONGEST) -> str:
     >>> plain("[0-shot]\ngpt \x1b[31m"), plain("a" * 100_000 + "b", 10)
     ('[0-shot] gpt  [31m', 'aaaa...aab')
     """
-    from cobandit.faults import ellipsize
+    from cobandit._text import ellipsize
 
     return ellipsize("".join(c if c.isprintable() else " " for c in str(name)), most)
 

@@ -41,8 +41,8 @@ def validate(
 ) -> None:
     """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
     import cobandit as cb
+    from cobandit._text import amount
     from cobandit.dominance import pareto_mask
-    from cobandit.faults import amount
 
     out, table = console(), cb.read(file, card=card)
     low, high = map(amount, table.cost_range)
@@ -199,10 +199,10 @@ def recommend(
 
 def _leave_out(table: EvaluationTable, names: list[str]) -> EvaluationTable:
     """Return the table without some configurations."""
-    from cobandit import _check
+    from cobandit import _validation
 
     for name in names:
-        _check.choice(name, "--without: configuration", table.configs)
+        _validation.choice(name, "--without: configuration", table.configs)
     return table.subset(f"config not in {names!r}")
 
 

@@ -9,7 +9,6 @@ import typer
 
 from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs
 from cobandit.errors import CobanditError
-from cobandit.files import replace_file
 
 if TYPE_CHECKING:
     from cobandit.replay import Spec
@@ -72,6 +71,7 @@ def replay(
     import cobandit as cb
     from cobandit.replay import paper_settings
     from cobandit.stats import summarise
+    from cobandit.tables.whole_files import replace_file
 
     if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(f"--output {output}: give a .parquet or .csv file in a folder that exists")

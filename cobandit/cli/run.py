@@ -79,8 +79,8 @@ def picture(progress: Progress, events: deque[str]) -> Group:
 
 def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
+    from cobandit._text import amount
     from cobandit.advice.words import some_names
-    from cobandit.faults import amount
     from cobandit.live.outcome import describe_overspending
     from cobandit.policies.identification_policy import IdentificationPolicy
 
@@ -112,7 +112,7 @@ def describe(progress: Progress) -> list[str]:
 def print_end(done: Run, out: Console) -> None:
     """Print what a run came to: one answer, the set that its method returns, with what that means."""
     import cobandit as cb
-    from cobandit.faults import amount
+    from cobandit._text import amount
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobandit.errors import CobanditError
 from cobandit.figures.fronts import find_steps
-from cobandit.files import replace_file
+from cobandit.tables.whole_files import replace_file
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation

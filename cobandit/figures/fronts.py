@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cobandit.faults import ellipsize
+from cobandit._text import ellipsize
 from cobandit.figures.style import FAINT, INK, escape_math, log_axis
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import pareto_mask
 from cobandit.figures.style import FAINT, INK, escape_math, log_axis, provenance
 
@@ -64,8 +64,8 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
     'mean accuracy'
     """
     ax = ax or plt.subplots()[1]
-    _check.choice(x, "objective", (*table.objectives, "cost"))
-    _check.choice(y, "objective", table.objectives)
+    _validation.choice(x, "objective", (*table.objectives, "cost"))
+    _validation.choice(y, "objective", table.objectives)
     points = table.summary(split)
     low, high = points["cost"].min(), points["cost"].max()
 

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike
 
-from cobandit import _check, dominance
-from cobandit.faults import amount
+from cobandit import _validation, dominance
+from cobandit._text import amount
 from cobandit.figures.style import (
     FAINT,
     INK,
@@ -244,7 +244,7 @@ def gap_plane(
     'c, gap 0.125'
     """
     ax = ax or plt.subplots()[1]
-    means = _check.means(means)
+    means = _validation.means(means)
     terms = dominance.gap_terms(means)
     row, room = terms[arm], max(term.gap for term in terms) + 0.05  # no arrow is longer than the largest gap
     other, gap = row.by, row.gap

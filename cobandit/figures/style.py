@@ -17,7 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from cobandit.faults import ellipsize
+from cobandit._text import ellipsize
 from cobandit.policies.registry import list_methods
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field, RootModel, ValidationInfo, model_serializer, model_validator
 
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
 from cobandit.live.evaluators import WHERE, shorten
 from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
 
@@ -24,7 +25,7 @@ RESERVED = ("config", "instance", "failed")
 
 def _check_value(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, int, float)):
-        stop(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
+        raise_fault(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
     return value
 
 
@@ -91,12 +92,14 @@ class Configurations(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            stop(None, "either a grid or a list is needed", WRITE)
+            raise_fault(None, "either a grid or a list is needed", WRITE)
         if len(self.all) < 2:
-            stop(None, "there is only 1 configuration", "choosing needs two at least")
+            raise_fault(None, "there is only 1 configuration", "choosing needs two at least")
         twice = [name for name, n in Counter(self.names).items() if n > 1]
         if twice:
-            stop(None, f"two configurations are {twice[0]!r}", "keep one of them, or let a setting differ")
+            raise_fault(
+                None, f"two configurations are {twice[0]!r}", "keep one of them, or let a setting differ"
+            )
         return self
 
     @model_serializer
@@ -133,13 +136,13 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
         for where, row in _read_rows(path, column):
             if row.get(column) is None:
                 remedy = suggest(column, row, f"name the column: {{file: {path.name}, column: ...}}")
-                stop(where, f"there is no {column!r}, but {', '.join(map(str, row))}", remedy)
+                raise_fault(where, f"there is no {column!r}, but {', '.join(map(str, row))}", remedy)
             name = str(row[column])
             if name in found:
-                stop(where, f"the instance {name!r} was there before", "name each once")
+                raise_fault(where, f"the instance {name!r} was there before", "name each once")
             found[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
-        stop(path, f"this is no CSV file, or no text in UTF-8: {error}", "export it again")
+        raise_fault(path, f"this is no CSV file, or no text in UTF-8: {error}", "export it again")
     return found
 
 
@@ -163,11 +166,11 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
         for row in reader:
             where = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
-                stop(where, "it has more or fewer values than there are columns", "correct it")
+                raise_fault(where, "it has more or fewer values than there are columns", "correct it")
             yield where, row
     elif suffix not in (".txt", ""):
         remedy = "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
-        stop(path, f"instances are not read from a {suffix} file", remedy)
+        raise_fault(path, f"instances are not read from a {suffix} file", remedy)
     else:
         for where, line in read_lines(path):
             yield where, {column: line.decode().strip()}
@@ -233,21 +236,21 @@ class Instances(Fields):
             written = range(written)
         if isinstance(written, Sequence) and not isinstance(written, str):
             if wrong := [each for each in written if not isinstance(each, (str, int))]:
-                stop(None, f"{shorten(wrong[0])} is no id", "give text or whole numbers")
+                raise_fault(None, f"{shorten(wrong[0])} is no id", "give text or whole numbers")
             ids = [str(each) for each in written]
             if twice := [name for name, n in Counter(ids).items() if n > 1]:
-                stop(None, f"the instance {twice[0]!r} is named more than once", "name each once")
+                raise_fault(None, f"the instance {twice[0]!r} is named more than once", "name each once")
             return {"rows": {name: {} for name in ids}}
         if isinstance(written, Mapping) and set(written) == {"rows", "cluster"}:
             return written  # as the plan that a run keeps has it
         if not isinstance(written, Mapping) or not {"file"} <= set(written) <= {"file", "column", "cluster"}:
-            stop(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
+            raise_fault(None, "this says no instances", "give their number, a list of ids, or {file: ...}")
         path = (info.context or {}).get("folder", Path()) / str(written["file"])
         rows, cluster = read_instances(path, str(written.get("column", "instance"))), written.get("cluster")
         for name, row in rows.items():
             if cluster is not None and row.get(cluster) is None:
                 remedy = suggest(str(cluster), row, "name the column of what instances have in common")
-                stop(path, f"the instance {name!r} has no {cluster!r}", remedy)
+                raise_fault(path, f"the instance {name!r} has no {cluster!r}", remedy)
         return {"rows": rows, "cluster": cluster}
 
     @model_serializer

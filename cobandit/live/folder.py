@@ -15,7 +15,6 @@ import pandas as pd
 import yaml
 
 from cobandit.errors import CobanditError
-from cobandit.files import replace_file
 from cobandit.live.evaluators import Row
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.journal import Lines, read_entries
@@ -23,6 +22,7 @@ from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
 from cobandit.live.stages import FAILED, Earlier, Key
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
+from cobandit.tables.whole_files import replace_file
 
 #: Differences between two plans that a message lists.
 FEW = 5

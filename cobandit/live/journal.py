@@ -16,8 +16,8 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import ArrayLike, NDArray
 
+from cobandit._text import ellipsize
 from cobandit.errors import CobanditError
-from cobandit.faults import ellipsize
 from cobandit.policies.asktell import AskTell, Pull
 
 

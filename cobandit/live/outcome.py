@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit import _check
+from cobandit import _budget
+from cobandit._text import amount
 from cobandit._version import __version__
-from cobandit.errors import CobanditError
-from cobandit.faults import amount, stop
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator
 from cobandit.live.folder import RunFolder
@@ -260,7 +260,7 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
 def describe_overspending(stage: Stage) -> str:
     """Say by how much the budget is exceeded, and how to prevent it; nothing if it is not."""
     plan, budget = stage.plan, stage.budget
-    if budget is None or stage.spent <= _check.add_slack(budget):
+    if budget is None or stage.spent <= _budget.add_slack(budget):
         return ""
     over = f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
     if plan.largest_cost is not None:
@@ -384,7 +384,7 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
     table = open_table(str(path))
     if table.card.cost != plan.cost:
         problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
-        stop(source, problem, "take a table with the same cost")
+        raise_fault(source, problem, "take a table with the same cost")
     ours = _match(plan, table, source)
     frame = read_columns(path, ("config", "instance"))
     frame["config"] = frame["config"].map(lambda name: ours.get(name, name))
@@ -398,7 +398,7 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
             f"{frame['instance'][0]!r} (here {plan.names[0]!r} on {plan.order[0]!r})"
         )
         remedy = "name both alike, or list the plan's settings as 'arms' on its card (--arm of an import)"
-        stop(source, problem, remedy)
+        raise_fault(source, problem, remedy)
     rows = frame[wanted]
     measured = rows.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
     records = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
@@ -421,7 +421,7 @@ def _match(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
             differ = [each for each in given if each in there and not _same(there[each], given[each])]
             if name == here and differ:
                 problem = f"{name!r} has {differ[0]} {there[differ[0]]} there and {given[differ[0]]} here"
-                stop(source, problem, "leave the table out, or give the settings that were evaluated")
+                raise_fault(source, problem, "leave the table out, or give the settings that were evaluated")
             if name == here or not (differ or given.keys() - there.keys()):
                 found[str(name)] = here
     return found

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.errors import CobanditError
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instances
 from cobandit.live.evaluators import WHERE, find_evaluator
 from cobandit.live.journal import compare
@@ -242,40 +242,42 @@ class Plan(Fields):
         ]  # of the table
         if twice := [name for name, n in Counter(columns).items() if n > 1]:
             others = f"settings, what is measured, a cluster, and always {', '.join(RESERVED)}"
-            stop(None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise")
+            raise_fault(
+                None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise"
+            )
         ends = self.stop is not None and method == RACE
         if not ends and (self.budget is None or self.stop is not None):
             remedy = (
                 f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02, error: 0.05}}"
             )
-            stop(None, f"{method} cannot end as the plan says", remedy)
+            raise_fault(None, f"{method} cannot end as the plan says", remedy)
         if cluster is not None and method != RACE:
-            stop(None, f"{method} does not count clusters", f"leave out cluster, or take {RACE}")
+            raise_fault(None, f"{method} does not count clusters", f"leave out cluster, or take {RACE}")
         if self.budget is not None and self.unit not in (SHARE, self.cost.unit):
             remedy = f"write {SHARE}, or {self.cost.unit}"
-            stop(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
+            raise_fault(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
         room = n * min(1, self.budget if self.budget and self.unit == SHARE else 1)
         if self.pilot > room:
             problem = f"the pilot takes {self.pilot} instances, and the plan has {n}, its budget {room:.3g}"
-            stop(None, problem, "make the pilot smaller, or the budget larger")
+            raise_fault(None, problem, "make the pilot smaller, or the budget larger")
         if self.budget is not None and self.unit == SHARE and self.budget > 1:
             problem = f"a budget of {self.budget:g} is more than evaluating everything costs"
-            stop(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
+            raise_fault(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
         leaves_out = self.failures == "leave-out"
         if (leaves_out or self.reuse is not None) and not self.is_once:
             problem = f"{method} may evaluate an instance again, so none can be taken over or left out"
             remedy = "start without a table and with failures: zero, or evaluate once, as CoPSIOnce does"
-            stop(None, problem, remedy)
+            raise_fault(None, problem, remedy)
         if leaves_out and self.method.options.get("confidence") is not None:
             problem = f"{method} with a confidence can leave no instance out"
-            stop(None, problem, "take failures: zero, or no confidence")
+            raise_fault(None, problem, "take failures: zero, or no confidence")
         if self.method.options.get("certified") or (self.stop is not None and self.stop.certified):
             if leaves_out:
                 problem = "a certified race can leave no instance out"
-                stop(None, problem, "take failures: zero, or a race that is not certified")
+                raise_fault(None, problem, "take failures: zero, or a race that is not certified")
             if self.ordered:
                 problem = "a certified race needs the instances in a random order"
-                stop(None, problem, "leave out ordered, or certified")
+                raise_fault(None, problem, "leave out ordered, or certified")
         try:
             positive = all(0 < cost < inf for cost in self.largest_costs or [])
         except (KeyError, TypeError, ValueError):
@@ -283,12 +285,12 @@ class Plan(Fields):
         if not positive:
             problem = f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration"
             remedy = suggest(str(self.largest_cost), self.settings, "give a number, or a setting that is one")
-            stop(None, problem, remedy)
+            raise_fault(None, problem, remedy)
         costs = self.largest_costs or [1e9] * len(self.names)  # above any smallest cost
         try:  # only the class knows whether its options are right
             self.make_policy(costs, (min(costs), max(costs)), budget=1e6 * sum(costs))
         except CobanditError as error:
-            stop(None, f"{method}: {error}", "correct its options")
+            raise_fault(None, f"{method}: {error}", "correct its options")
         return self
 
     def make_policy(
@@ -360,7 +362,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     >>> check_plan({"name": "My Run"}, "my.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: 5 faults
+    cobandit.errors.TableError: 5 faults
     - my.yml, field 'name': 'My Run' cannot stand here -> use a-z, 0-9, '.', '_' and '-'
     - ...
     """

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from anyio.from_thread import start_blocking_portal
 
-from cobandit.errors import CobanditError
-from cobandit.faults import stop
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.conduct import Conductor
 from cobandit.live.evaluators import Context, Evaluator, find_evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
@@ -221,7 +220,7 @@ def _made(setup: _Setup) -> Made:
         others = Plan.model_fields.keys() - {"evaluate"}
         if other := setup.plan.differences(earlier.read_written(), others, free=("prices",)):
             problem = f"it was evaluated in another way: {'; '.join(other[:FEW])}"
-            stop(source, problem, "leave it out: what it has are no answers to this plan's questions")
+            raise_fault(source, problem, "leave it out: what it has are no answers to this plan's questions")
     return read_made(setup.plan, path, source)
 
 
@@ -280,7 +279,7 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
     if given is None:
         if plan.evaluate is None:
             remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
-            stop(setup.source, "field 'evaluate' is missing", remedy)
+            raise_fault(setup.source, "field 'evaluate' is missing", remedy)
         kind = find_evaluator(plan.evaluate.name)
         context = Context(
             configurations=plan.configurations.all,

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit import _check
-from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.faults import TableError, suggest
+from cobandit import _budget, _validation
+from cobandit._text import suggest
+from cobandit.errors import CobanditError, GuaranteeWarning, TableError
 from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Answered, Failure, Row, read_row
 from cobandit.live.journal import Lines, copy_plain
@@ -63,7 +63,7 @@ class Pilot(AskTell):
 
     def __init__(self, n_arms: int, n_instances: int, *, largest_costs: Sequence[float] | None = None):
         super().__init__(n_arms, 1, sys.float_info.max)
-        self.n_instances = _check.count(n_instances, "n_instances", 1)
+        self.n_instances = _validation.count(n_instances, "n_instances", 1)
         self.largest_costs = largest_costs
         # where nothing is known, nothing to speak of: the ratio to it of what is told makes up for it
         self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
@@ -78,7 +78,7 @@ class Pilot(AskTell):
         for arm, _ in self._failed:
             turns[arm] = -1
         arm = int(turns.argmin())
-        room = self._committed + self._set_aside[arm] <= _check.add_slack(self.budget)
+        room = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
         return arm if turns[arm] < self.n_instances and room else None
 
     def _doubt(self, arm: int, cost: float) -> str:
@@ -354,7 +354,7 @@ class Stage:
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
-        if largest is not None and cost > _check.add_slack(largest[pull]):
+        if largest is not None and cost > _budget.add_slack(largest[pull]):
             # without the cost, so that Python shows it once of each configuration
             said = f"an evaluation of {self.names[pull]} cost more than its largest_cost {largest[pull]:g}"
             warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
@@ -453,11 +453,11 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
     paid = profile.spent + earlier.lost + sum(earlier.besides.values())
     budget = total if plan.is_once else total - paid
     try:
-        if paid > _check.add_slack(total):
+        if paid > _budget.add_slack(total):
             raise CobanditError("nothing is left")
         while plan.is_once:
             besides = _rehearse(plan, profile, budget, earlier)
-            if budget + besides <= _check.add_slack(total):
+            if budget + besides <= _budget.add_slack(total):
                 break
             budget = total - besides
         return plan.make_policy(profile.costs, profile.cost_range, budget)

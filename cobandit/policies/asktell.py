@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -78,9 +78,9 @@ class AskTell:
             cls.__signature__ = _full_signature(cls)  # type: ignore[attr-defined]
 
     def __init__(self, n_arms: int, n_objectives: int, budget: float):
-        self.n_arms = _check.count(n_arms, "n_arms", 2)
-        self.n_objectives = _check.count(n_objectives, "n_objectives", 1)
-        self.budget = _check.positive(budget, "budget")
+        self.n_arms = _validation.count(n_arms, "n_arms", 2)
+        self.n_objectives = _validation.count(n_objectives, "n_objectives", 1)
+        self.budget = _validation.positive(budget, "budget")
         self.spent = 0.0
         self.pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.in_flight = np.zeros(self.n_arms, dtype=np.int64)
@@ -161,8 +161,8 @@ class AskTell:
         values = np.empty(0) if reward is None else self._valid(reward)
         if cost is None:
             cost = 0.0 if failed else self._declared_cost(pull)
-        cost = (_check.non_negative if failed else _check.positive)(cost, "cost")
-        fits = cost <= _check.add_slack(self._largest[pull])
+        cost = (_validation.non_negative if failed else _validation.positive)(cost, "cost")
+        fits = cost <= _budget.add_slack(self._largest[pull])
         doubt = "" if self.warned or (failed and fits) else self._doubt(pull, cost)
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])
@@ -234,11 +234,11 @@ class AskTell:
 
     def _too_small(self, why: str, smallest: float, what: str = "") -> BudgetError:
         """Say that the budget is, why, and what would be enough."""
-        needed = _check.round_up(smallest)
+        needed = _budget.round_up(smallest)
         return BudgetError(f"budget {self.budget:g} {why}: at least {needed} is needed{what}", smallest)
 
     def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
-        values = _check.numbers(reward, "reward", 1)
+        values = _validation.numbers(reward, "reward", 1)
         if len(values) != self.n_objectives or not ((values >= 0) & (values <= 1)).all():
             raise CobanditError(
                 f"reward is {values.tolist()}: {self.n_objectives} numbers in [0, 1] are needed"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import Pull
@@ -59,7 +59,7 @@ class AccuracyCostUCB(OnlinePolicy):
 
     def __init__(self, *arguments: Any, objective: int = 0, **options: Any):
         super().__init__(*arguments, **options)
-        self.objective = _check.count(objective, "objective", 0)
+        self.objective = _validation.count(objective, "objective", 0)
         if self.objective >= self.n_objectives:
             raise CobanditError(
                 f"objective is {objective}, but there are {self.n_objectives} (counted from 0)"
@@ -116,7 +116,7 @@ class PSISR(GapElimination):
     label = "PSI-SR"
 
     def __init__(self, *arguments: Any, rounds: str = "worst-case", **options: Any):
-        self.rounds = _check.choice(rounds, "rounds", ("worst-case", "max", "mean"))
+        self.rounds = _validation.choice(rounds, "rounds", ("worst-case", "max", "mean"))
         super().__init__(*arguments, **options)
 
     def _check_budget(self) -> None:
@@ -126,7 +126,7 @@ class PSISR(GapElimination):
             smallest, self.n_rounds = self._worst_spend(fewest), self._most_rounds()
         else:
             per_round = float(self.costs.max() if self.rounds == "max" else self.costs.mean())
-            smallest, self.n_rounds = fewest * per_round, _check.floor(self.budget / per_round)
+            smallest, self.n_rounds = fewest * per_round, _budget.floor(self.budget / per_round)
         if self.n_rounds < fewest:
             why = f"does not hold {fewest} rounds, one more than arms"
             raise self._too_small(why, smallest, f" (rounds={self.rounds!r})")
@@ -135,7 +135,7 @@ class PSISR(GapElimination):
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
         """n_1, ..., n_{K-1}."""
         K = self.n_arms
-        return np.array([_check.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k))) for k in range(1, K)])
+        return np.array([_budget.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k))) for k in range(1, K)])
 
     def _worst_spend(self, n_rounds: int) -> float:
         """Largest spend over all orders of elimination: the most expensive arms stay longest."""
@@ -144,7 +144,7 @@ class PSISR(GapElimination):
 
     def _most_rounds(self) -> int:
         """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
-        K, limit = self.n_arms, _check.add_slack(self.budget)
+        K, limit = self.n_arms, _budget.add_slack(self.budget)
         # from there on the first phase costs too much
         beyond = ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
         return K + bisect_right(range(K + 1, K + beyond), limit, key=self._worst_spend)

@@ -1,6 +1,6 @@
 """CoPSI, the paper's Algorithm 2, and two of ours that share its budget without the constant's slack."""
 
-from cobandit import _check, theory
+from cobandit import _budget, theory
 from cobandit.policies.identification_policy import GapElimination
 
 
@@ -44,7 +44,7 @@ class CoPSI(GapElimination):
 
     def _target(self, phase: int) -> int:
         round_cost = float(self.costs[self._active].sum())
-        return _check.floor(self.budget / (self.allocation_constant * round_cost))
+        return _budget.floor(self.budget / (self.allocation_constant * round_cost))
 
 
 class CoPSIExact(CoPSI):
@@ -116,4 +116,4 @@ class CoPSIAdaptive(CoPSIExact):
         reached = self.phases[-1].target if self.phases else 0
         on_removed = self.spent - reached * round_cost
         constant = theory.exact_allocation_constant(costs)
-        return max(reached, _check.floor((self.budget - on_removed) / (constant * round_cost)))
+        return max(reached, _budget.floor((self.budget - on_removed) / (constant * round_cost)))

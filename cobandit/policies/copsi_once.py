@@ -6,8 +6,8 @@ from math import floor, inf, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
-from cobandit._check import SLACK
+from cobandit import _budget, _validation
+from cobandit._budget import SLACK
 from cobandit.dominance import TIE, find_clearest
 from cobandit.errors import CobanditError
 from cobandit.policies.identification_policy import Phase
@@ -216,7 +216,7 @@ def planned_depth(costs: ArrayLike, depth: int, n_instances: int, left: float) -
     >>> planned_depth([1, 4, 1], depth=0, n_instances=10, left=60)  # everything
     10
     """
-    return find_depth(np.cumsum(np.sort(_check.costs(costs))), depth, n_instances, left)
+    return find_depth(np.cumsum(np.sort(_validation.costs(costs))), depth, n_instances, left)
 
 
 def find_depth(sums: NDArray[np.float64], depth: int, n_instances: int, left: float) -> int:
@@ -347,7 +347,7 @@ class CoPSIOnce(Once):
         confidence: float | None = None,
         largest_costs: ArrayLike | None = None,
     ):
-        self.confidence = None if confidence is None else _check.positive(confidence, "confidence", 1.0)
+        self.confidence = None if confidence is None else _validation.positive(confidence, "confidence", 1.0)
         if self.confidence == 1.0:
             raise CobanditError("confidence is 1: only evaluating everything is certain; take less than one")
         super().__init__(costs, budget, n_objectives, n_instances, largest_costs=largest_costs)
@@ -400,7 +400,7 @@ class CoPSIOnce(Once):
 
     def _target(self) -> int:
         """Compute m."""
-        left = _check.add_slack(self.budget) - self.spent
+        left = _budget.add_slack(self.budget) - self.spent
         return planned_depth(self.costs[self._active], self.depth, self.n_kept, left)
 
     def _compare(self, instances: slice) -> None:

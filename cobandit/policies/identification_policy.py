@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.dominance import classification_gaps, find_clearest, pareto_mask
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.asktell import AskTell, Pull
@@ -80,17 +80,17 @@ class IdentificationPolicy(AskTell):
         min_cost: float | None = None,
         largest_costs: ArrayLike | None = None,
     ):
-        self.costs = _check.costs(costs)
+        self.costs = _validation.costs(costs)
         super().__init__(len(self.costs), n_objectives, budget)
         smallest = float(self.costs.min())
-        self.min_cost = smallest if min_cost is None else _check.positive(min_cost, "min_cost")
-        if self.min_cost > _check.add_slack(smallest):
+        self.min_cost = smallest if min_cost is None else _validation.positive(min_cost, "min_cost")
+        if self.min_cost > _budget.add_slack(smallest):
             raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
-        _check.pulls_within(self.budget, smallest)
+        _budget.pulls_within(self.budget, smallest)
         given = self.costs if largest_costs is None else largest_costs
-        self._largest = _check.costs(given, "largest_costs", self.n_arms)
-        if (self._largest < self.costs * (1 - _check.SLACK)).any():
+        self._largest = _validation.costs(given, "largest_costs", self.n_arms)
+        if (self._largest < self.costs * (1 - _budget.SLACK)).any():
             raise CobanditError(f"largest_costs: below the known costs {self.costs.tolist()}")
         self.largest_costs = None if largest_costs is None else self._largest
         self.phases: list[Phase] = []
@@ -104,7 +104,7 @@ class IdentificationPolicy(AskTell):
         try:
             self._check_budget()
         except BudgetError as error:  # of two reasons the one that asks for more
-            if _check.add_slack(error.smallest) >= at_largest:
+            if _budget.add_slack(error.smallest) >= at_largest:
                 raise
         if not self._affords(at_largest):
             raise self._too_small("does not hold one evaluation of each arm at its largest cost", at_largest)
@@ -167,7 +167,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
-        return self._committed + cost <= _check.add_slack(self.budget)
+        return self._committed + cost <= _budget.add_slack(self.budget)
 
     def _begin(self, pull: Pull) -> None:
         super()._begin(pull)
@@ -206,7 +206,7 @@ class IdentificationPolicy(AskTell):
         return float(self.costs[arm])
 
     def _doubt(self, arm: int, cost: float) -> str:
-        if self.largest_costs is None or cost <= _check.add_slack(self._largest[arm]):
+        if self.largest_costs is None or cost <= _budget.add_slack(self._largest[arm]):
             return ""  # what is declared is a mean, and half of all costs may be above it
         return f"above its largest cost {self._largest[arm]:g}: it is charged, but the guarantee is void"
 

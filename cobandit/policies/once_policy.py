@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.dominance import classification_gaps, find_clearest, pareto_mask
 from cobandit.policies.asktell import Pull
 from cobandit.policies.baselines import PSISR, UniformIdentification
@@ -40,7 +40,7 @@ class Once(IdentificationPolicy):
     """
 
     def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, n_instances: int, **options: Any):
-        self.n_instances = _check.count(n_instances, "n_instances", 1)
+        self.n_instances = _validation.count(n_instances, "n_instances", 1)
         super().__init__(costs, budget, n_objectives, **options)
         self.left_out = np.zeros(self.n_instances, dtype=np.bool_)
         self._rewards = np.zeros((self.n_instances, self.n_arms, self.n_objectives))
@@ -221,7 +221,7 @@ class EGESHOnce(Once, GapElimination):
     def _schedule(self) -> Iterator[int | None]:
         depth = 0
         while len(self._active) > 1:
-            more = _check.floor(self.budget / (self.n_rounds * float(self.costs[self._active].sum())))
+            more = _budget.floor(self.budget / (self.n_rounds * float(self.costs[self._active].sum())))
             depth = min(self.n_instances, depth + more)
             yield from self._evaluate(depth)
             means = self.mean_rewards[self._active]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, theory
+from cobandit import _budget, _validation, theory
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell, Pull
 from cobandit.problem import hypervolume
@@ -93,30 +93,32 @@ class OnlinePolicy(AskTell):
         selection: str = "feasible",
     ):
         super().__init__(n_arms, n_objectives, budget)
-        pair = _check.numbers(cost_range, "cost_range", None)
+        pair = _validation.numbers(cost_range, "cost_range", None)
         low, high = pair if pair.shape == (2,) else (0.0, 0.0)
         if not 0 < low <= high:
             raise CobanditError(f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high")
         self.cost_range = (float(low), float(high))
         self.cost_ratio = float(low / high)
-        self.alpha = _check.positive(alpha, "alpha")
-        self.reward_scale = _check.non_negative(reward_scale, "reward_scale")
-        self.cost_scale = _check.non_negative(cost_scale, "cost_scale")
-        self.n_init = _check.count(n_init, "n_init", 1)
-        if self.n_init * self.n_arms > _check.MOST_PULLS:
+        self.alpha = _validation.positive(alpha, "alpha")
+        self.reward_scale = _validation.non_negative(reward_scale, "reward_scale")
+        self.cost_scale = _validation.non_negative(cost_scale, "cost_scale")
+        self.n_init = _validation.count(n_init, "n_init", 1)
+        if self.n_init * self.n_arms > _budget.MOST_PULLS:
             raise CobanditError(f"n_init is {n_init}: that is more than 2^62 pulls of initialisation")
-        self.selection = _check.choice(selection, "selection", ("feasible", "all"))
+        self.selection = _validation.choice(selection, "selection", ("feasible", "all"))
         self.log_term = self.alpha * log(theory.horizon(self.budget / high, self.cost_ratio))
         self._normalised_cost_sums = np.zeros(self.n_arms)
         self._largest = np.full(self.n_arms, self.cost_range[1])
 
         self._declared = None
         if expected_costs is not None:
-            self._declared = _check.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
-            if self._declared.max() > _check.add_slack(high) or low > _check.add_slack(self._declared.min()):
+            self._declared = _validation.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
+            if self._declared.max() > _budget.add_slack(high) or low > _budget.add_slack(
+                self._declared.min()
+            ):
                 raise CobanditError(f"expected_costs: means outside cost_range {self.cost_range}")
         smallest = float(self.expected_costs.sum())
-        if smallest > _check.add_slack(self.budget):
+        if smallest > _budget.add_slack(self.budget):
             raise self._too_small(f"does not hold one pull of each of the {self.n_arms} arms", smallest)
 
     def index(self) -> NDArray[np.float64]:
@@ -164,13 +166,13 @@ class OnlinePolicy(AskTell):
     @property
     def affordable(self) -> NDArray[np.bool_]:
         """Arms whose expected cost fits into what is neither spent nor set aside, shape (K,)."""
-        return self._committed + self.expected_costs <= _check.add_slack(self.budget)
+        return self._committed + self.expected_costs <= _budget.add_slack(self.budget)
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
         """Arms among which the index decides, shape (K,): by `selection` those `affordable`, or all."""
         if self.selection == "all":
-            return np.full(self.n_arms, self._committed <= _check.add_slack(self.budget))
+            return np.full(self.n_arms, self._committed <= _budget.add_slack(self.budget))
         return self.affordable
 
     @property
@@ -222,7 +224,7 @@ class OnlinePolicy(AskTell):
 
     def _doubt(self, arm: int, cost: float) -> str:
         low, high = self.cost_range
-        if low <= _check.add_slack(cost) and cost <= _check.add_slack(high):
+        if low <= _budget.add_slack(cost) and cost <= _budget.add_slack(high):
             return ""
         return f"outside the range [{low:g}, {high:g}]: it is charged, but the regret guarantee is void"
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
@@ -443,15 +443,15 @@ class ParetoRace(Once):
         cluster: Sequence[Any] | None = None,
         largest_costs: ArrayLike | None = None,
     ):
-        self.error = _check.positive(error, "error", 1.0)
+        self.error = _validation.positive(error, "error", 1.0)
         if self.error == 1.0:
             raise CobanditError("error is 1: a race that may always be wrong has nothing to do; take less")
-        everything = _check.count(n_instances, "n_instances", 1) * float(_check.costs(costs).sum())
+        everything = _validation.count(n_instances, "n_instances", 1) * float(_validation.costs(costs).sum())
         most = everything if budget is None or budget == inf else budget
         super().__init__(costs, most, n_objectives, n_instances, largest_costs=largest_costs)
         self.budget = inf if budget is None else float(budget)
         self.tolerance = tolerance
-        values = _check.numbers(tolerance, "tolerance", None)
+        values = _validation.numbers(tolerance, "tolerance", None)
         if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
             raise CobanditError(
                 f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
@@ -629,7 +629,7 @@ class ParetoRace(Once):
         starts = self._starts[self._reached : self._reached + more + 1]
         missing = ~self._told[starts[0] : starts[-1], self._active]
         needed = np.cumsum(missing @ self.costs[self._active])[np.diff(starts).cumsum() - 1]
-        return int((needed <= _check.add_slack(self.budget) - self.spent).sum())
+        return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())
 
     def _score_units(self, units: slice) -> NDArray[np.float64]:
         """Give what was scored on units of which anything is kept, shape (n, K, D), sums of clusters."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
@@ -101,7 +101,7 @@ class Spec:
         """
         takes, options = inspect.signature(self.policy).parameters, dict(self.given)
         if "eta" in options:
-            options["n_init"] = max(1, _check.floor(options.pop("eta") * rho))
+            options["n_init"] = max(1, _budget.floor(options.pop("eta") * rho))
         return self.policy(**{name: supplied[name] for name in supplied if name in takes}, **options)
 
 
@@ -141,17 +141,17 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
     """
     known = list_methods()
-    policy = name if isinstance(name, type) else known[_check.choice(name, "method", list(known))]
+    policy = name if isinstance(name, type) else known[_validation.choice(name, "method", list(known))]
     check_class(policy)
     takes = set(inspect.signature(policy).parameters) - SUPPLIED
     if issubclass(policy, OnlinePolicy):
         takes.add("eta")
     for option, value in options.items():
-        _check.choice(option, f"option of {policy.__name__}", sorted(takes))
+        _validation.choice(option, f"option of {policy.__name__}", sorted(takes))
         if isinstance(value, (np.ndarray, list)):
             raise CobanditError(f"option {option} of {policy.__name__} must be a single value")
     if "eta" in options:
-        options["eta"] = _check.non_negative(options["eta"], "eta")
+        options["eta"] = _validation.non_negative(options["eta"], "eta")
         if "n_init" in options:
             raise CobanditError("eta stands for n_init: give one of them")
     return Spec(policy, options)

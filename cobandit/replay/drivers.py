@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies.pareto_race import ParetoRace
@@ -75,7 +75,7 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
         taken = kernels.record(1, length)
         play_cell(source, cell._replace(replications=np.array([number])), taken)
         gaps = source.problem.efficiency_gaps[taken.arms[0]]
-        done = np.searchsorted(np.cumsum(taken.charges[0]), steps * (1 + _check.SLACK), side="right")
+        done = np.searchsorted(np.cumsum(taken.charges[0]), steps * (1 + _budget.SLACK), side="right")
         regrets[r] = np.append(0.0, np.cumsum(gaps))[done]
         averages[r] = np.append(np.nan, metrics.moving_average(gaps))[done]
     return make_columns(
@@ -294,8 +294,8 @@ def replay_identification(
     >>> runs["status"].unique().tolist(), runs["share"].max() < 0.5
     (['settled'], np.True_)
     """
-    realised = _check.choice(charge, "charge", ("declared", "realised")) == "realised"
-    once = _check.choice(feedback, "feedback", ("bootstrap", "once")) == "once"
+    realised = _validation.choice(charge, "charge", ("declared", "realised")) == "realised"
+    once = _validation.choice(feedback, "feedback", ("bootstrap", "once")) == "once"
     chosen = read_methods(methods, "once" if once else "identification")
     source = (pack_shared if once else pack_table)(table)
     everything = float(np.diff(source.feedback.offsets) @ source.costs / source.costs.sum())  # as rho
@@ -304,7 +304,9 @@ def replay_identification(
         raise CobanditError("budgets are given by rho or by share: exactly one of the two is needed")
     shares: dict[float, float] = {}
     if share is not None:
-        values = [_check.positive(x, "share") for x in (share if isinstance(share, Iterable) else [share])]
+        values = [
+            _validation.positive(x, "share") for x in (share if isinstance(share, Iterable) else [share])
+        ]
         shares = {everything * value: value for value in values}
     cells = cut_grid(table, chosen, 1 if free else list(shares) if rho is None else rho, replications, seed)
     if free:

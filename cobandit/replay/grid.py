@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.policies.registry import Spec
 from cobandit.problem import Problem
@@ -50,7 +50,7 @@ class GridCell(NamedTuple):
 
 def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
     """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
-    _check.table(table)
+    _validation.table(table)
     feedback = table.feedback
     rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
     packed = FeedbackRows(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
@@ -98,11 +98,11 @@ def cut_grid(
     most: int | None = None,
 ) -> list[GridCell]:
     """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
-    _check.table(table)
-    rhos = [_check.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
+    _validation.table(table)
+    rhos = [_validation.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
-    replications, seed = _check.count(replications, "replications", 1), _check.seed(seed)
+    replications, seed = _validation.count(replications, "replications", 1), _validation.seed(seed)
     if most is None:
         most = min(PARTS, -(-ENOUGH // (len(chosen) * len(rhos))))
     parts = np.array_split(np.arange(replications), min(most, replications))

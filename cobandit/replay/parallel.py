@@ -9,7 +9,7 @@ import joblib
 from rich.console import Console
 from rich.progress import Progress
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 
 
@@ -33,9 +33,9 @@ def spread(
     CobanditError
         For an unknown back end, or a scheduler that is missing or does not answer.
     """
-    _check.choice(backend, "backend", ("loky", "threading", "dask"))
+    _validation.choice(backend, "backend", ("loky", "threading", "dask"))
     if workers != -1:
-        _check.count(workers, "workers", 1)
+        _validation.count(workers, "workers", 1)
     if (scheduler is None) == (backend == "dask"):
         raise CobanditError(
             "a scheduler's address, such as tcp://127.0.0.1:8786, belongs to backend='dask', and only there"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
@@ -80,8 +80,8 @@ def play(
     >>> int(policy.pulls.sum()) - len(run.arms), float(run.costs.sum()) <= 30_000
     (0, True)
     """
-    realised = _check.choice(charge, "charge", ("realised", "declared")) == "realised"
-    seed, replication = _check.seed(seed), _check.count(replication, "replication", 0)
+    realised = _validation.choice(charge, "charge", ("realised", "declared")) == "realised"
+    seed, replication = _validation.seed(seed), _validation.count(replication, "replication", 0)
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives, the table "
@@ -115,7 +115,7 @@ def _play(
     The cost over the largest is not read.
     """
     rows, offsets, once = feedback
-    limit, sizes, stream = _check.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
+    limit, sizes, stream = _budget.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
     known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
     if once and order is None:
         order = shared_order(stream, replication, sizes[0])
@@ -213,7 +213,7 @@ def read_terms(policy: Any, realised: bool) -> Terms:
         costs = policy.expected_costs * float(policy.selection != "all")
         n_init = policy.n_init
     by_cost = np.argsort(-costs, kind="stable")
-    return Terms(_check.add_slack(policy.budget), costs, by_cost, realised, n_init)
+    return Terms(_budget.add_slack(policy.budget), costs, by_cost, realised, n_init)
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.stats.metrics import RESAMPLES, cells, mean_interval, resampled_means
 from cobandit.stats.paired_errors import paired_difference
@@ -42,7 +42,7 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     >>> ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     (0.5, 0.5, 0.5)
     """
-    a, b = (_check.numbers(values, "values", 1) for values in (first, second))
+    a, b = (_validation.numbers(values, "values", 1) for values in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.mean(a) / np.mean(b)), *_central(resampled_means(a) / resampled_means(b))
 
@@ -111,7 +111,7 @@ def paired_contrasts(
     >>> paired_contrasts(runs, "regret", [("A", "B")]).loc[0, ["mean", "low", "high"]].astype(float).tolist()
     [-1.0, -1.0, -1.0]
     """
-    _check.choice(column, "column", runs.columns)
+    _validation.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
     pairs, rows = list(pairs), []
     feasible = runs[(runs["status"] == "ok") & runs[column].notna()]

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy  # which loads its parts when they are first asked for
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import margins
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
@@ -68,7 +68,7 @@ def standard_regret(problem: Problem, pulls: ArrayLike, budget: float) -> NDArra
     >>> standard_regret(Problem([[0.5], [0.25]], [1.0, 1.0]), [3, 4], budget=7)
     np.float64(1.0)
     """
-    optimum = problem.efficiency.max() * _check.positive(budget, "budget")
+    optimum = problem.efficiency.max() * _validation.positive(budget, "budget")
     return optimum - np.asarray(pulls) @ problem.hypervolume
 
 
@@ -91,8 +91,8 @@ def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:
     >>> moving_average([1.0, 2.0, 6.0], window=2)
     array([1. , 1.5, 4. ])
     """
-    gaps = pd.Series(_check.numbers(gaps, "gaps", 1))
-    return gaps.rolling(_check.count(window, "window", 1), min_periods=1).mean().to_numpy()
+    gaps = pd.Series(_validation.numbers(gaps, "gaps", 1))
+    return gaps.rolling(_validation.count(window, "window", 1), min_periods=1).mean().to_numpy()
 
 
 def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
@@ -223,7 +223,7 @@ def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
     >>> resampled_means([1.0, 3.0])[:4].tolist()
     [3.0, 2.0, 1.0, 1.0]
     """
-    values = _check.numbers(values, "values", 1)
+    values = _validation.numbers(values, "values", 1)
     n = len(values)
     if n <= LARGEST_SHARED:
         return _shares(n) @ values
@@ -248,7 +248,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     >>> mean_interval([1.0, 1.0, 1.0])
     (1.0, 1.0)
     """
-    values = _check.numbers(values, "values", 1)
+    values = _validation.numbers(values, "values", 1)
     if not len(values):
         raise CobanditError("values are empty: an interval needs at least one")
     if np.ptp(values) == 0:
@@ -338,7 +338,7 @@ def summarise(
     >>> summarise(runs, "correct")[["runs", "mean", "successes"]].iloc[0].tolist()
     [2.0, 0.5, 1.0]
     """
-    _check.choice(column, "column", runs.columns)
+    _validation.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
     feasible, measured = (runs["status"] != "infeasible").to_numpy(), runs[column].to_numpy()
     rows = []

@@ -12,7 +12,7 @@ import pandas as pd
 import scipy  # which loads its parts when they are first asked for
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 
 #: Level of the tests.
@@ -103,8 +103,8 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     >>> couplings(2, 3, 500)[["only_first", "only_second", "p"]].to_numpy().tolist()
     [[2.0, 3.0, 1.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
     """
-    replays = _check.count(replays, "replays", 1)
-    first, second = (_check.count(errors, "errors", 0) for errors in (first, second))
+    replays = _validation.count(replays, "replays", 1)
+    first, second = (_validation.count(errors, "errors", 0) for errors in (first, second))
     if max(first, second) > replays:
         raise CobanditError(f"{max(first, second)} errors do not fit into {replays} replays")
     both = np.arange(max(0, first + second - replays), min(first, second) + 1)
@@ -182,8 +182,8 @@ def paired_difference(
     >>> [round(x, 4) for x in paired_difference(62, 70, 500)]
     [-0.016, -0.0614, 0.0293]
     """
-    n = _check.count(replays, "replays", 1)
-    b, c = (_check.count(errors, "errors", 0) for errors in (only_first, only_second))
+    n = _validation.count(replays, "replays", 1)
+    b, c = (_validation.count(errors, "errors", 0) for errors in (only_first, only_second))
     if b + c > n:
         raise CobanditError(f"{b + c} disagreements do not fit into {n} replays")
     difference, z = (b - c) / n, float(scipy.stats.norm.isf((1 - level) / 2))
@@ -256,9 +256,9 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     >>> round(paired_power(500, 0.148, 0.164, both=0.148 * 0.164), 3)
     0.092
     """
-    replays = _check.count(replays, "replays", 1)
+    replays = _validation.count(replays, "replays", 1)
     for name, value in (("first", first), ("second", second), ("both", both)):
-        _check.non_negative(value, name)
+        _validation.non_negative(value, name)
     differ = first + second - 2 * both
     if both > min(first, second) or first + second - both > 1 + TINY:
         raise CobanditError(f"errors of {first} and {second} cannot coincide with probability {both}")

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
 from cobandit.tables.safe_reading import Fields, Positive, check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -64,18 +65,20 @@ class Objective(Fields):
     @model_validator(mode="after")
     def _usable(self) -> Objective:
         if self.name in RESERVED:
-            stop(None, f"{self.name!r} is the name of another column of the table", "choose another name")
+            raise_fault(
+                None, f"{self.name!r} is the name of another column of the table", "choose another name"
+            )
         if self.transform not in TRANSFORMS:
             remedy = suggest(self.transform, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}")
-            stop(None, f"there is no transform {self.transform!r}", remedy)
+            raise_fault(None, f"there is no transform {self.transform!r}", remedy)
         if self.low >= self.high:
-            stop(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
+            raise_fault(None, f"low is {self.low:g} and high is {self.high:g}", "make low the smaller one")
         percentiles, limits = (self.low, self.high) != (5, 95), self.limits is not None
         if percentiles and (limits or not TRANSFORMS[self.transform].percentiles):
             problem = f"low and high mean nothing with limits or transform {self.transform}"
-            stop(None, problem, "leave them out")
+            raise_fault(None, problem, "leave them out")
         if limits and self.transform == "none":
-            stop(None, "limits mean nothing without a transform", "name one, or leave them out")
+            raise_fault(None, "limits mean nothing without a transform", "name one, or leave them out")
         return self
 
 
@@ -83,7 +86,7 @@ def _check_names(objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
     names = [objective.name for objective in objectives]
     if not 0 < len(set(names)) == len(names):
         problem = "there is no objective, or two have the same name"
-        stop(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
+        raise_fault(None, problem, "list at least one, each of its own name: - {name: ..., column: ...}")
     return objectives
 
 
@@ -197,19 +200,21 @@ class Card(Fields):
     def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
         if len({*arms, "config", "instance"}) < len(arms) + 2:
             problem = "a column is listed twice, or is 'config' or 'instance'"
-            stop(None, problem, "list each column that describes a configuration once")
+            raise_fault(None, problem, "list each column that describes a configuration once")
         return arms
 
     @model_validator(mode="after")
     def _honest(self) -> Card:
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
-            stop(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
+            raise_fault(None, f"{self.title!r} hides that this is a reconstruction", "say so in the title")
         measured = {self.cost.column, *(objective.column for objective in self.objectives)}
         if self.cluster in {"config", "instance", *self.arms, *measured}:
             problem = f"the cluster {self.cluster!r} is a column of another kind"
-            stop(None, problem, "name a column that says what instances have in common")
+            raise_fault(None, problem, "name a column that says what instances have in common")
         if self.origin and not self.sha256:
-            stop(None, "records with an origin need a sha256", "add the sum of the file at that address")
+            raise_fault(
+                None, "records with an origin need a sha256", "add the sum of the file at that address"
+            )
         return self
 
 
@@ -236,7 +241,7 @@ def read_card(path: str | Path) -> Card:
     >>> read_card("nowhere.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.yml: there is no such card -> make table and card ...
+    cobandit.errors.TableError: nowhere.yml: there is no such card -> make table and card ...
     """
     remedy = "make table and card with cobandit import csv, or write a card (in Python also read(card=...))"
     return check_fields(Card, load_yaml(Path(path), "card", remedy), str(path))

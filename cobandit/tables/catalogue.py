@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobandit.errors import DatasetUnavailable
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import DatasetUnavailable, raise_fault
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
@@ -70,7 +70,7 @@ def load(name: str) -> EvaluationTable:
     >>> load("synthetic-42")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
+    cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
     """
     return read(find_records(name), _card(name))
 
@@ -118,7 +118,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     path = Path(name_or_path)
     if path.is_dir() and str(name_or_path) not in _cards():
         there = min(path.glob("*.parquet"), default=path / "table.parquet")
-        stop(path, "this is a folder", f"name the table in it, such as {there}")
+        raise_fault(path, "this is a folder", f"name the table in it, such as {there}")
     return read(path) if path.suffix or path.is_file() else load(str(name_or_path))
 
 
@@ -181,7 +181,7 @@ def _card(name: str) -> Card:
     cards = _cards()
     if name not in cards:
         remedy = suggest(name, cards, f"there are {', '.join(cards)}")
-        stop(None, f"there is no table {name!r} in the catalogue", remedy)
+        raise_fault(None, f"there is no table {name!r} in the catalogue", remedy)
     return read_card(cards[name])
 
 

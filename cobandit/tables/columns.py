@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import Faults, stop
+from cobandit.errors import Faults, raise_fault
 
 #: Share of the instances that are for profiling by default: the paper's 200 of 1,000.
 SHARE = 0.2
@@ -244,7 +244,7 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
         # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
-        stop(place, f"it cannot be evaluated: {' '.join(str(error).split())}", remedy)
+        raise_fault(place, f"it cannot be evaluated: {' '.join(str(error).split())}", remedy)
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
-        stop(place, "it is not true or false for each row", remedy)
+        raise_fault(place, "it is not true or false for each row", remedy)
     return mask.to_numpy(dtype=bool, na_value=False)

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit._version import __version__
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 from cobandit.tables.card import Objective
 from cobandit.tables.table import EvaluationTable
 
@@ -183,7 +183,9 @@ def export_every_eval_ever(
             (root / samples).write_text(content, encoding="utf-8")
             target.write_text(json.dumps(evaluation, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
-            stop(target, f"it could not be written: {error}", "free some space, or choose another folder")
+            raise_fault(
+                target, f"it could not be written: {error}", "free some space, or choose another folder"
+            )
         files.append(target)
     return ExportedRecords(tuple(files), tuple(_remarks(table, latency, counts_tokens)))
 

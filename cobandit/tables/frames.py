@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cobandit import _check
-from cobandit.faults import stop, suggest
+from cobandit import _validation
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
 from cobandit.tables.card import Objective
 from cobandit.tables.safe_reading import check_fields
 
@@ -39,12 +40,12 @@ def charge(config: pd.Series, cost: float | Mapping[str, float], where: str) -> 
     [1.0, 20.0, 1.0]
     """
     if not isinstance(cost, Mapping):
-        return pd.Series(_check.scalar(cost, where), config.index)
+        return pd.Series(_validation.scalar(cost, where), config.index)
     configs = sorted(config.dropna().unique())
     if unknown := sorted(set(cost) - set(configs)):
-        stop(where, f"there is no configuration {unknown[0]!r}", suggest(unknown[0], configs))
+        raise_fault(where, f"there is no configuration {unknown[0]!r}", suggest(unknown[0], configs))
     if missing := sorted(set(configs) - set(cost)):
-        stop(where, f"none is given to {', '.join(missing)}", "give each configuration its own")
+        raise_fault(where, f"none is given to {', '.join(missing)}", "give each configuration its own")
     return config.map(cost).astype(float)
 
 
@@ -92,18 +93,22 @@ def read_arrays(
     scores, paid = (np.ma.filled(np.ma.asarray(each, np.float64), np.nan) for each in (rewards, costs))
     scores = scores[:, :, None] if scores.ndim == 2 else scores
     if scores.ndim != 3:
-        stop("rewards", f"they have the shape {scores.shape}", "give (K, N, D), or (K, N) for one objective")
+        raise_fault(
+            "rewards", f"they have the shape {scores.shape}", "give (K, N, D), or (K, N) for one objective"
+        )
     kinds = zip(("config", "instance", "objective"), scores.shape, (configs, instances, names), strict=True)
     labels = [_number(stem, count) if given is None else [*map(str, given)] for stem, count, given in kinds]
     for stem, count, given in zip(("configs", "instances", "objectives"), scores.shape, labels, strict=True):
         if len(given) != count:
             problem = f"{len(given)} names for {count} of them in the rewards"
-            stop(stem, problem, "name each, rewards (K, N, D)")
+            raise_fault(stem, problem, "name each, rewards (K, N, D)")
     if taken := sorted({"config", "instance", "cost"} & {*labels[2]}):
-        stop("objectives", f"{taken[0]!r} is the name of another column", "call the objective otherwise")
+        raise_fault(
+            "objectives", f"{taken[0]!r} is the name of another column", "call the objective otherwise"
+        )
     if paid.shape not in (scores.shape[:1], scores.shape[:2]):
         problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
-        stop("costs", problem, "give one for each configuration, (K,), or each evaluation, (K, N)")
+        raise_fault("costs", problem, "give one for each configuration, (K,), or each evaluation, (K, N)")
     places = pd.MultiIndex.from_product(labels[:2], names=["config", "instance"])
     frame = pd.DataFrame(scores.reshape(-1, scores.shape[2]), places, labels[2])
     frame["cost"] = np.broadcast_to(paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]).ravel()

@@ -20,7 +20,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 from pydantic import Field
 
-from cobandit.faults import ellipsize, stop, suggest
+from cobandit._text import ellipsize, suggest
+from cobandit.errors import raise_fault
 from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
 from cobandit.tables.usage import Usage
 
@@ -165,7 +166,7 @@ class Prices:
         >>> Prices({"mine": Price(input=0, output=0)}).require([("mine", None)])
         Traceback (most recent call last):
             ...
-        cobandit.faults.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
+        cobandit.errors.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
 take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         """
         for model, base_url in models:
@@ -175,7 +176,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
             if above_zero and not cost:
                 problem = f"those of {model!r} are zero, and a method needs costs above zero"
                 remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
-                stop(self.file or "prices", problem, remedy)
+                raise_fault(self.file or "prices", problem, remedy)
 
     def refuse(self, model: str, where: str = "") -> NoReturn:
         """Stop since there is no price of a model.
@@ -190,7 +191,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
             problem = f"{package()} has no price of {model!r}"
         write = f"write '{model}: {{input: ..., output: ...}}', USD per million tokens, into a file of prices"
         remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
-        stop(where or self.file or "prices", problem, remedy)
+        raise_fault(where or self.file or "prices", problem, remedy)
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
         """Say where the prices of models are from, and of which day.
@@ -280,14 +281,16 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
     >>> read_prices("nowhere.yml")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.yml: there is no such file of prices -> check the path
+    cobandit.errors.TableError: nowhere.yml: there is no such file of prices -> check the path
     """
     if path is None:
         return Prices(day=day)
     path = Path(path)
     content = load_yaml(path, "file of prices")
     if not isinstance(content, dict) or not content:
-        stop(path, "it holds no prices", "write 'MODEL: {input: USD per million, cached: ..., output: ...}'")
+        raise_fault(
+            path, "it holds no prices", "write 'MODEL: {input: USD per million, cached: ..., output: ...}'"
+        )
     own = {
         str(model): check_fields(Price, fields, f"{path}, model {str(model)!r}")
         for model, fields in content.items()

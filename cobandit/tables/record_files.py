@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 from pyarrow import parquet
 
-from cobandit.faults import TableError, stop
+from cobandit.errors import TableError, raise_fault
 
 #: Column separator of a text file, by its suffix.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -171,7 +171,7 @@ def read_columns(
     >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
+    cobandit.errors.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
     """
     suffix = path.suffix.lower()
     try:
@@ -189,9 +189,11 @@ def read_columns(
     except TableError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error) as error:
-        stop(path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again")
+        raise_fault(
+            path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again"
+        )
     remedy = "save them as .parquet, .csv, .jsonl or .json"
-    stop(path, f"records with the suffix {suffix!r} cannot be read", remedy)
+    raise_fault(path, f"records with the suffix {suffix!r} cannot be read", remedy)
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
@@ -206,7 +208,9 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     if needed > free:
         takes = f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
         problem = f"{takes}, and {free / 1e9:.1f} GB are free"
-        stop(path, problem, "leave out configurations or instances, or read it where there is more memory")
+        raise_fault(
+            path, problem, "leave out configurations or instances, or read it where there is more memory"
+        )
 
 
 def _estimate_rows(path: Path) -> float:
@@ -226,9 +230,9 @@ def _check_expanded(path: Path) -> None:
     with gzip.open(path) as file:
         expanded = file.seek(MAX_EXPANDED + 1)  # or the end, if that comes first
     if expanded > MAX_EXPANDED:
-        stop(path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it")
+        raise_fault(path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it")
     if not expanded:
-        stop(path, "the file is empty", "export it again, with its data")
+        raise_fault(path, "the file is empty", "export it again, with its data")
 
 
 def _read_parquet(
@@ -283,7 +287,7 @@ def _read_json(path: Path, records: str | None) -> Iterator[tuple[str, Any]]:
         if not isinstance(value, Mapping) or key not in value:
             known = list(value) if isinstance(value, Mapping) else []
             there = f"there are {', '.join(map(str, known[:20]))}" if known else "there are no keys"
-            stop(path, f"there is no {key!r} on the way to {records!r}; {there}", "correct --records")
+            raise_fault(path, f"there is no {key!r} on the way to {records!r}; {there}", "correct --records")
         value = value[key]
     if not isinstance(value, list):
         found = list(_find_lists(value))
@@ -291,7 +295,7 @@ def _read_json(path: Path, records: str | None) -> Iterator[tuple[str, Any]]:
         if found:
             remedy = f"say where the list of records is: --records {max(found, key=lambda each: each[1])[0]}"
         keys = f", with the keys {', '.join(list(value)[:20])}" if isinstance(value, Mapping) else ""
-        stop(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
+        raise_fault(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
     for number, record in enumerate(value, 1):
         yield f"record {number}", record
 
@@ -316,7 +320,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str,
                 record = json.loads(line)
             except (ValueError, RecursionError) as error:
                 problem = f"line {number} is not a JSON object: {error}"
-                stop(path, problem, "correct it or export it again")
+                raise_fault(path, problem, "correct it or export it again")
             yield f"line {number}", record
 
 
@@ -332,7 +336,7 @@ def _make_frame(
     for place, record in records:
         if not isinstance(record, dict):
             problem = f"{place} is not a JSON object: it holds another value"
-            stop(path, problem, "correct it or export it again")
+            raise_fault(path, problem, "correct it or export it again")
         row = dict(_flatten(record)) if flatten else record
         if wanted and rows:
             row = {name: row[name] for name in wanted if name in row}

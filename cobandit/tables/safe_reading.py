@@ -21,8 +21,8 @@ import pyarrow as pa
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cobandit.errors import CobanditError
-from cobandit.faults import Fault, TableError, refuse, stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import CobanditError, Fault, TableError, raise_fault, raise_if_any
 
 #: Largest file, in bytes.
 MAX_BYTES = 64 * 1024
@@ -83,16 +83,16 @@ def load_yaml(path: Path, what: str, remedy: str = "check the path") -> Any:
     >>> load_yaml(Path("nowhere.yml"), "mapping")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.yml: there is no such mapping -> check the path
+    cobandit.errors.TableError: nowhere.yml: there is no such mapping -> check the path
     """
     if not path.is_file():
-        stop(path, f"there is no such {what}", remedy)
+        raise_fault(path, f"there is no such {what}", remedy)
     content = read_bytes(path, MAX_BYTES)
     try:
         return yaml.load(content, Loader=_PlainLoader)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
         problem = " ".join(str(error).split())[:300]
-        stop(path, f"the {what} is not valid YAML: {problem}", "correct the file")
+        raise_fault(path, f"the {what} is not valid YAML: {problem}", "correct the file")
 
 
 class Fields(BaseModel):
@@ -107,7 +107,7 @@ M = TypeVar("M", bound=BaseModel)
 def check_fields(model: type[M], content: Any, source: str | Callable[[str], str], context: Any = None) -> M:
     """Make a model of fields, or raise one error that lists what is wrong with them.
 
-    Validators of the model refuse by `cobandit.faults.stop`, with None for the place.
+    Validators of the model refuse by `cobandit.errors.raise_fault`, with None for the place.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ def check_fields(model: type[M], content: Any, source: str | Callable[[str], str
     >>> check_fields(Size, {"widht": 3}, "my.yml")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: 2 faults
+    cobandit.errors.TableError: 2 faults
     - my.yml, field 'width': the field is missing -> give the width in pixels
     - my.yml, field 'widht': unknown key 'widht' -> did you mean 'width'? known keys: width
     """
     try:
         return model.model_validate(content, context=context)
     except ValidationError as error:
-        refuse(_fault(model, source, dict(detail)) for detail in error.errors())
+        raise_if_any(_fault(model, source, dict(detail)) for detail in error.errors())
         raise
 
 
@@ -230,16 +230,16 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
     >>> find_files([Path("nowhere")], ["*.eval"], "Inspect logs")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
     """
     found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
-            stop(path, "there is no such file or folder", "check the path")
+            raise_fault(path, "there is no such file or folder", "check the path")
         within = sorted(path.rglob("*")) if path.is_dir() else [path]
         fitting = [file for file in within if _fits(file, patterns) and file.is_file()]
         if not fitting:
-            stop(path, f"no {what} found", f"they are named {' or '.join(patterns)}")
+            raise_fault(path, f"no {what} found", f"they are named {' or '.join(patterns)}")
         found |= dict.fromkeys(fitting)
     return list(found)
 
@@ -253,9 +253,9 @@ def check_size(path: Path, most: float = math.inf) -> None:
     """Refuse a file that is empty, or has more bytes than are read."""
     size = path.stat().st_size
     if size > most:
-        stop(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "shorten it")
+        raise_fault(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "shorten it")
     if not size:
-        stop(path, "the file is empty", "write or export it again, with its data")
+        raise_fault(path, "the file is empty", "write or export it again, with its data")
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
@@ -264,9 +264,9 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         check_size(path, most or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
-        stop(path, f"the file cannot be read: {error.strerror}", "check its path and permissions")
+        raise_fault(path, f"the file cannot be read: {error.strerror}", "check its path and permissions")
     if not content.strip():
-        stop(path, "the file is empty", "write or export it again, with its data")
+        raise_fault(path, "the file is empty", "write or export it again, with its data")
     return content
 
 
@@ -295,14 +295,16 @@ def parse(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
     >>> parse(Toy, b'{}', "toy.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: toy.json: size: the field is missing -> check that this is ...
+    cobandit.errors.TableError: toy.json: size: the field is missing -> check that this is ...
     """
     if isinstance(content, Path):
         where, content = content, read_bytes(content)
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
-        stop(where, first_fault(error), "check that this is the right file, complete and of this format")
+        raise_fault(
+            where, first_fault(error), "check that this is the right file, complete and of this format"
+        )
 
 
 def first_fault(error: ValidationError) -> str:
@@ -329,19 +331,21 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
             for member in members:  # no evaluation wrote such a name
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
                 if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
-                    stop(path, f"the member {member.filename!r} leads out of the archive", "do not trust it")
+                    raise_fault(
+                        path, f"the member {member.filename!r} leads out of the archive", "do not trust it"
+                    )
             claimed = sum(member.file_size for member in members)
             largest = max((member.file_size for member in members), default=0)
             if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
                 problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
                 most = f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read"
-                stop(path, problem, f"{most}: split the evaluation")
+                raise_fault(path, problem, f"{most}: split the evaluation")
             yield archive.namelist(), lambda name: _read_member(archive, name)
     except CobanditError:
         raise
     except Exception as error:
         # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to struct.error
-        stop(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", AGAIN)
+        raise_fault(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", AGAIN)
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -351,7 +355,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
         return _zstandard(archive, member)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         how = f"{name} is compressed by method {member.compress_type}, which is not read"
-        stop(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
+        raise_fault(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
     with archive.open(member) as file:
         return file.read(MAX_MEMBER)
 
@@ -385,5 +389,5 @@ def plain_text(value: Any, where: str | Path, what: str) -> str:
     """
     text = str(value)
     if not text.strip() or text.encode(errors="ignore").decode() != text:
-        stop(where, f"{what} is blank or not valid text: {text[:60]!a}", "correct the log")
+        raise_fault(where, f"{what} is blank or not valid text: {text[:60]!a}", "correct the log")
     return text

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from cobandit.faults import Faults, TableError, refuse, stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import Faults, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import Card
 from cobandit.tables.columns import COST, MIN_INSTANCES, NESTED, RANGE, check_column, profiling_rows
 from cobandit.tables.transforms import TRANSFORMS
@@ -88,22 +89,22 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     >>> validate(toy.assign(ok=2), card, "toy.csv")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
+    cobandit.errors.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
 rows) -> rescale the column, or give the objective a transform
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     faults = Faults(source)
     check_columns(frame, card.columns, faults)
     if frame.empty:
-        stop(source, "the table has no rows", "export it again, with its data")
+        raise_fault(source, "the table has no rows", "export it again, with its data")
     whole, wanted = frame, frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
     numbers = _check_measures(frame, card, faults)
     if not {"config", "instance"} <= set(frame.columns):
-        refuse(faults.found)
+        raise_if_any(faults.found)
     configs, instances = (encode_names(frame[column], faults) for column in ("config", "instance"))
     if min(configs.codes.min(), instances.codes.min()) < 0:  # nothing further can be checked
-        refuse(faults.found)
+        raise_if_any(faults.found)
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
     groups = _find_groups(whole, card, instances, faults)
@@ -113,9 +114,9 @@ rows) -> rescale the column, or give the objective a transform
     else:
         profiling = np.isin(instances.labels, card.split.instances)[instances.codes]
     _check_split(configs, profiling, card, faults)
-    refuse(faults.found)
+    raise_if_any(faults.found)
     rewards, limits = _rewards(numbers, profiling, card, faults)
-    refuse(faults.found)
+    raise_if_any(faults.found)
 
     order = np.lexsort((instances.codes, configs.codes))
     first = order[np.flatnonzero(np.diff(configs.codes[order], prepend=-1))]

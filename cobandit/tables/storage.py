@@ -13,7 +13,7 @@ import pyarrow as pa
 import yaml
 from pyarrow import parquet
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 from cobandit.tables import swebench
 from cobandit.tables.card import Card, Objective, Split, read_card
 from cobandit.tables.record_files import read_columns
@@ -46,13 +46,15 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     >>> read("nowhere.csv", card="nowhere.yml")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere.csv: there is no such file -> check the path
+    cobandit.errors.TableError: nowhere.csv: there is no such file -> check the path
     """
     path = Path(path)
     if not path.is_file():
-        stop(path, "there is no such file", "check the path")
+        raise_fault(path, "there is no such file", "check the path")
     if path.suffix.lower() in (".yml", ".yaml"):
-        stop(path, "this is a card, or another YAML file", "name its table; the card next to it is found")
+        raise_fault(
+            path, "this is a card, or another YAML file", "name its table; the card next to it is found"
+        )
     if not isinstance(card, Card):
         card = read_card(path.with_suffix(".yml") if card is None else card)
     check_size(path)
@@ -60,7 +62,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     if found != card.sha256:
         problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
         remedy = "restore the file that the card describes, or put the new sum into it if it is meant"
-        stop(path, problem, remedy)
+        raise_fault(path, problem, remedy)
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
         return EvaluationTable.from_records(frame, card, str(path), notes)
@@ -154,15 +156,15 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
             write_table(frame, card.model_dump(mode="json", exclude_none=True, exclude={"origin"}), path)
             return path.with_suffix(".yml")
     problem = "its split is not one of instances: it is a part of another table"
-    stop(path, problem, "save the whole table, and take the part after reading it")
+    raise_fault(path, problem, "save the whole table, and take the part after reading it")
 
 
 def check_name(path: Path) -> None:
     """Refuse a name under which no table could be written."""
     if path.suffix != ".parquet":
-        stop(path, "the table is written as Parquet", "let the name end in .parquet")
+        raise_fault(path, "the table is written as Parquet", "let the name end in .parquet")
     if not path.parent.is_dir():
-        stop(path, f"there is no folder {path.parent}", "make it first")
+        raise_fault(path, f"there is no folder {path.parent}", "make it first")
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
@@ -236,7 +238,7 @@ def write_table(
     except (pa.ArrowException, OverflowError) as error:
         reason = " ".join(str(error).split())[:120]
         problem = f"a column mixes kinds of values, or has numbers too large to store ({reason})"
-        stop(output, problem, "give each column one kind, text or numbers, in all files")
+        raise_fault(output, problem, "give each column one kind, text or numbers, in all files")
     except OSError as error:
-        stop(output, f"it could not be written: {error}", "free some space, or choose another folder")
+        raise_fault(output, f"it could not be written: {error}", "free some space, or choose another folder")
     return table

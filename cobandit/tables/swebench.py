@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 
 BOARD = "bash-only"
 
@@ -55,7 +55,7 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         frame = pd.concat([part for name, part in parts.items() if name not in off], ignore_index=True)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         remedy = "use the file at the commit that the dataset card names"
-        stop(path, f"it is not laid out as expected ({type(error).__name__}: {error})", remedy)
+        raise_fault(path, f"it is not laid out as expected ({type(error).__name__}: {error})", remedy)
     notes = [
         f"dropped {name!r}: its rows resolve {rates[name]:.1f} %, "
         f"the entry itself says {entries[name]['resolved']:.1f} %"

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cobandit._check import choice
+from cobandit._text import as_html
+from cobandit._validation import choice
 from cobandit.dominance import pareto_mask
-from cobandit.errors import CobanditError
-from cobandit.faults import Faults, Place, TableError, as_html, refuse, stop
+from cobandit.errors import CobanditError, Faults, Place, TableError, raise_fault, raise_if_any
 from cobandit.problem import Problem
 from cobandit.tables.card import FREE, Card
 from cobandit.tables.columns import MIN_INSTANCES, default_profiling, evaluate_condition, profiling_mask
@@ -155,7 +155,7 @@ class EvaluationTable:
         ...                            objectives={"accuracy": "correct"})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.faults.TableError: 2 faults (row 1 is the first data row)
+        cobandit.errors.TableError: 2 faults (row 1 is the first data row)
         - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 more rows) -> give what ...
         - from_frame, row 5, column 'instance': (config, instance) = ('ab', '0') stands already in another ...
         """
@@ -168,12 +168,12 @@ class EvaluationTable:
         columns |= {cluster: None} if cluster is not None else {}
         if taken := sorted(columns.keys() & {"config", "instance"}):
             problem = f"the column {taken[0]!r} is measured or describes a configuration"
-            stop(FRAME, problem, "rename it: the table needs that name")
+            raise_fault(FRAME, problem, "rename it: the table needs that name")
         faults = Faults(FRAME)
         check_columns(frame, [*dict.fromkeys([*keys, instance, *columns])], faults)
-        refuse(faults.found)
+        raise_if_any(faults.found)
         named = [encode_names(frame[key], faults) for key in keys]
-        refuse(faults.found)
+        raise_if_any(faults.found)
 
         parts = zip(*(np.array(labels, dtype=object)[codes] for labels, codes in named), strict=True)
         # other columns may say what instances have in common, which `doctor` looks for
@@ -251,7 +251,7 @@ class EvaluationTable:
         >>> EvaluationTable.from_arrays(rewards, [0.1, -0.3])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.faults.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
+        cobandit.errors.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
         """
         frame = read_arrays(rewards, costs, configs, instances, objectives)
         names = frame.columns[2:-1]
@@ -261,7 +261,9 @@ class EvaluationTable:
             return cls.from_frame(frame, cost="cost", unit=unit, objectives=measured, **options)
         except TableError as error:
             places = frame["config"].astype(str) + ", " + frame["instance"].astype(str)
-            refuse(fault.at(lambda row, name: Place(places[row - 1], None, name)) for fault in error.faults)
+            raise_if_any(
+                fault.at(lambda row, name: Place(places[row - 1], None, name)) for fault in error.faults
+            )
             raise
 
     @classmethod
@@ -655,7 +657,7 @@ class EvaluationTable:
         keep = evaluate_condition(self._records.arms.reset_index(), query, where)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
-            stop(where, problem, "widen it: choosing needs two at least")
+            raise_fault(where, problem, "widen it: choosing needs two at least")
         number = np.cumsum(keep) - 1
         kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
         kept = kept._replace(arms=kept.arms[keep], arm=number[kept.arm])

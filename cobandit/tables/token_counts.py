@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 
 #: Characters that count as one token where no tokenizer is given.
 CHARACTERS = 4
@@ -49,15 +49,17 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
     if tokenizer is None:
         return TokenCounter(count_characters, f"tokens (characters / {CHARACTERS})")
     if not tokenizer.is_file():
-        stop(tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out")
+        raise_fault(
+            tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out"
+        )
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        stop(tokenizer, "reading it needs the package tokenizers", "pip install tokenizers")
+        raise_fault(tokenizer, "reading it needs the package tokenizers", "pip install tokenizers")
     try:
         encoder = Tokenizer.from_file(str(tokenizer))
     except Exception as error:  # its Rust core raises plain Exception
-        stop(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
+        raise_fault(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
 
     unit = f"tokens ({tokenizer.name})"
     return TokenCounter(lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit)

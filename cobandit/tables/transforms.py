@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.tables.columns import Rule
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _check
+from cobandit import _budget
 from cobandit.errors import BudgetError, CobanditError, GuaranteeWarning
 from cobandit.policies.asktell import AskTell, Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
@@ -473,7 +473,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     and less does not.
     """
     for policy, table, rng in _policies(method, seeds):
-        limit = _check.add_slack(policy.budget)
+        limit = _budget.add_slack(policy.budget)
         fixed, alone = _fresh(policy), _fresh(policy)
         fly(fixed, on(table, declared=True))
         _require(fixed.spent <= limit, fixed, f"spent {fixed.spent} with fixed costs")
@@ -501,7 +501,7 @@ def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.
         handed_out = [event.pull.key for event in events if event.told is None]
         charged = {event.pull.key: event.told[1] for event in events if event.told}
         spent = flown.spent - (0.0 if plan else charged[handed_out[-1]])
-        _require(spent <= _check.add_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
+        _require(spent <= _budget.add_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
 
 
 def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:

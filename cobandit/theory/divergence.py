@@ -21,7 +21,7 @@ from math import exp, inf, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 
 
@@ -89,12 +89,12 @@ def least_divergence(
     >>> round(least_divergence([0.5], 1.0, 0.75, cost_ratio=1.0), 6)
     0.143841
     """
-    mu = _check.numbers(means, "means", 1)
-    ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
-    cost = _check.positive(mean_cost, "mean_cost", 1.0)
+    mu = _validation.numbers(means, "means", 1)
+    ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if (mu <= 0).any() or (mu >= 1).any() or cost < ratio:
         raise CobanditError("means inside (0, 1) and a mean cost in [lambda, 1] are needed")
-    aim = log(_check.positive(best_efficiency, "best_efficiency"))
+    aim = log(_validation.positive(best_efficiency, "best_efficiency"))
 
     span = 1 - ratio
     q = (cost - ratio) / span if span else 0.0

@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _validation
 
 
 def allocation_constant(n_arms: int, cost_ratio: float) -> float:
@@ -28,8 +28,8 @@ def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     >>> allocation_constant(3, 1.0)  # 1 + 1/2 + 1/3
     1.8333333333333333
     """
-    others = np.arange(1, _check.count(n_arms, "n_arms", 2))
-    return float(1 + (1 / (1 + others * _check.positive(cost_ratio, "cost_ratio", 1.0))).sum())
+    others = np.arange(1, _validation.count(n_arms, "n_arms", 2))
+    return float(1 + (1 / (1 + others * _validation.positive(cost_ratio, "cost_ratio", 1.0))).sum())
 
 
 def exact_allocation_constant(costs: ArrayLike) -> float:
@@ -65,7 +65,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     >>> exact_allocation_constant([1.0, 2.0, 1.0])  # 1 + 2 / 4
     1.5
     """
-    descending = np.sort(_check.costs(costs))[::-1]
+    descending = np.sort(_validation.costs(costs))[::-1]
     left = np.cumsum(descending[::-1])[::-1]
     return float(1 + (descending / left)[:-2].sum())
 
@@ -73,8 +73,12 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
 def checked_problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, int, float]:
     """Check what the bounds read of a problem; a complexity of ``inf`` is one with a gap of zero."""
     if complexity != np.inf:
-        complexity = _check.positive(complexity, "complexity")
-    return _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1), complexity
+        complexity = _validation.positive(complexity, "complexity")
+    return (
+        _validation.count(n_arms, "n_arms", 2),
+        _validation.count(n_objectives, "n_objectives", 1),
+        complexity,
+    )
 
 
 def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
@@ -110,4 +114,4 @@ def identification_error_bound(
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
-    return 2 * n_arms**2 * n_objectives * exp(-_check.positive(budget, "budget") / scale)
+    return 2 * n_arms**2 * n_objectives * exp(-_validation.positive(budget, "budget") / scale)

@@ -2,7 +2,7 @@
 
 from math import log, sqrt
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.theory.online import horizon
 
 
@@ -54,7 +54,7 @@ def alpha_in_flight(
     >>> round(alpha_in_flight(4, n_init=30, budget=999, cost_ratio=1.0), 3)
     3.186
     """
-    others = _check.count(at_once, "at_once", 1) - 1
-    n_init, alpha = _check.count(n_init, "n_init", 1), _check.positive(alpha, "alpha")
+    others = _validation.count(at_once, "at_once", 1) - 1
+    n_init, alpha = _validation.count(n_init, "n_init", 1), _validation.positive(alpha, "alpha")
     spread = others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio)))
     return alpha * ((1 + others / n_init) * (1 + spread)) ** 2

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 
 
@@ -29,8 +29,11 @@ def horizon(budget: float, cost_ratio: float) -> int:
     >>> horizon(10, 0.5)
     21
     """
-    budget, cost_ratio = _check.positive(budget, "budget"), _check.positive(cost_ratio, "cost_ratio", 1.0)
-    return ceil(_check.pulls_within(budget, cost_ratio)) + 1
+    budget, cost_ratio = (
+        _validation.positive(budget, "budget"),
+        _validation.positive(cost_ratio, "cost_ratio", 1.0),
+    )
+    return ceil(_budget.pulls_within(budget, cost_ratio)) + 1
 
 
 def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0) -> float:
@@ -54,8 +57,8 @@ def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float
     >>> round(confidence_radius(8, budget=10, cost_ratio=0.5), 4)
     0.8724
     """
-    pulls = _check.count(pulls, "pulls", 1)
-    return sqrt(_check.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls)
+    pulls = _validation.count(pulls, "pulls", 1)
+    return sqrt(_validation.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls)
 
 
 def index_constant(n_objectives: int, cost_ratio: float) -> float:
@@ -79,8 +82,8 @@ def index_constant(n_objectives: int, cost_ratio: float) -> float:
     >>> index_constant(2, 0.5)
     32.0
     """
-    n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    n_objectives = _validation.count(n_objectives, "n_objectives", 1)
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     return 4 * n_objectives / cost_ratio + 4 / cost_ratio**2
 
 
@@ -107,8 +110,11 @@ def failure_probability(
     >>> round(bound, 6)  # 18 / 10^3
     0.018
     """
-    n_arms, n_objectives = _check.count(n_arms, "n_arms", 2), _check.count(n_objectives, "n_objectives", 1)
-    exponent = 1 - 2 * _check.positive(alpha, "alpha")
+    n_arms, n_objectives = (
+        _validation.count(n_arms, "n_arms", 2),
+        _validation.count(n_objectives, "n_objectives", 1),
+    )
+    exponent = 1 - 2 * _validation.positive(alpha, "alpha")
     return 2 * n_arms * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
 
 
@@ -133,8 +139,8 @@ def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha:
     >>> leading_constant(0.5, n_objectives=1, cost_ratio=1.0)  # 4 * 2 * 8^2 / 0.25
     2048.0
     """
-    ratio = index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap")
-    return 4 * _check.positive(alpha, "alpha") * ratio**2
+    ratio = index_constant(n_objectives, cost_ratio) / _validation.positive(gap, "gap")
+    return 4 * _validation.positive(alpha, "alpha") * ratio**2
 
 
 def pull_bound(
@@ -178,7 +184,7 @@ def pull_bound(
     >>> round(bound, 6)  # 1 + ceil(4 * 2 * 8^2 * log(100) / 0.25) + 8 / 100^2
     9433.0008
     """
-    gap = _check.positive(gap, "gap")
+    gap = _validation.positive(gap, "gap")
     failure = failure_probability(
         n_arms=n_arms, n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
@@ -233,7 +239,9 @@ def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
     >>> optimal_utility_bound(0.5, 9)
     5.0
     """
-    return _check.non_negative(best_efficiency, "best_efficiency") * (_check.positive(budget, "budget") + 1)
+    return _validation.non_negative(best_efficiency, "best_efficiency") * (
+        _validation.positive(budget, "budget") + 1
+    )
 
 
 def standard_regret_bound(
@@ -278,17 +286,17 @@ def standard_regret_bound(
     >>> round(bound, 4)  # 2 * 0.75 more than the efficiency regret bound, as costs are 1
     4718.0004
     """
-    gaps, cost_ratio = gaps_of(gaps), _check.positive(cost_ratio, "cost_ratio", 1.0)
-    mean_costs = _check.costs(mean_costs, "mean_costs", n_arms=len(gaps))
-    if mean_costs.max() > _check.add_slack(1.0) or _check.add_slack(float(mean_costs.min())) < cost_ratio:
+    gaps, cost_ratio = gaps_of(gaps), _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    mean_costs = _validation.costs(mean_costs, "mean_costs", n_arms=len(gaps))
+    if mean_costs.max() > _budget.add_slack(1.0) or _budget.add_slack(float(mean_costs.min())) < cost_ratio:
         raise CobanditError(f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest")
     wasted = _wasted(gaps, mean_costs, n_objectives, cost_ratio, budget, alpha)
-    return 2 * _check.non_negative(best_efficiency, "best_efficiency") + wasted
+    return 2 * _validation.non_negative(best_efficiency, "best_efficiency") + wasted
 
 
 def gaps_of(gaps: ArrayLike) -> np.ndarray:
     """Efficiency gaps, checked: one an arm, the smallest being zero."""
-    gaps = _check.numbers(gaps, "gaps", 1)
+    gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError("gaps: one for each of at least two arms, the smallest being 0, the best arm's")
     return gaps

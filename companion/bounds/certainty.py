@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.dominance import TIE, pareto_mask
 from cobandit.errors import CobanditError
 
@@ -139,7 +139,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     >>> least_evaluations(table, delta=0.05).round(2)
     array([2.88, 0.  ])
     """
-    rewards = _check.numbers(rewards, "rewards", 3)
+    rewards = _validation.numbers(rewards, "rewards", 3)
     if not rewards.size or rewards.min() < 0 or rewards.max() > 1 or not 0 <= delta < 0.5:
         raise CobanditError("rewards in [0, 1], one at least, and delta in [0, 1/2) are needed")
     n_instances = rewards.shape[1]
@@ -174,7 +174,7 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     array([[ inf, 0.25],
            [0.25,  inf]])
     """
-    means = _check.numbers(means, "means", 2)
+    means = _validation.numbers(means, "means", 2)
     n_arms, n_objectives = means.shape
     above = means[None, :, :] - means[:, None, :]  # of j over i
     above[np.abs(above) <= TIE] = 0.0

@@ -13,7 +13,7 @@ Arms that are evaluated on the same instances are not independent; for them ther
 
 from math import exp, log
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.theory.identification import checked_problem
 
 
@@ -39,7 +39,7 @@ def difference_error_rate(*, allocation: float, complexity: float) -> float:
     True
     """
     _, _, complexity = checked_problem(2, 1, complexity)
-    return 1 / (16 * _check.positive(allocation, "allocation") * complexity)
+    return 1 / (16 * _validation.positive(allocation, "allocation") * complexity)
 
 
 def difference_error_bound(
@@ -78,7 +78,7 @@ def difference_error_bound(
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     rate = difference_error_rate(allocation=allocation, complexity=complexity)
     pairs = n_arms * (n_arms - 1) ** 2 * n_objectives
-    return pairs * exp(1 / 16 - rate * _check.positive(budget, "budget"))
+    return pairs * exp(1 / 16 - rate * _validation.positive(budget, "budget"))
 
 
 def difference_error_budget(
@@ -108,5 +108,5 @@ def difference_error_budget(
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     pairs = n_arms * (n_arms - 1) ** 2 * n_objectives
-    scale = 16 * _check.positive(allocation, "allocation") * complexity
-    return scale * (1 / 16 + log(pairs / _check.positive(error, "error", 1.0)))
+    scale = 16 * _validation.positive(allocation, "allocation") * complexity
+    return scale * (1 / 16 + log(pairs / _validation.positive(error, "error", 1.0)))

@@ -17,13 +17,13 @@ from math import exp, inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 
 
 def _depth(n: int, n_instances: int) -> tuple[int, int]:
-    n_instances = _check.count(n_instances, "n_instances", 1)
-    if _check.count(n, "n", 1) > n_instances:
+    n_instances = _validation.count(n_instances, "n_instances", 1)
+    if _validation.count(n, "n", 1) > n_instances:
         raise CobanditError(f"n is {n}, more than the {n_instances} instances that there are")
     return n, n_instances
 
@@ -86,7 +86,7 @@ def hoeffding_serfling_tail(deviation: float, n: int, n_instances: int, width: f
     (0.0, True)
     """
     factor = serfling_factor(n, n_instances)
-    deviation, width = _check.positive(deviation, "deviation"), _check.positive(width, "width")
+    deviation, width = _validation.positive(deviation, "deviation"), _validation.positive(width, "width")
     return exp(-2 * n * (deviation / width) ** 2 / factor) if factor else 0.0
 
 
@@ -129,8 +129,8 @@ def bernstein_serfling_tail(
     2e-06
     """
     n, n_instances = _depth(n, n_instances)
-    deviation, width = _check.positive(deviation, "deviation"), _check.positive(width, "width")
-    variance = _check.non_negative(variance, "variance")
+    deviation, width = _validation.positive(deviation, "deviation"), _validation.positive(width, "width")
+    variance = _validation.non_negative(variance, "variance")
     rest = n_instances - n
     if not rest or not variance:
         return 0.0
@@ -143,7 +143,7 @@ def bernstein_serfling_tail(
 
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     """Check depths n_K, ..., n_2 and gaps; the gaps that the phases need, gamma_(K), ..., gamma_(2)."""
-    ordered = np.sort(_check.numbers(gaps, "gaps", 1))[::-1]
+    ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
         raise CobanditError("gaps: two or more, none negative, are needed, and a depth for each removal")
     return ordered[:-1]
@@ -201,8 +201,8 @@ def once_error_bound(
         hoeffding_serfling_tail(gap / 8, n, n_instances) if gap else _zero_gap_bound(n, n_instances)
         for n, gap in zip(depths, _phases(depths, gaps), strict=True)
     ]
-    early = _check.non_negative(delta, "delta")
-    return early + 2 * n_arms * _check.count(n_objectives, "n_objectives", 1) * sum(terms)
+    early = _validation.non_negative(delta, "delta")
+    return early + 2 * n_arms * _validation.count(n_objectives, "n_objectives", 1) * sum(terms)
 
 
 def paired_error_bound(
@@ -238,7 +238,7 @@ def paired_error_bound(
     4e-06
     """
     needed = _phases(depths, gaps)
-    variances = _check.numbers(variances, "variances", 3)
+    variances = _validation.numbers(variances, "variances", 3)
     if variances.shape[:2] != (len(needed) + 1,) * 2:
         raise CobanditError(f"variances: shape (K, K, D) for {len(needed) + 1} arms, got {variances.shape}")
     pairs = variances[np.triu_indices(len(variances), 1)].ravel().tolist()

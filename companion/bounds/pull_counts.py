@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from cobandit.theory.online import horizon, index_constant
 
@@ -53,8 +53,8 @@ def one_sided_failure_probability(
     >>> round(bound, 6)  # 6 / 10^3
     0.006
     """
-    n_objectives = _check.count(n_objectives, "n_objectives", 1)
-    exponent = 1 - 2 * _check.positive(alpha, "alpha")
+    n_objectives = _validation.count(n_objectives, "n_objectives", 1)
+    exponent = 1 - 2 * _validation.positive(alpha, "alpha")
     return 2 * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
 
 
@@ -97,7 +97,7 @@ def leaving_bound(pulls: int, alpha: float) -> float:
     >>> round(T * leaving_bound(T, alpha), 2), round(T * T ** (1 - 2 * alpha), 1)
     (2.86, 251.2)
     """
-    pulls, alpha = _check.count(pulls, "pulls", 2), _check.positive(alpha, "alpha")
+    pulls, alpha = _validation.count(pulls, "pulls", 2), _validation.positive(alpha, "alpha")
     log_pulls = log(pulls)
     m = np.arange(1, 4 * ceil(sqrt(alpha) * log_pulls**1.5 / 2) + 1)
     return float((m * np.exp(-2 * alpha * log_pulls / np.cosh(log_pulls / (4 * m)) ** 2)).min())
@@ -140,9 +140,9 @@ def radius_pull_bound(
     failure = one_sided_failure_probability(
         n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
-    if _check.positive(radius, "radius") < 1e-150:
+    if _validation.positive(radius, "radius") < 1e-150:
         raise CobanditError(f"radius is {radius:g}: the bound is beyond every floating-point number")
-    return 1 + _check.floor(alpha * log(pulls) / radius**2) + pulls * failure
+    return 1 + _budget.floor(alpha * log(pulls) / radius**2) + pulls * failure
 
 
 def lean_pull_bound(
@@ -177,7 +177,7 @@ def lean_pull_bound(
     2358.0004
     """
     how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    radius = 1 / (index_constant(n_objectives, cost_ratio) / _check.positive(gap, "gap"))
+    radius = 1 / (index_constant(n_objectives, cost_ratio) / _validation.positive(gap, "gap"))
     return radius_pull_bound(radius, **how)
 
 
@@ -230,9 +230,11 @@ def instance_pull_bound(
     590.0004
     """
     how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    apart = _check.positive(mean_cost, "mean_cost", 1.0) * _check.positive(gap, "gap")
-    most = _check.count(n_objectives, "n_objectives", 1) + _check.positive(best_efficiency, "best_efficiency")
-    if gap > _check.add_slack(best_efficiency):
+    apart = _validation.positive(mean_cost, "mean_cost", 1.0) * _validation.positive(gap, "gap")
+    most = _validation.count(n_objectives, "n_objectives", 1) + _validation.positive(
+        best_efficiency, "best_efficiency"
+    )
+    if gap > _budget.add_slack(best_efficiency):
         raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
     return radius_pull_bound(apart / (2 * most), **how)
 
@@ -272,11 +274,16 @@ def threshold_radius(
     >>> round(threshold_radius([0.5], 1.0, 1.0, cost_ratio=1.0), 9)
     0.125
     """
-    means, mean_cost = _check.numbers(means, "means", 1), _check.positive(mean_cost, "mean_cost", 1.0)
+    means, mean_cost = (
+        _validation.numbers(means, "means", 1),
+        _validation.positive(mean_cost, "mean_cost", 1.0),
+    )
     if not len(means) or means.min() < 0 or means.max() > 1:
         raise CobanditError(f"means is {means.tolist()}: mean rewards lie in [0, 1], at least one is needed")
-    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
-    best_efficiency = _check.positive(best_efficiency, "best_efficiency", 1 / cost_ratio * (1 + _check.SLACK))
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    best_efficiency = _validation.positive(
+        best_efficiency, "best_efficiency", 1 / cost_ratio * (1 + _budget.SLACK)
+    )
 
     def reach(radius: float) -> float:
         largest = np.minimum(1.0, means + 2 * radius).prod()
@@ -321,10 +328,10 @@ def informative_budget(
     >>> round(informative_budget(lambda budget: 100.0, cost=0.5), 3)
     50.0
     """
-    cost = _check.positive(cost, "cost", 1.0)
+    cost = _validation.positive(cost, "cost", 1.0)
     low, high = cost, 1e15 * cost
     if cost_ratio is not None:
-        countable = 0.5 * _check.MOST_PULLS * _check.positive(cost_ratio, "cost_ratio", 1.0)
+        countable = 0.5 * _budget.MOST_PULLS * _validation.positive(cost_ratio, "cost_ratio", 1.0)
         high = max(low, min(high, countable))
     if bound(high) >= high / cost:
         return inf
@@ -388,7 +395,7 @@ def split_pull_bound(
     """
     radius = 2 * threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)
     pulls, coordinates = horizon(budget, cost_ratio), np.size(means) + 1
-    root, y = sqrt(_check.positive(alpha, "alpha") * log(pulls)), sqrt(log(coordinates) / 2)
+    root, y = sqrt(_validation.positive(alpha, "alpha") * log(pulls)), sqrt(log(coordinates) / 2)
     expected = ((root + y) ** 2 + 1 / 2 + root / (2 * y)) / radius**2
     return 1 + expected + coordinates * float(pulls) ** (2 - 2 * alpha)
 
@@ -428,5 +435,5 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
     81.0
     """
-    gap, cost_ratio = _check.positive(gap, "gap"), _check.positive(cost_ratio, "cost_ratio", 1.0)
+    gap, cost_ratio = _validation.positive(gap, "gap"), _validation.positive(cost_ratio, "cost_ratio", 1.0)
     return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2

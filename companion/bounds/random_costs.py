@@ -8,7 +8,7 @@ mean, however many pulls it has.
 
 from math import exp, sqrt
 
-from cobandit import _check
+from cobandit import _validation
 from companion.bounds.differences import difference_error_rate
 
 
@@ -45,9 +45,9 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
     >>> round(overspend_bound(1000.0, 0.1, cost_ratio=0.25), 10)
     2.1e-09
     """
-    margin = _check.positive(margin, "margin", 1.0)
-    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
-    budget = _check.positive(budget, "budget")
+    margin = _validation.positive(margin, "margin", 1.0)
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    budget = _validation.positive(budget, "budget")
     if cost_ratio == 1:
         return 0.0
     variance = (1 - sqrt(cost_ratio)) ** 2 * (1 - margin)
@@ -83,7 +83,7 @@ def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) 
     0.0088
     """
     rate = difference_error_rate(allocation=allocation, complexity=complexity)
-    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     variance, step = 2 * (1 - sqrt(cost_ratio)) ** 2 * rate, 2 / 3 * (1 - cost_ratio) * rate
     square, linear = 1 - variance + step, 2 * variance - step
     root = sqrt(linear**2 + 4 * square * variance)
@@ -123,9 +123,9 @@ def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio:
     >>> round(pilot_failure_bound(500, 0.2, n_arms=5, cost_ratio=0.25), 6)
     2e-05
     """
-    pulls, n_arms = _check.count(pulls, "pulls", 1), _check.count(n_arms, "n_arms", 2)
-    accuracy = _check.positive(accuracy, "accuracy", 1.0)
-    cost_ratio = _check.positive(cost_ratio, "cost_ratio", 1.0)
+    pulls, n_arms = _validation.count(pulls, "pulls", 1), _validation.count(n_arms, "n_arms", 2)
+    accuracy = _validation.positive(accuracy, "accuracy", 1.0)
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     if cost_ratio == 1:
         return 0.0
     spread = 1 - cost_ratio

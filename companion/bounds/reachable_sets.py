@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, dominance
+from cobandit import _validation, dominance
 from cobandit.errors import CobanditError
 
 #: From (means of the active arms, what margins err by) to which of them may be the next to leave.
@@ -46,7 +46,7 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     >>> may_leave([[0.9], [0.8], [0.2]], 0.05)
     array([False, False,  True])
     """
-    slack = _check.positive(slack, "slack")
+    slack = _validation.positive(slack, "slack")
     m, M = dominance.margins_of_others(means)
     dominated_by = m.max(axis=1)
 
@@ -92,7 +92,7 @@ def reachable_sets(means: ArrayLike, leaves: LeaveRule = may_leave) -> list[NDAr
     >>> [len(sets) for sets in reachable_sets([[0.9], [0.8], [0.5], [0.45], [0.2]])]
     [1, 3, 2, 1]
     """
-    means = _check.means(means)
+    means = _validation.means(means)
     n_arms = len(means)
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
@@ -145,8 +145,8 @@ def reachable_complexity(means: ArrayLike, costs: ArrayLike, leaves: LeaveRule =
     >>> [round(reachable_complexity(means, costs), 6) for costs in ([1, 0.5, 0.2], [0.5, 0.2, 1])]
     [150.0, 70.0]
     """
-    means = _check.means(means)
-    costs = _check.costs(costs, n_arms=len(means))
+    means = _validation.means(means)
+    costs = _validation.costs(costs, n_arms=len(means))
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         return float("inf")

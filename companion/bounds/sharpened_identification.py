@@ -4,7 +4,7 @@ from math import exp, inf, log
 
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.problem import check_gaps
 from cobandit.theory.identification import allocation_constant, checked_problem, decay_budget
@@ -109,8 +109,8 @@ def sharpened_error_bound(
     24.0
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
-    budget = _check.positive(budget, "budget")
-    scale = 32 * _check.positive(allocation, "allocation") * complexity
+    budget = _validation.positive(budget, "budget")
+    scale = 32 * _validation.positive(allocation, "allocation") * complexity
     return 2 * n_arms * (n_arms - 1) * n_objectives * exp(1 / 32 - budget / scale)
 
 
@@ -142,7 +142,7 @@ def identification_budget(
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
-    return scale * log(2 * n_arms**2 * n_objectives / _check.positive(error, "error", 1.0))
+    return scale * log(2 * n_arms**2 * n_objectives / _validation.positive(error, "error", 1.0))
 
 
 def least_error(budget: float, *, allocation: float, complexity: float) -> float:
@@ -173,8 +173,8 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     >>> round(least_error(10.0, allocation=1.5, complexity=100.0), 4)
     0.0413
     """
-    allocation = _check.positive(allocation, "allocation")
+    allocation = _validation.positive(allocation, "allocation")
     if allocation < 1:
         raise CobanditError(f"allocation is {allocation}: the exact constant is at least 1")
-    rate = 18 / ((allocation - 1 / 2) * _check.positive(complexity, "complexity"))
-    return exp(-rate * _check.positive(budget, "budget")) / 4
+    rate = 18 / ((allocation - 1 / 2) * _validation.positive(complexity, "complexity"))
+    return exp(-rate * _validation.positive(budget, "budget")) / 4

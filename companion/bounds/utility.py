@@ -1,6 +1,6 @@
 """Bounds on the utility that a budget can earn, and on the regret that nobody avoids (ours)."""
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.problem import Problem
 from cobandit.theory.divergence import least_divergence
 
@@ -28,8 +28,8 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     >>> counted_cost_bounds(9, 0.5)
     (8.0, 9.5)
     """
-    budget = _check.positive(budget, "budget")
-    return budget - 1, budget + 1 - _check.positive(cost_ratio, "cost_ratio", 1.0)
+    budget = _validation.positive(budget, "budget")
+    return budget - 1, budget + 1 - _validation.positive(cost_ratio, "cost_ratio", 1.0)
 
 
 def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: float) -> float:
@@ -53,7 +53,7 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
     >>> completed_utility_bound(0.5, 9, 0.5)
     4.75
     """
-    best_efficiency = _check.non_negative(best_efficiency, "best_efficiency")
+    best_efficiency = _validation.non_negative(best_efficiency, "best_efficiency")
     return best_efficiency * counted_cost_bounds(budget, cost_ratio)[1]
 
 

@@ -5,7 +5,7 @@ from math import exp, inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.problem import check_gaps
 from cobandit.theory.identification import checked_problem
 
@@ -41,7 +41,7 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
     if not gaps.all():
         return inf
     gaps = np.sort(gaps)
-    needed = (32 * _check.non_negative(variance, "variance") + 16 / 3 * gaps) / gaps**2
+    needed = (32 * _validation.non_negative(variance, "variance") + 16 / 3 * gaps) / gaps**2
     return float((np.cumsum(np.sort(costs)[::-1]) * needed).max())
 
 
@@ -84,5 +84,10 @@ def variance_error_bound(
     0.00213
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
-    rate = 1 / (_check.positive(allocation, "allocation") * complexity)
-    return n_arms * (n_arms - 1) ** 2 * n_objectives * exp(3 / 16 - rate * _check.positive(budget, "budget"))
+    rate = 1 / (_validation.positive(allocation, "allocation") * complexity)
+    return (
+        n_arms
+        * (n_arms - 1) ** 2
+        * n_objectives
+        * exp(3 / 16 - rate * _validation.positive(budget, "budget"))
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.errors import CobanditError
-from cobandit.files import replace_file
+from cobandit.tables.whole_files import replace_file
 
 #: Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred.
 CONTEXT = 1024

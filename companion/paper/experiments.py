@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from cobandit import _check
-from cobandit.errors import BudgetError
-from cobandit.faults import TableError
+from cobandit import _validation
+from cobandit.errors import BudgetError, TableError
 from cobandit.policies.registry import read_methods
 from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
 from cobandit.replay.grid import GridCell, Source, cut_grid, make_columns, pack_table, play_cell, run_grid
@@ -188,7 +187,7 @@ def play(
     >>> play("stochastic", cb.load("synthetic-24"), 2)["costs"].unique().tolist()
     ['declared', 'realised']
     """
-    own = EXPERIMENTS[_check.choice(name, "experiment", EXPERIMENTS)]
+    own = EXPERIMENTS[_validation.choice(name, "experiment", EXPERIMENTS)]
     arms, budgets = structured_subset(table) if own.chosen else table, rho or own.rho
     given = {"replications": replications or own.replications, "seed": seed, **parallel}
     if name != "stochastic":

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, theory
+from cobandit import _budget, _validation, theory
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
 from companion.known_arms import LEVELS, designed_arms, feedback_source, play_on
@@ -95,7 +95,7 @@ def spending_trials(trials: int, seed: int, least: str = "published", decades: f
         paper = np.array([theory.allocation_constant(n_arms, row.min()) for row in costs])
         smallest = exact if least == "exact" else paper
         budget = 10 ** rng.uniform(0, decades, each) * smallest * costs.sum(axis=1)
-        ascending, stretched = np.sort(costs, axis=1), budget * (1 + _check.SLACK)
+        ascending, stretched = np.sort(costs, axis=1), budget * (1 + _budget.SLACK)
         for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
             targets, shares = elimination_targets(sequence, stretched)
             constant, published = (constant_targets(sequence, stretched, by) for by in (exact, paper))
@@ -161,7 +161,7 @@ def recursion_slack(costs: ArrayLike) -> Floats:
     >>> recursion_slack([1.0, 2.0, 1.0])
     array([0.25, 0.  , 0.25])
     """
-    costs = _check.costs(costs)
+    costs = _validation.costs(costs)
     rest = [theory.exact_allocation_constant(np.delete(costs, e)) for e in range(len(costs))]
     return theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
 
@@ -186,7 +186,7 @@ def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -
     [2, 8]
     """
     rounds = np.asarray(budget, dtype=float) / np.asarray(constant)
-    return np.floor(rounds[..., None] * (1 + _check.SLACK) / _remaining(costs)).astype(np.int64)
+    return np.floor(rounds[..., None] * (1 + _budget.SLACK) / _remaining(costs)).astype(np.int64)
 
 
 def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
@@ -222,7 +222,7 @@ def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np
         cheapest = np.sort(costs[..., r:], axis=-1)
         sums = np.cumsum(cheapest, axis=-1)
         shares[..., r] = left / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
-        targets[..., r] = np.floor(shares[..., r] / sums[..., -1] * (1 + _check.SLACK))
+        targets[..., r] = np.floor(shares[..., r] / sums[..., -1] * (1 + _budget.SLACK))
         left -= costs[..., r] * targets[..., r]
     return targets, shares
 

@@ -6,7 +6,7 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check
+from cobandit import _validation
 
 #: From the number of draws n and an array of sums to which of these are outside a region.
 Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
@@ -41,9 +41,9 @@ def ever_outside(steps: ArrayLike, chances: ArrayLike, outside: Outside, last: i
     >>> ever_outside([0, 1], [0.5, 0.5], lambda n, heads: heads == (0 if n == 1 else 2), last=2)
     0.75
     """
-    steps, chances = np.asarray(steps, dtype=np.int64), _check.numbers(chances, "chances", 1)
+    steps, chances = np.asarray(steps, dtype=np.int64), _validation.numbers(chances, "chances", 1)
     least = int(steps.min())
-    inside = np.zeros((int(steps.max()) - least) * _check.count(last, "last", 1) + 1)
+    inside = np.zeros((int(steps.max()) - least) * _validation.count(last, "last", 1) + 1)
     inside[0], left = 1.0, 0.0
     sums = np.arange(len(inside))
     for n in range(1, last + 1):
@@ -87,8 +87,8 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
     >>> leaving_probability(2, 0.25), leaving_probability(2, 0.25, sides=1)
     (1.0, 0.5)
     """
-    horizon, mean = _check.count(horizon, "horizon", 2), _check.positive(mean, "mean", 1.0)
-    width = _check.positive(alpha, "alpha") * log(horizon)
+    horizon, mean = _validation.count(horizon, "horizon", 2), _validation.positive(mean, "mean", 1.0)
+    width = _validation.positive(alpha, "alpha") * log(horizon)
 
     def off(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
         deviation = successes - s * mean

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from cobandit import _check, theory
+from cobandit import _budget, theory
 from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
 from cobandit.problem import Problem
@@ -435,7 +435,7 @@ def first_phase_rate(better: float, worse: float, n_arms: int, *, allocation: fl
 
 def _first_phase(better: float, worse: float, round_: float, budget: float) -> tuple[int, NDArray[np.int64]]:
     """Check the arms; pulls of each in the first phase, and how many of these can succeed."""
-    pulls = _check.floor(budget / round_)
+    pulls = _budget.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
         needed = f"two means in [0, 1], the first larger, and a budget of at least {round_:g} are needed"
         raise CobanditError(f"means {better} and {worse}, budget {budget}: {needed}")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _check, theory
+from cobandit import _validation, theory
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
 from cobandit.stats.metrics import NORMAL
@@ -43,8 +43,8 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     >>> coin_arms([[0.75], [0.5]], [0.7, 0.4], cost_ratio=0.4).problem.efficiency.round(4)
     array([1.0714, 1.25  ])
     """
-    means = _check.means(means)
-    shares = (_check.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
+    means = _validation.means(means)
+    shares = (_validation.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
     ones = count_ones(np.column_stack([shares, means]), LEVELS)
     drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
     outcomes = (drawn < ones[:, None]).astype(float)

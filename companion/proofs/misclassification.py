@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import bisect
 
-from cobandit import _check, dominance, theory
+from cobandit import _validation, dominance, theory
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 
 # -------------------------------------------------------------------------- gap elimination on means that err
@@ -27,7 +27,7 @@ Seen = Callable[[int, list[int]], Floats]
 
 def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
     """Means (K, D) that err by what is given, (K, D) each, in the first phases, and by nothing after."""
-    means = _check.means(means)
+    means = _validation.means(means)
     return lambda phase, active: (means + errors[phase] if phase < len(errors) else means)[active]
 
 
@@ -170,7 +170,7 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     means = groups + np.array(places)
     signs = np.array([[1, -1], [-1, 1], [1, 1], [-1, 1], [1, -1], [1, -1]], dtype=float)
     largest = dominance.classification_gaps(means).max()
-    return (means + 1) / 64, _check.positive(share, "share") * largest * signs / 64
+    return (means + 1) / 64, _validation.positive(share, "share") * largest * signs / 64
 
 
 # ----------------------------------------------------------------- a search around the example that breaks it
@@ -295,7 +295,7 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     >>> brute_force_complexity([0.5, 0.25], [1.0, 2.0])
     32.0
     """
-    gaps, costs = np.sort(_check.numbers(gaps, "gaps", 1)), _check.costs(costs)
+    gaps, costs = np.sort(_validation.numbers(gaps, "gaps", 1)), _validation.costs(costs)
     return max(
         float(sum(costs[list(chosen)]) / gaps[size - 1] ** 2)
         for size in range(1, len(gaps) + 1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from cobandit import _check
+from cobandit import _budget
 from companion import bounds
 from companion.proofs.checks import SLACK, Finding, Floats, Holds, below, check
 from companion.proofs.identification_error import two_arm_error
@@ -42,7 +42,7 @@ def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_r
         chance = (cost - cost_ratio) / (1 - cost_ratio)
         expensive = np.convolve(expensive, stats.binom.pmf(np.arange(count + 1), count, chance))
     spent = cost_ratio * counts.sum() + (1 - cost_ratio) * np.arange(len(expensive))
-    return float(expensive[spent > _check.add_slack(budget)].sum())
+    return float(expensive[spent > _budget.add_slack(budget)].sum())
 
 
 def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float:
@@ -54,7 +54,7 @@ def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float
     0.0747
     """
     cost = cost_ratio**0.5
-    pulls = _check.floor((1 - margin) * budget / cost)
+    pulls = _budget.floor((1 - margin) * budget / cost)
     halves = [pulls // 2, pulls - pulls // 2]
     return exact_overspend(halves, [cost, cost], budget, cost_ratio=cost_ratio)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobandit import _check, theory
+from cobandit import _budget, _validation, theory
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
 from cobandit.replay.kernels._cache import compiled
@@ -123,16 +123,19 @@ def run_cohv(
     >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
     (True, True)
     """
-    budget, replications = _check.positive(budget, "budget"), _check.count(replications, "replications", 1)
+    budget, replications = (
+        _validation.positive(budget, "budget"),
+        _validation.count(replications, "replications", 1),
+    )
     problem = arms.problem
     most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
-    if most > _check.add_slack(budget):
+    if most > _budget.add_slack(budget):
         raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
-    log_term = _check.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
+    log_term = _validation.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
-    given = arms.rows, arms.offsets, _check.add_slack(budget), log_term, arms.cost_ratio, constant, *truth
-    streams = np.random.SeedSequence(_check.seed(seed)).spawn(replications)
+    given = arms.rows, arms.offsets, _budget.add_slack(budget), log_term, arms.cost_ratio, constant, *truth
+    streams = np.random.SeedSequence(_validation.seed(seed)).spawn(replications)
     played = [_play(*given, np.random.default_rng(stream)) for stream in streams]
     return WatchedRuns(*map(np.array, zip(*played, strict=True)))
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from cobandit import _check, dominance, theory
+from cobandit import _validation, dominance, theory
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 from companion import bounds
@@ -43,7 +43,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     >>> exactly_leave([[0.9], [0.8], [0.2]], 0.05)
     array([False, False,  True])
     """
-    means = _check.means(means)
+    means = _validation.means(means)
     named = bounds.may_leave(means, slack)
     for arm in np.flatnonzero(named).tolist():
         named[arm] = any(_has_largest_gap(means, arm, slack / 2, case) for case in (True, False))
@@ -107,7 +107,7 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
     >>> [unlisted_sets([[0.9], [0.8], [0.5], [0.45], [0.2]], 100, 0, share) for share in (1 / 8, 1 / 2)]
     [0, 6]
     """
-    means, rng = _check.means(means), np.random.default_rng(seed)
+    means, rng = _validation.means(means), np.random.default_rng(seed)
     gaps = np.sort(dominance.classification_gaps(means))
     within, visited = share * (1 - 1e-9), set()
 
@@ -182,7 +182,7 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     >>> [problem.pareto_mask.tolist() for problem in hard_family([1.0, 1.0, 1.0], front_size=2)]
     [[True, False, True], [False, True, True]]
     """
-    costs, always = np.sort(_check.costs(costs)), _check.count(front_size, "front_size", 1) - 1
+    costs, always = np.sort(_validation.costs(costs)), _validation.count(front_size, "front_size", 1) - 1
     n_contested = len(costs) - always
     if n_contested < 2:
         raise CobanditError(f"front_size is {front_size}: less than the {len(costs)} arms is needed")
@@ -223,7 +223,7 @@ def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
     >>> round(best_test_error(1), 6)
     0.166667
     """
-    pulls, low, high = _check.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
+    pulls, low, high = _validation.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
     median = int(stats.binom.isf(0.5, pulls, low))
     above, here = stats.binom.sf(median, pulls, low), stats.binom.pmf(median, pulls, low)
     called = (0.5 - above) / here  # of the runs at the median, those that are called the better

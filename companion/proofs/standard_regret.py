@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit import _check, theory
+from cobandit import _validation, theory
 from cobandit.errors import CobanditError
 from companion import bounds
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
@@ -55,7 +55,7 @@ def optimal_utility(
     >>> optimal_utility([3.0, 4.0], [[2], [3]], [[1.0], [1.0]], budget=5)
     array([0., 0., 3., 4., 6., 7.])
     """
-    given, chances = _check.numbers(costs, "costs", 2), np.asarray(probabilities, dtype=np.float64)
+    given, chances = _validation.numbers(costs, "costs", 2), np.asarray(probabilities, dtype=np.float64)
     steps, gains = given.astype(np.int64), np.asarray(utilities, dtype=np.float64).reshape(len(given), -1)
     if (steps < 1).any() or (steps != given).any():
         raise CobanditError("costs: whole numbers of grid steps, at least 1, are needed")
@@ -91,7 +91,7 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
     >>> completed_pulls([0.5, 0.5, 0.5], budget=1.0)
     (2, 3)
     """
-    total = np.cumsum(_check.numbers(costs, "costs", 1))
+    total = np.cumsum(_validation.numbers(costs, "costs", 1))
     by_definition = int((total <= budget).sum())
     by_loop, spent = 0, 0.0
     while spent <= budget:

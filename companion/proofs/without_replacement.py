@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.policies import CoPSIOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.running import run_kernel
@@ -27,7 +27,7 @@ def orders(values: ArrayLike) -> Floats:
     >>> orders([0, 1, 1]).tolist()
     [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
-    return np.array(sorted(set(permutations(_check.numbers(values, "values", 1).tolist()))))
+    return np.array(sorted(set(permutations(_validation.numbers(values, "values", 1).tolist()))))
 
 
 def exact_tails(n_instances: int, levels: int = 2) -> Iterator[tuple[float, float, int, Floats]]:

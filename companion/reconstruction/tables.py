@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card
 from cobandit.tables.storage import write_table
@@ -31,7 +31,7 @@ def card(name: str) -> Card:
     >>> card("piqa").title
     'Reconstruction of the PIQA table: 132 configurations of 11 language models'
     """
-    numbers = SETTINGS[_check.choice(name, "reconstruction", SETTINGS)]
+    numbers = SETTINGS[_validation.choice(name, "reconstruction", SETTINGS)]
     title = f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
     return Card.model_validate(
         {

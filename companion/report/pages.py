@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
@@ -66,7 +66,7 @@ def source(page: str) -> str:
         If there is no such page.
     """
     known = paths()
-    return known[_check.choice(page, "page", sorted(known))].read_text(encoding="utf-8")
+    return known[_validation.choice(page, "page", sorted(known))].read_text(encoding="utf-8")
 
 
 def _notebook(page: str) -> Any:
@@ -144,7 +144,7 @@ def refuse_unknown(page: str, given: Iterable[str]) -> None:
     """
     known = parameters(page)
     for name in given:
-        _check.choice(name, f"parameter of {page}", known)
+        _validation.choice(name, f"parameter of {page}", known)
 
 
 def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:

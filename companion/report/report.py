@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from cobandit._text import amount
 from cobandit.advice.recommendation import Recommendation
 from cobandit.advice.words import describe, worth_showing, write_table
-from cobandit.faults import amount
 from cobandit.figures import described
 from cobandit.figures.front_page import SORTABLE
-from cobandit.files import replace_file
 from cobandit.tables import EvaluationTable
+from cobandit.tables.whole_files import replace_file
 from companion.report.pages import CHAPTERS, source
 
 if TYPE_CHECKING:

@@ -22,16 +22,15 @@ from pydantic import BaseModel, ConfigDict
 
 import cobandit
 import companion
-from cobandit import _check, theory
+from cobandit import _validation, theory
 from cobandit.advice import Finding, doctor, recommend
 from cobandit.advice.recommendation import REDRAWS
-from cobandit.errors import CobanditError
-from cobandit.faults import TableError, stop
-from cobandit.files import replace_file
+from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
 from cobandit.tables.safe_reading import check_fields, parse
 from cobandit.tables.storage import file_sha256
+from cobandit.tables.whole_files import replace_file
 from companion.paper import experiments
 from companion.report import pages as book
 from companion.report.pages import CHAPTERS, FIXED, PageError
@@ -178,7 +177,7 @@ def plan(
     ('online-results', 10, None)
     """
     profile, arms = "fast" if fast else "full", experiments.structured_subset(table)
-    part, k, seed = 10 if fast else 1, table.n_arms, _check.seed(seed)
+    part, k, seed = 10 if fast else 1, table.n_arms, _validation.seed(seed)
     rho = _budgets(arms, experiments.IDENTIFICATION_RHO)
     full_rho = _budgets(table, experiments.FULL_SET_RHO)
     redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
@@ -268,7 +267,7 @@ def rerun(
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
     for name in options.pages or PAGES:
-        _check.choice(name, "page of the report", PAGES)
+        _validation.choice(name, "page of the report", PAGES)
         book.parameters(name)  # which says if a tool is missing
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
@@ -341,7 +340,7 @@ def _finished(output: Path, table: Table) -> dict[str, Page]:
     try:
         earlier = parse(Manifest, path)
         if earlier.table.version != table.version:
-            stop(path, f"it is of {earlier.table.name}, with other checksums", "name another folder")
+            raise_fault(path, f"it is of {earlier.table.name}, with other checksums", "name another folder")
     except TableError as error:
         raise CobanditError(
             f"output {output}: it holds something else than a report on this version of {table.name} "

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
-from cobandit.files import replace_file
 from cobandit.replay.parallel import spread
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
+from cobandit.tables.whole_files import replace_file
 from companion.stored.sources import code_checksum
 
 Part = TypeVar("Part", bound=Callable[..., pd.DataFrame])
@@ -138,7 +138,7 @@ def read_result(name: str) -> pd.DataFrame:
     >>> sorted(results.read_result("replication")["dataset"].unique())
     ['gsm8k', 'piqa']
     """
-    path = directory() / f"{_check.choice(name, 'result', RESULTS)}.parquet"
+    path = directory() / f"{_validation.choice(name, 'result', RESULTS)}.parquet"
     entry = manifest().get(name)
     if entry is None or not path.is_file():
         raise CobanditError(f"the result {name!r} is not stored in {directory()} {REMEDY}")

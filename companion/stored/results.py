@@ -20,7 +20,7 @@ from joblib import Memory, Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 
-from cobandit import _check
+from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
@@ -367,7 +367,7 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
     workers : int
         Processes.
     """
-    names = [_check.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
+    names = [_validation.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
     for name in [name for name in names if name != "ledger"]:
         result, start = RESULTS[name], time.perf_counter()
         if not (arguments := result.arguments()):

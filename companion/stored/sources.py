@@ -20,8 +20,11 @@ import cobandit
 PACKAGES = {"cobandit": Path(cobandit.__file__).parent, "companion": Path(__file__).resolve().parents[1]}
 #: Where no number comes from: words, files, tables as files (whose checksum is kept anyway), processes.
 ELSEWHERE = (
-    *("cobandit.errors", "cobandit.faults", "cobandit.files", "cobandit.figures", "cobandit.replay.parallel"),
-    *(f"cobandit.tables.{name}" for name in ("card", "catalogue", "columns", "fields", "frames", "storage")),
+    *("cobandit.errors", "cobandit._text", "cobandit.figures", "cobandit.replay.parallel"),
+    *(
+        f"cobandit.tables.{name}"
+        for name in ("card", "catalogue", "columns", "frames", "storage", "whole_files")
+    ),
     *("cobandit.replay.kernels._cache", "companion.stored.kept"),
 )
 

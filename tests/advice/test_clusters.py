@@ -14,8 +14,7 @@ from cobandit.advice.clusters import find_likeness
 from cobandit.advice.paired import Paired, redraw_means
 from cobandit.advice.questions import plan_next
 from cobandit.advice.words import describe
-from cobandit.errors import CobanditError
-from cobandit.faults import TableError
+from cobandit.errors import CobanditError, TableError
 from cobandit.tables import EvaluationTable
 
 

@@ -17,9 +17,9 @@ from support.runs import PLAN, Fake
 
 import cobandit as cb
 from cobandit import live
+from cobandit._text import amount
 from cobandit.cli.run import run, watching
 from cobandit.errors import CobanditError
-from cobandit.faults import amount
 from cobandit.live.plan import check_plan
 
 call = partial(commands.call, columns=160)

@@ -242,7 +242,7 @@ class One:
         return bound(self.n)
 ''',
     "cobandit.theory": """
-from cobandit._check import SLACK
+from cobandit._budget import SLACK
 
 def bound(n):
     # why
@@ -251,7 +251,7 @@ def bound(n):
 def other(n):
     return n
 """,
-    "cobandit._check": "SLACK = 1e-9\n",
+    "cobandit._budget": "SLACK = 1e-9\n",
     "cobandit.replay.kernels.fast": """
 from cobandit import policies
 
@@ -303,7 +303,7 @@ def package(tmp_path, monkeypatch):
         ("cobandit.result", '("One",)', '("One", "Two")', True),
         ("cobandit.policies.one", "self.n)", "self.n + 1)", True),
         ("cobandit.theory", "2 * n", "3 * n", True),
-        ("cobandit._check", "1e-9", "1e-8", True),
+        ("cobandit._budget", "1e-9", "1e-8", True),
         ("cobandit.facts.yml", "0.5", "0.6", True),
         ("cobandit.replay.kernels.fast", "return n", "return -n", True),
         ("cobandit.theory", "    return n\n", "    return -n\n", False),  # of a function that nothing calls

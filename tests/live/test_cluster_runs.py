@@ -9,8 +9,7 @@ from support.runs import PLAN, Fake
 
 import cobandit as cb
 from cobandit import live
-from cobandit.errors import CobanditError
-from cobandit.faults import TableError
+from cobandit.errors import CobanditError, TableError
 from cobandit.live.plan import check_plan
 
 SIZES = [1, 4, 2, 5] * 10

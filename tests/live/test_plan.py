@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.live.configurations import Instances
 from cobandit.live.plan import check_plan
 from cobandit.tables.columns import profiling_mask

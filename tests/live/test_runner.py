@@ -21,8 +21,7 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import live
-from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.faults import TableError
+from cobandit.errors import CobanditError, GuaranteeWarning, TableError
 from cobandit.live import conduct
 from cobandit.live.evaluators import Failure
 from cobandit.live.evaluators.endpoints import EndpointEvaluator

@@ -10,7 +10,7 @@ from support import methods
 from support.strategies import cost_vectors, examples
 
 import cobandit as cb
-from cobandit import _check
+from cobandit import _budget
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import Pull
 from cobandit.testing.protocol import fly, with_failures
@@ -119,7 +119,7 @@ def test_the_order_of_results_changes_nothing_in_a_plan(cls, costs, rho, spread,
     assert flown.recommend().tolist() == alone.recommend().tolist()
     assert pickle.dumps(flown.phases) == pickle.dumps(alone.phases)
     assert flown.spent == pytest.approx(alone.spent)
-    assert max(flown.spent, alone.spent) <= _check.add_slack(flown.budget)
+    assert max(flown.spent, alone.spent) <= _budget.add_slack(flown.budget)
     assert (flown.mean_rewards == alone.mean_rewards).all()
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.strategies import cost_vectors
 
 import cobandit as cb
-from cobandit import _check
+from cobandit import _budget
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import CoPSIPrintedOnce, EGESHOnce, PSISROnce, Pull, UniformOnce
 
@@ -58,7 +58,7 @@ def test_statistics_are_of_what_is_kept(cls, costs, rho, share, at_once, seed):
     assert not late
     assert (finder.pulls == told.sum(axis=0)).all()  # also of what was in flight and left out
     assert finder.spent == pytest.approx(finder.pulls @ costs)
-    assert finder.spent <= _check.add_slack(finder.budget)
+    assert finder.spent <= _budget.add_slack(finder.budget)
     assert finder.n_kept == N - finder.left_out.sum()
     assert (finder.left_out <= impossible.any(axis=0)).all()
     kept = told & ~finder.left_out[:, None]

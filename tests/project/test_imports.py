@@ -20,9 +20,9 @@ MOST_FILES = 9
 
 #: From the bottom upwards.  A part imports from those below it; parts of one row do not know each other.
 LAYERS = [
-    {"errors", "_version"},
-    {"faults", "files"},
-    {"_check"},
+    {"_text", "_version"},
+    {"errors"},
+    {"_budget", "_validation"},
     {"dominance"},
     {"problem"},
     {"theory"},
@@ -150,7 +150,7 @@ OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 
 
 def private(name: str) -> bool:
-    """Whether a name is for its module alone; modules like `_check` are open to the whole library."""
+    """Whether a name is for its module alone; modules like `_budget` are open to the whole library."""
     return (
         name.startswith("_")
         and not name.endswith("__")
@@ -196,7 +196,7 @@ def test_nobody_touches_anothers_underscore_names():
     ("source", "found"),
     [
         ("from cobandit.replay.kernels import _draw", ["_draw"]),
-        ("from cobandit import _check\n_check.floor(1)", []),
+        ("from cobandit import _budget\n_budget.floor(1)", []),
         ("policy._asked = 3", ["policy._asked"]),
         ("class A:\n    def f(self, other):\n        self._x = other._x", []),
         ("class A(B):\n    def f(self):\n        return super()._choose() + self._choose()", []),

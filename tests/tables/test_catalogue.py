@@ -8,8 +8,7 @@ import pooch
 import pytest
 from pooch import hashes
 
-from cobandit.errors import DatasetUnavailable
-from cobandit.faults import TableError
+from cobandit.errors import DatasetUnavailable, TableError
 from cobandit.tables import available, datasets, load, swebench
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support import logs
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.tables.importers import import_logs
 from cobandit.tables.prices import Price, Prices, package, read_prices
 from cobandit.tables.usage import Usage

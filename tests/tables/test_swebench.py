@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.tables import swebench
 
 

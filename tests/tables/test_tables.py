@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from support import toy
 from support.strategies import examples
 
-from cobandit.errors import CobanditError
-from cobandit.faults import TableError
+from cobandit.errors import CobanditError, TableError
 from cobandit.tables import Card, EvaluationTable, read
 from cobandit.tables.columns import Rule, profiling_mask
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from support.toy import CARD, write_frame
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.tables import Card, EvaluationTable, open_table, read, record_files
 from cobandit.tables.card import read_card
 from cobandit.tables.storage import file_sha256

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit import _check
+from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from companion import bounds
 
@@ -13,31 +13,31 @@ from companion import bounds
 @pytest.mark.parametrize("x", [1.0, 3.0, 1e6])
 def test_floor_and_ceil_forgive_a_rounding_error_and_no_more(x):
     near, off = 1e-10, 1e-8
-    assert (_check.floor(x * (1 - near)), _check.floor(x * (1 - off))) == (x, x - 1)
-    assert (_check.ceil(x * (1 + near)), _check.ceil(x * (1 + off))) == (x, x + 1)
+    assert (_budget.floor(x * (1 - near)), _budget.floor(x * (1 - off))) == (x, x - 1)
+    assert (_budget.ceil(x * (1 + near)), _budget.ceil(x * (1 + off))) == (x, x + 1)
 
 
 def test_a_budget_is_stretched_by_a_billionth():
-    assert _check.add_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
+    assert _budget.add_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
 
 
 @given(st.floats(1e-30, 1e30))
 def test_what_is_printed_as_enough_is_enough_and_hardly_more(x):
-    printed = float(_check.round_up(x))
-    assert _check.add_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
+    printed = float(_budget.round_up(x))
+    assert _budget.add_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
 
 
 def test_masked_entries_are_no_numbers():
     values = np.ma.array([[0.5, 0.25], [0.75, 0.5]])
-    assert _check.means(values).tolist() == values.tolist()
+    assert _validation.means(values).tolist() == values.tolist()
     values[0, 1] = np.ma.masked
     with pytest.raises(CobanditError, match="it has masked entries"):
-        _check.means(values)
+        _validation.means(values)
 
 
 def test_an_integer_beyond_floating_point_is_refused():
     with pytest.raises(CobanditError, match="budget is 1000"):
-        _check.positive(10**400, "budget")
+        _validation.positive(10**400, "budget")
 
 
 @pytest.mark.parametrize(

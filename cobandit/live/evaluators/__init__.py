@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from cobandit._text import ellipsize, suggest
 from cobandit.errors import CobanditError
-from cobandit.faults import ellipsize, suggest
 from cobandit.tables.safe_reading import Fields
 from cobandit.tables.usage import Doubt, Reading, Usage
 

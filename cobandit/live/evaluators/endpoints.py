@@ -29,8 +29,8 @@ from typing import Any
 import httpx2
 from pydantic import HttpUrl, ValidationError
 
-from cobandit.errors import CobanditError
-from cobandit.faults import ellipsize, stop, suggest
+from cobandit._text import ellipsize, suggest
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
 from cobandit.live.evaluators import (
     COLUMNS,
@@ -258,7 +258,7 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
         if not url.endswith("/completions"):
             return url, key
     remedy = "write one up to /v1, such as http://127.0.0.1:8080/v1, into evaluate.openai or as a setting"
-    stop(f"configuration {dict(configuration)}", f"{base_url!r} is no base_url", remedy)
+    raise_fault(f"configuration {dict(configuration)}", f"{base_url!r} is no base_url", remedy)
 
 
 @evaluator("openai", OpenAIOptions)
@@ -275,7 +275,7 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         if options.answer not in columns or not options.usable(str(columns[options.answer])):
             problem = f"its {options.answer!r} is {columns.get(options.answer)!r}, which no text could match"
             remedy = "write instances: {file: ...} with right answers into the plan, name their column as "
-            stop(f"instance {name!r}", problem, f"{remedy}answer, or choose another scorer")
+            raise_fault(f"instance {name!r}", problem, f"{remedy}answer, or choose another scorer")
     options.check(context.configurations, context.instances)
     models = sorted({name_model(options, each) for each in context.configurations})
     price_list = None
@@ -286,7 +286,7 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
     for column in (context.cost, *context.objectives):
         if column not in COLUMNS and options.function is None:  # which may give more
             remedy = suggest(column, COLUMNS, f"it gives {', '.join(COLUMNS)}")
-            stop("evaluate.openai", f"there is no column {column!r}", remedy)
+            raise_fault("evaluate.openai", f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)
     async with AsyncExitStack() as stack:
         clients = {(base_url, key): Client(base_url, read_key(key), key) for base_url, key in asked}
@@ -308,5 +308,5 @@ def read_key(name: str | None) -> str | None:
         return None
     key = os.environ.get(name, "").strip()
     if not (key and key.isascii() and key.isprintable()):
-        stop("key", f"the environment variable {name!r} holds no key", f"export {name}=...")
+        raise_fault("key", f"the environment variable {name!r} holds no key", f"export {name}=...")
     return key

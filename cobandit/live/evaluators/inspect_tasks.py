@@ -27,8 +27,8 @@ from pydantic import Field, ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
-from cobandit.errors import CobanditError
-from cobandit.faults import TableError, stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.live.evaluators import (
     COLUMNS,
     Context,
@@ -153,14 +153,14 @@ class InspectEvaluator:
         where = f"configuration {dict(configuration)}"
         given = {name: value for name, value in configuration.items() if value is not None}
         if "model" not in given:
-            stop(where, "it has no model", "give each configuration a 'model', such as openai/NAME")
+            raise_fault(where, "it has no model", "give each configuration a 'model', such as openai/NAME")
         model = str(given.pop("model"))
         settings = {name: given.pop(name) for name in list(given) if name in GenerateConfig.model_fields}
         generate = {"max_retries": RETRIES} | self._options.generate | settings
         try:
             GenerateConfig(**generate)
         except ValidationError as error:
-            stop(where, first_fault(error), "see the fields of Inspect's GenerateConfig")
+            raise_fault(where, first_fault(error), "see the fields of Inspect's GenerateConfig")
         return {"model": model, "task_args": self._options.task_args | given, **generate}
 
     async def check(self) -> None:
@@ -184,20 +184,20 @@ class InspectEvaluator:
         where, context = self._options.task, self._context
         for name in task_args:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
-                stop(where, f"the task takes no argument {name!r}", suggest(name, log.eval.task_args))
+                raise_fault(where, f"the task takes no argument {name!r}", suggest(name, log.eval.task_args))
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
-            stop(where, f"there is more than one scorer: {', '.join(scorers)}", "name one as scorer")
+            raise_fault(where, f"there is more than one scorer: {', '.join(scorers)}", "name one as scorer")
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
             # of one name there may be several (match, match1), and a scorer may give several (shape.length)
             if scorers and column not in COLUMNS and not column.startswith(names):
-                stop(where, f"there is no column {column!r}", suggest(column, [*COLUMNS, *names]))
+                raise_fault(where, f"there is no column {column!r}", suggest(column, [*COLUMNS, *names]))
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
                 remedy = suggest(name, samples, "name ids of the task's samples as instances")
-                stop(where, f"there is no sample {name!r}", remedy)
+                raise_fault(where, f"there is no sample {name!r}", remedy)
             # ids are patterns, and may start with a task's name
             self._ids[name] = f"{log.eval.task}:" * (":" in name) + glob.escape(name)
 

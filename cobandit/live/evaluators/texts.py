@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
 
-from cobandit.errors import CobanditError
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
 from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, describe_error, load_function, read_row
 
@@ -75,7 +75,9 @@ class ScorerOptions(EvaluatorOptions):
     def _belong(self) -> ScorerOptions:
         if (self.pattern is None) == (self.scorer == "regex") or (self.tolerance and self.scorer != "number"):
             problem = "scorer regex needs a pattern, number may have a tolerance, and no other has either"
-            stop(None, problem, "give regex a pattern such as '([AB])', and leave out what others cannot use")
+            raise_fault(
+                None, problem, "give regex a pattern such as '([AB])', and leave out what others cannot use"
+            )
         return self
 
     @cached_property
@@ -134,7 +136,7 @@ def find_names(template: str, where: str) -> set[str]:
     >>> find_names("Answer as {} or {x}", "prompt")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
+    cobandit.errors.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
 and {{ }} for other braces
     """
     with suppress(ValueError):
@@ -146,7 +148,7 @@ and {{ }} for other braces
         if not any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
             return {name for name, _ in parts}
     problem = f"not all braces of {template!r} hold a name"
-    stop(where, problem, "write {name}, and {{ }} for other braces")
+    raise_fault(where, problem, "write {name}, and {{ }} for other braces")
 
 
 #: Settings of a configuration that go into the request as they are.
@@ -215,21 +217,23 @@ class OpenAIOptions(ScorerOptions):
         for configuration in configurations:
             where = f"configuration {dict(configuration)}"
             if self.model(configuration) is None:
-                stop(where, "it has no model", "give each configuration a 'model', or one to all in body")
+                raise_fault(
+                    where, "it has no model", "give each configuration a 'model', or one to all in body"
+                )
             prompt = self._choose(configuration)
             if prompt not in names:
                 remedy = suggest(str(prompt), names, "let its setting 'prompt' name one of the prompts")
-                stop(where, f"there is no prompt {prompt!r}", remedy)
+                raise_fault(where, f"there is no prompt {prompt!r}", remedy)
             for name in names[prompt]:
                 if (name in configuration) == (name in columns):
                     problem = f"{{{name}}} has to be either a setting or a column of the instances"
-                    stop(where, problem, suggest(name, {*configuration, *columns}))
+                    raise_fault(where, problem, suggest(name, {*configuration, *columns}))
             useful = {*SETTINGS, *WHERE, *self.body, *names[prompt]}
             useful |= {"prompt"} if prompt else set()
             for setting in configuration:
                 if setting not in useful:
                     remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
-                    stop(where, f"the setting {setting!r} changes nothing in the request", remedy)
+                    raise_fault(where, f"the setting {setting!r} changes nothing in the request", remedy)
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
         """The name of a configuration's template: where there is one alone, 'prompt' is a setting as any."""

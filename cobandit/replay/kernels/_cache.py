@@ -41,7 +41,7 @@ def sources() -> list[Path]:
     """Files that compiled code is made of: the kernels, and those whose constants they take."""
     folders = PACKAGE / "policies", PACKAGE / "replay" / "kernels"
     inside = [file for folder in folders for file in sorted(folder.glob("*.py"))]
-    return [*(PACKAGE / name for name in ("_check.py", "dominance.py", "theory/divergence.py")), *inside]
+    return [*(PACKAGE / name for name in ("_budget.py", "dominance.py", "theory/divergence.py")), *inside]
 
 
 def make_folder() -> Path | None:

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from cobandit import policies
-from cobandit._check import SLACK
+from cobandit._budget import SLACK
 from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
 from cobandit.policies.asktell import AskTell
 from cobandit.replay.kernels._cache import inner

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from cobandit.faults import TableError
+from cobandit.errors import TableError
 from cobandit.tables.card import Cost
 from cobandit.tables.every_eval_export import CONFIGURATION, COST, NOT_RECORDED, PROMPT, UNIT
 from cobandit.tables.importers import log_samples, logs

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, RootModel
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 from cobandit.tables.card import CUT_OFF, EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
@@ -111,7 +111,9 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
 def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not (file.is_file() and spec.is_file()):
-        stop(file.parent, f"it lacks {STATS} or {SPEC}", "give the whole folder of a run that finished")
+        raise_fault(
+            file.parent, f"it lacks {STATS} or {SPEC}", "give the whole folder of a run that finished"
+        )
     return parse(_Spec, spec)
 
 
@@ -126,7 +128,7 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
         stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
         stats |= {stat.name.name: stat.mean for stat in entry.stats}
     if not found:
-        stop(file, "it holds no instance as it was asked", "leave the run out")
+        raise_fault(file, "it holds no instance as it was asked", "leave the run out")
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
     for stats in found.values():

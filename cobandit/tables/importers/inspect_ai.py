@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 from cobandit.tables.card import CUT_OFF, EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse
@@ -293,10 +293,12 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
         log = parse(_Log, file)
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"
-        stop(file, problem, "convert it: inspect log convert")
+        raise_fault(file, problem, "convert it: inspect log convert")
     if log.status != "success" and not options.unfinished:
         remedy = "finish it (inspect eval-retry), or take what is there with --unfinished"
-        stop(file, f"it ended as {log.status!r}", remedy)
+        raise_fault(file, f"it ended as {log.status!r}", remedy)
     if not any(sample.scores or sample.error for sample in log.samples):
-        stop(file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}")
+        raise_fault(
+            file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}"
+        )
     return log

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from cobandit.faults import stop
+from cobandit.errors import raise_fault
 from cobandit.tables.card import EMPTY
 from cobandit.tables.importers import log_samples, logs
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
@@ -188,7 +188,7 @@ def _results(file: Path) -> _Results:
     found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
     if len(found) != 1:
         problem = f"results_{date}.json, which names the model, is next to it {len(found)} times"
-        stop(file, problem, "put that one file next to the samples")
+        raise_fault(file, problem, "put that one file next to the samples")
     return parse(_Results, found[0])
 
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
 from cobandit.tables.card import Cost
 from cobandit.tables.columns import evaluate_condition
 from cobandit.tables.importers import logs
@@ -222,7 +223,7 @@ def combine_samples(
         metrics = metrics._replace(objectives=next(iter(metrics.of.values())))
     for log in collected:
         if lower := [name for name in metrics.of.get(log.task, ()) if name in log.lower]:
-            stop(log.file, f"a lower {lower[0]} is better", "choose another with --metric")
+            raise_fault(log.file, f"a lower {lower[0]} is better", "choose another with --metric")
     options = _add_declared(collected, metrics, options)
     collected = _compare_questions(collected, options, notes)
 
@@ -467,4 +468,6 @@ def _check_cluster(collected: Sequence[Log], cluster: str) -> None:
     if n_with_field[cluster] < n_samples:
         shared = sorted(name for name, number in n_with_field.items() if number == n_samples)
         problem = f"{n_with_field[cluster]:,} of {n_samples:,} samples have a field {cluster!r}"
-        stop("--cluster", problem, suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}"))
+        raise_fault(
+            "--cluster", problem, suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}")
+        )

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from cobandit.faults import TableError, stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import TableError, raise_fault
 from cobandit.tables.card import CUT_OFF, EMPTY, FREE, RESERVED, STATIC, UNMEASURED, Cost, Objective
 from cobandit.tables.importers.scores import rescale_scores, settle_missing
 from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, limit_lines, spell
@@ -46,7 +47,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
         except TableError as error:
             notes.logs.append(str(error))
     if not found and notes.logs:
-        stop("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
+        raise_fault("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
     return found
 
 
@@ -76,16 +77,16 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
     >>> choose("filter", None, ["b", "a"], "--filter")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> choose with --filter
     """
     names = sorted(set(found))
     if not names:
         remedy = "check that these are the right files, of a run that finished"
-        stop("the logs", f"there is no {what}", remedy)
+        raise_fault("the logs", f"there is no {what}", remedy)
     if wanted is None and len(names) > 1:
-        stop("the logs", f"there is more than one {what}: {', '.join(names)}", f"choose with {option}")
+        raise_fault("the logs", f"there is more than one {what}: {', '.join(names)}", f"choose with {option}")
     if wanted is not None and wanted not in names:
-        stop("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
+        raise_fault("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
     return names[0] if wanted is None else wanted
 
 
@@ -125,7 +126,7 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
+    cobandit.errors.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
     of each task, or several that every task has
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
@@ -140,7 +141,7 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
         if taken != chosen and any(len(each) != 1 for each in of.values()):
             problem = f"the task {task!r} has {', '.join(sorted(found[task]))}, not {', '.join(chosen)}"
             remedy = "name with --metric one of each task, or several that every task has"
-            stop("the logs", problem, remedy)
+            raise_fault("the logs", problem, remedy)
     several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
     return Metrics(of, chosen if several else ("accuracy",))
 
@@ -242,7 +243,7 @@ def charge_free(
         paid = costs[~free]
         if paid.empty:
             remedy = "take another cost, or give them one with --smallest-cost"
-            stop("the costs", f"every evaluation costs 0 {unit}", remedy)
+            raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy)
         whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if whole else float(paid.median()) / 1000
     notes.smallest = smallest
@@ -284,7 +285,9 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
     if unmeasured.all():
         is_timed = "seconds" in logged and logged["seconds"].notna().all()
         timed = "take the time with --cost seconds, or " if is_timed else ""
-        stop("the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none")
+        raise_fault(
+            "the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none"
+        )
     measured = logged["config"].isin(logged["config"][~unmeasured])
     treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
     configs = logged["config"]
@@ -393,7 +396,7 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     {'top_k': 1, 'temperature': 0.7, 'model': 'm'}
     """
     if not isinstance(model, str):
-        stop(file, "it does not name the model", "check that it is complete, and of the same run")
+        raise_fault(file, "it does not name the model", "check that it is complete, and of the same run")
     merged: dict[str, Any] = {}
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
@@ -624,7 +627,9 @@ def combine(
     frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
     for column in shared:
         if column in frame:
-            stop("--cluster", f"{column!r} is the name of another column of the table", "rename the field")
+            raise_fault(
+                "--cluster", f"{column!r} is the name of another column of the table", "rename the field"
+            )
         frame[column] = logged["cluster"].astype(str)
     _count_same_repeats(frame, list(scores.values()), notes)
     repeats = getattr(options, "repeats", "mean")
@@ -636,7 +641,7 @@ def combine(
     if not n_shared:
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
-        stop("the logs", f"no instance was evaluated under each of {those}", remedy)
+        raise_fault("the logs", f"no instance was evaluated under each of {those}", remedy)
     measured = {"tasks": tasks, "metrics": metrics.of, **measured}
     origin = "; ".join([source, *(f"{what}: {_list(value)}" for what, value in measured.items())])
     notes.remarks[:0] = [
@@ -675,7 +680,7 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
             why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
             notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
     if not found:
-        stop("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
+        raise_fault("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
     return found
 
 
@@ -735,7 +740,7 @@ def _evaluations(
     frame["scores"] = pd.Series(list(scores), dtype=object)
     frame = frame[kept].reset_index(drop=True)
     if frame.empty:
-        stop(
+        raise_fault(
             "the logs",
             "no evaluation has a score that can be used",
             "see why, below, or choose with --metric",
@@ -776,7 +781,9 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
         if different := find_differing([old.settings, new.settings]):
             problem = f"{number:,} of its evaluations are also in {new.file}"
             problem += f", which differs in {', '.join(different)}"
-            stop(old.file, problem, "name what tells them apart with --by, or give only one of the two logs")
+            raise_fault(
+                old.file, problem, "name what tells them apart with --by, or give only one of the two logs"
+            )
         said.append(f"rerun: {new.file} counts, not {old.file}: {number:,} evaluations")
     notes.remarks += limit_lines(said)
     return logged[~older].reset_index(drop=True)

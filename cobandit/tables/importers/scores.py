@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobandit.faults import stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
 from cobandit.tables.card import NO_SCORE, OUT_OF_RANGE
 from cobandit.tables.importers.sources import Notes, ScoreOptions
 
@@ -42,7 +43,7 @@ class ScoreReader:
         for text in given:
             word, equals, number = text.rpartition("=")
             if not equals:
-                stop("--word", f"{text!r} is not WORD=NUMBER", "give one such as --word left=1")
+                raise_fault("--word", f"{text!r} is not WORD=NUMBER", "give one such as --word left=1")
             self._words[word.strip().lower()] = read_number(number, "--word")
         self._unknown: dict[str, Counter[str]] = {}
 
@@ -87,7 +88,7 @@ def read_score(value: Any, where: str, metric: str) -> float:
     number = ScoreReader().read(value, metric)
     if not np.isfinite(number):
         problem = f"the score of {metric} is {value!r}, not a finite number"
-        stop(where, problem, "correct it or leave it out")
+        raise_fault(where, problem, "correct it or leave it out")
     return number
 
 
@@ -121,7 +122,7 @@ def read_by_objective(given: Iterable[str], objectives: Sequence[str], option: s
     for text in given:
         name, equals, value = text.rpartition("=")
         if equals and name not in values:
-            stop(option, f"{name!r} is no objective", suggest(name, objectives))
+            raise_fault(option, f"{name!r} is no objective", suggest(name, objectives))
         for objective in [name] if equals else objectives:
             values[objective].append(value)
     return values
@@ -145,7 +146,7 @@ def read_number(text: str, option: str) -> float:
     except ValueError:
         number = nan
     if not np.isfinite(number):
-        stop(option, f"{text!r} is not a number", "give a number, or NAME=NUMBER")
+        raise_fault(option, f"{text!r} is not a number", "give a number, or NAME=NUMBER")
     return number
 
 
@@ -169,7 +170,7 @@ def read_range(texts: Sequence[str], default: tuple[float, float], name: str) ->
     high = read_number(high_text, "--range")
     if low >= high:
         problem = f"the range of {name} is {low:g} to {high:g}"
-        stop("--range", problem, "give the worst score first: NAME=LOW:HIGH")
+        raise_fault("--range", problem, "give the worst score first: NAME=LOW:HIGH")
     return low, high
 
 
@@ -223,7 +224,9 @@ def rescale_scores(
             seen = column[~np.isnan(column)]
             problem = f"{outside.sum():,} of {len(column):,} scores of {name} are outside {low:g} to {high:g}"
             remedy = f"they run from {seen.min():g} to {seen.max():g}: say their range with --range {name}="
-            stop("the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score")
+            raise_fault(
+                "the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score"
+            )
         if outside.any():
             examples = ", ".join(f"{value:g}" for value in np.unique(column[outside])[:3])
             limits = f"{name} outside {low:g} to {high:g} ({examples})"
@@ -273,7 +276,7 @@ def settle_missing(
     notes.count(NO_SCORE, configs[missing], configs, treatments[options.missing])
     if options.missing == "refuse":
         remedy = "leave them out with --missing leave-out, or count them as 0 with --missing zero"
-        stop("the scores", "; ".join(notes.counted[before:]), remedy)
+        raise_fault("the scores", "; ".join(notes.counted[before:]), remedy)
     if options.missing == "zero":
         return np.nan_to_num(scores, nan=0.0), np.ones_like(missing)
     return scores, ~missing

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cobandit.faults import Place, TableError, refuse, stop
+from cobandit.errors import Place, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import Card, Cost, Objective
 from cobandit.tables.columns import default_profiling
 from cobandit.tables.frames import UNKNOWN_LICENSE
@@ -230,7 +230,7 @@ class LogOptions(ScoreOptions, CostOptions):
         """Read the file of prices, which go before those that are known anyway."""
         if self.prices and self.cost != "usd":
             problem = f"prices mean nothing where the cost is {self.cost}"
-            stop("--prices", problem, "add --cost usd, or leave it out")
+            raise_fault("--prices", problem, "add --cost usd, or leave it out")
         return read_prices(self.prices)
 
 
@@ -312,7 +312,9 @@ def read_earlier(output: Path, source: str) -> Earlier:
     card = read(output).card  # one error for whatever is wrong with the table
     frame, made = pd.read_parquet(output), read_memory(output)
     if made.get("importer") != source:
-        stop(output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN)
+        raise_fault(
+            output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN
+        )
     return Earlier(output, card, frame, made)
 
 
@@ -342,13 +344,13 @@ def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> 
     for what in sorted({*before, *now}):
         if before.get(what) != now.get(what):
             problem = f"{what}: {before.get(what)}, and in this import: {now.get(what)}"
-            stop(old.path, problem, f"use the same options, or {AGAIN}")
+            raise_fault(old.path, problem, f"use the same options, or {AGAIN}")
     new = _named_as_before(old, found) if found.settings else found
     for config, each in ({} if described else new.settings).items():
         known = old.made["settings"].get(config, each)
         if different := sorted(name for name in {*known, *each} if known.get(name) != each.get(name)):
             problem = f"{config!r} was made with other settings: {', '.join(different)}"
-            stop(old.path, problem, f"{AGAIN}, or say with --by that they do not matter")
+            raise_fault(old.path, problem, f"{AGAIN}, or say with --by that they do not matter")
     return _on_top(old, new, notes)
 
 
@@ -494,10 +496,10 @@ def import_logs(
     >>> import_logs("lm-eval", ["nowhere"], "my.parquet")
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
     """
     if source not in IMPORTERS:
-        stop("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
+        raise_fault("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen, files, output, notes = IMPORTERS[source], [Path(path) for path in paths], Path(output), Notes()
     _check_output(output, files, force, update)
     old = read_earlier(output, source) if update and output.exists() else None
@@ -555,7 +557,7 @@ def _validate(found: ImportResult, card: Card, name: str) -> None:
     try:
         validate(found.frame, card, name)
     except TableError as error:
-        refuse(fault.at(found.place) for fault in error.faults)
+        raise_if_any(fault.at(found.place) for fault in error.faults)
 
 
 def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str, Any]:
@@ -583,15 +585,15 @@ def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool
     card = output.with_suffix(".yml")
     check_name(output)
     if output.resolve() in [path.resolve() for path in paths]:
-        stop(output, "this is also what is to be imported", "choose another name")
+        raise_fault(output, "this is also what is to be imported", "choose another name")
     if force and update:
-        stop(output, "--force starts again and --update adds to what is there", "give one of them")
+        raise_fault(output, "--force starts again and --update adds to what is there", "give one of them")
     replaced = force or (update and output.exists())
     for path in (output, card):
         if path.is_dir():
-            stop(path, "this is a folder", "choose another name")
+            raise_fault(path, "this is a folder", "choose another name")
         if update and path.exists() and not output.exists():
-            stop(output, f"this is missing next to {card}", "restore it, or start again with --force")
+            raise_fault(output, f"this is missing next to {card}", "restore it, or start again with --force")
         if path.exists() and not replaced:
             remedy = "add to it with --update, replace table and card with --force, or choose another name"
-            stop(path, "this is already there", remedy)
+            raise_fault(path, "this is already there", remedy)

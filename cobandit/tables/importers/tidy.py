@@ -20,7 +20,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from pydantic import BeforeValidator, Field, field_validator
 
-from cobandit.faults import Faults, Place, TableError, refuse, stop, suggest
+from cobandit._text import suggest
+from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import RESERVED, Cost, Objective
 from cobandit.tables.columns import MISSING, Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
@@ -148,7 +149,7 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     >>> complete_options(TidyOptions(instance="q", objective=["accuracy"]))
     Traceback (most recent call last):
         ...
-    cobandit.faults.TableError: the mapping: it lacks --config -> give it, or a YAML file with --mapping
+    cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML file with --mapping
     """
     if options.mapping is not None:
         given = check_fields(TidyMapping, load_yaml(options.mapping, "mapping"), str(options.mapping))
@@ -161,7 +162,7 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     scores_only = wide is not None and "{field}" not in wide
     needed = {"config": wide is None, "instance": True, "objective": not scores_only, "unit": cost}
     if missing := [f"--{name}" for name in needed if needed[name] and not getattr(options, name)]:
-        stop("the mapping", f"it lacks {', '.join(missing)}", "give it, or a YAML file with --mapping")
+        raise_fault("the mapping", f"it lacks {', '.join(missing)}", "give it, or a YAML file with --mapping")
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (
@@ -174,7 +175,7 @@ def complete_options(options: TidyOptions) -> TidyOptions:
         ),
     ):
         if clash:
-            stop("the mapping", problem, "leave one of them out")
+            raise_fault("the mapping", problem, "leave one of them out")
     # several columns that name a configuration together describe it, too
     arm = options.arm or (options.config if len(options.config) > 1 else ())
     objectives = objectives or (Objective(name="accuracy", column="score"),)
@@ -205,7 +206,7 @@ def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict
         return {config: float(number) for config, _, number in pairs} or 1.0
     except ValueError:
         problem = f"{', '.join(given)} is no column, no number and no CONFIG=NUMBER"
-        stop("--cost", problem, "give one column, one number, or CONFIG=NUMBER for each configuration")
+        raise_fault("--cost", problem, "give one column, one number, or CONFIG=NUMBER for each configuration")
 
 
 _TEXT = ("*.csv", "*.tsv", "*.jsonl", "*.json")
@@ -282,7 +283,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     parts = {file: part for file, part in parts.items() if len(part)}
     if not parts:
         problem = "there are no rows with a value" + " that --where takes" * (options.where is not None)
-        stop(", ".join(map(str, files)), problem, "give tables with their data")
+        raise_fault(", ".join(map(str, files)), problem, "give tables with their data")
     frame = pd.concat(parts)
     origin = frame.index  # file and row
     frame = frame.reset_index(drop=True)
@@ -305,7 +306,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     objectives = tuple(
         _scale(frame, objective, ranges[objective.name], faults) for objective in options.objective
     )
-    refuse(fault.at(_locate(frame, origin, options)) for fault in faults.found)
+    raise_if_any(fault.at(_locate(frame, origin, options)) for fault in faults.found)
 
     source = ", ".join(sorted({path.resolve().name for path in files}))
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {source}")
@@ -372,7 +373,7 @@ def _read(file: Path, options: TidyOptions, notes: Notes) -> pd.DataFrame:
     taken += [] if options.cluster is None else [options.cluster]
     for name, colon, transform in (column.rpartition(":") for column in taken if column not in frame):
         if colon and name in frame:
-            stop(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
+            raise_fault(file, f"there is no transform {transform!r}", suggest(transform, TRANSFORMS))
     cost = read_cost(options.cost, frame.columns)
     tidy = _take(
         frame,
@@ -417,7 +418,7 @@ def _recognise_layout(file: Path, options: TidyOptions, notes: Notes) -> TextLay
     except (OSError, EOFError, zlib.error):
         return None  # reading says what is wrong with the file
     except LookupError:
-        stop("--encoding", f"{options.encoding!r} is not known", "give one such as utf-8 or cp1252")
+        raise_fault("--encoding", f"{options.encoding!r} is not known", "give one such as utf-8 or cp1252")
     usual = TextLayout(SEPARATORS[next(s for s in map(str.lower, file.suffixes) if s in SEPARATORS)])
     remark = f"read with {layout} (--separator, --decimal, --encoding)"
     if layout != usual and remark not in notes.remarks:
@@ -443,14 +444,14 @@ def _take(frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], f
     _check_columns(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"
-        stop(file, problem, "rename it: the table needs that name")
+        raise_fault(file, problem, "rename it: the table needs that name")
     return pd.DataFrame(names | {name: frame[column] for name, column in columns.items()}, index=frame.index)
 
 
 def _check_columns(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> None:
     faults = Faults(str(file))
     check_columns(frame, list(dict.fromkeys(wanted)), faults)
-    refuse(faults.found)
+    raise_if_any(faults.found)
 
 
 def _names(frame: pd.DataFrame, column: str, file: Path, where: str | None) -> np.ndarray:
@@ -462,7 +463,9 @@ def _names(frame: pd.DataFrame, column: str, file: Path, where: str | None) -> n
         remedy = _where_remedy(frame, column, keys.codes < 0, where)
         faults.found[:] = [replace(fault, remedy=remedy or fault.remedy) for fault in faults.found]
     rows = frame.index + 1  # those of the file, of which --where may have left out some
-    refuse(fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found)
+    raise_if_any(
+        fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found
+    )
     return np.array(keys.labels, dtype=object)[keys.codes]
 
 
@@ -480,7 +483,7 @@ def _melt(
                 del found[config]
     if not found:
         remedy = "correct --wide, or the columns that --objective, --text and --cost name"
-        stop(file, f"no column fits the pattern {options.wide!r}", remedy)
+        raise_fault(file, f"no column fits the pattern {options.wide!r}", remedy)
     fields = {objective.column for objective in options.objective}.union(options.text, *found.values())
     _check_columns(frame, [options.cluster] if options.cluster else [], file)
     shared = {options.cluster: frame[options.cluster]} if options.cluster else {}
@@ -488,7 +491,7 @@ def _melt(
     for config, columns in sorted(found.items()):
         if missing := sorted(fields - columns.keys()):
             problem = f"configuration {config!r} has no column for {missing[0]!r}"
-            stop(file, problem, "add it, or correct --wide")
+            raise_fault(file, problem, "add it, or correct --wide")
         names = {"config": config, "instance": instance, **shared}
         parts.append(_take(frame, names, columns, file))
     long = pd.concat(parts).dropna(how="all", subset=sorted(fields - {*options.text}))

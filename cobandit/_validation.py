@@ -2,32 +2,12 @@
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobandit._text import find_nearest
 from cobandit.errors import CobanditError
-from cobandit.faults import find_nearest
-
-#: Relative slack of every comparison with a budget: budgets are built as rho * K * mean(c), and without
-#: it a rounding error of one part in 10^16 would cost a pull.  Classes and kernels both read it from here.
-SLACK = 1e-9
-
-
-def add_slack(x: float) -> float:
-    """``x (1 + 1e-9)``: the side of a comparison with a budget that gets the benefit of rounding."""
-    return x * (1.0 + SLACK)
-
-
-def floor(x: float) -> int:
-    """``floor(x (1 + 1e-9))``, the integer part that forgives rounding."""
-    return math.floor(add_slack(x))
-
-
-def ceil(x: float) -> int:
-    """``ceil(x (1 - 1e-9))``, the integer above that forgives rounding."""
-    return math.ceil(x * (1.0 - SLACK))
 
 
 def table(given: object) -> None:
@@ -47,18 +27,6 @@ cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.
             f"table: an EvaluationTable is needed, got {what}; load one with cobandit.load or cobandit.read, "
             "or make it of a data frame with EvaluationTable.from_frame"
         )
-
-
-def round_up(x: float) -> str:
-    """``x`` in six digits, rounded up: whoever is told that so much is needed can give what is printed.
-
-    Examples
-    --------
-    >>> round_up(123.4561), round_up(0.1 + 0.2)
-    ('123.457', '0.3')
-    """
-    rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2))
-    return f"{float(rounded):g}"
 
 
 def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
@@ -137,18 +105,6 @@ def count(value: int, name: str, least: int) -> int:
     if value < least:
         raise CobanditError(f"{name} is {value}: it must be at least {least}")
     return int(value)
-
-
-#: More pulls than this no run makes, and no 64-bit counter holds.
-MOST_PULLS = 2**62
-
-
-def pulls_within(budget: float, cost: float) -> float:
-    """``budget / cost``, the most pulls that it can hold: refused where no counter could hold them."""
-    pulls = float(budget) / float(cost)
-    if pulls > MOST_PULLS:
-        raise CobanditError(f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls")
-    return pulls
 
 
 def seed(value: int) -> int:

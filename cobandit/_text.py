@@ -1,0 +1,105 @@
+"""Numbers, names and tables as text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Letters of each part of a message, at most: a name may be as long as its file.
+LONGEST = 400
+
+
+def ellipsize(text: str, most: int) -> str:
+    """Shorten a text to its beginning and its end.
+
+    Examples
+    --------
+    >>> ellipsize("a name that goes on and on is taken", 24)
+    'a name that... is taken'
+    """
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[: most - 3 - half]}...{text[-half:]}"
+
+
+def amount(value: float) -> str:
+    """Write an amount to four digits, or whole.
+
+    Examples
+    --------
+    >>> amount(26_880.4), amount(1.45504), amount(0.0000698123), amount(4.5e20)
+    ('26,880', '1.455', '0.00006981', '4.5e+20')
+    """
+    if 1e-6 <= abs(value) < 1e-4:
+        import numpy as np  # the command's help takes none of the time that this import needs
+
+        return np.format_float_positional(value, 4, fractional=False, trim="-")
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+#: Rows of a table, at most; of a longer one the first and the last are shown.
+MOST_ROWS = 12
+
+
+def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = ()) -> str:
+    """Write HTML that a notebook shows in the place of a `repr`.
+
+    Parameters
+    ----------
+    headline : str
+    frame : DataFrame
+        Numbers are written with four digits, and names are text whatever they hold.
+    notes : iterable of str
+        Lines below the table.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> shown = as_html("Two <arms>", pd.DataFrame({"cost": [1.23456, 2.0]}, index=["a", "b"]))
+    >>> "1.235" in shown, "&lt;arms&gt;" in shown
+    (True, True)
+    """
+    table = frame.to_html(
+        border=0, max_rows=MOST_ROWS, show_dimensions=False, float_format="{:.4g}".format, na_rep="–"
+    )
+    below = "".join(f"<div>{escape(note)}</div>" for note in notes)
+    return f"<div>{escape(headline)}</div>{table}{below}"
+
+
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that a wrong one was meant to be, whatever its capitals; None if none is close.
+
+    Examples
+    --------
+    >>> find_nearest("Instnace", ["config", "instance"]), find_nearest("zzz", ["config", "instance"])
+    ('instance', None)
+    """
+    # the beginnings: what names of any length take is otherwise quadratic in it
+    by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[close[0]] if close else None
+
+
+def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
+    """Say what to do about an unknown name: the nearest known one, and all of them unless ``rest`` says it.
+
+    Examples
+    --------
+    >>> suggest("instnace", ["config", "instance"])
+    "did you mean 'instance'? there are config, instance"
+    >>> suggest("zzz", ["config", "instance"], "add the column")
+    'add the column'
+    """
+    known = [str(each) for each in known]
+    near = find_nearest(name, known)
+    hint = f"did you mean {near!r}? " if near else ""
+    there = f"there are {', '.join(known)}" if len(known) > 1 else f"there is {', '.join(known) or 'none'}"
+    return hint + (there if rest is None else rest)
