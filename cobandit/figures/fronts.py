@@ -11,9 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox, BboxBase
+from numpy.typing import NDArray
 
 from cobandit._text import ellipsize
-from cobandit.figures.style import FAINT, INK, escape_math, log_axis
+from cobandit.figures.style import FAINT, INK, escape_math, log_axis, without_glyph_warnings
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
@@ -29,6 +32,13 @@ SHORT, LONG = 26, 40
 COLUMNS = 2
 #: Part of the width of a panel that is kept free for the names on its right.
 MARGIN = 0.35
+#: Where a name may stand, best first: how it is aligned, and its distance from the mark in points.
+PLACES = [
+    (alignment, side * 6, vertical, (3 + 11 * line) * sign)
+    for line in range(4)
+    for alignment, side in (("left", 1), ("right", -1))
+    for vertical, sign in (("top", -1), ("bottom", 1))
+]
 
 
 def front(source: EvaluationTable | Recommendation) -> Figure:
@@ -73,12 +83,19 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
         layout="constrained",
     )
     panels = [*grid.flat]
-    for objective, ax in zip(advice.objectives, panels, strict=False):
-        _draw_panel(advice, objective, ax)
     for ax in panels[len(advice.objectives) :]:
         ax.remove()
-
+    named = [
+        (ax, _draw_panel(advice, objective, ax))
+        for objective, ax in zip(advice.objectives, panels, strict=False)
+    ]
     _explain(advice, figure)
+
+    with without_glyph_warnings():
+        figure.draw_without_rendering()  # lays the panels out, so that places in them are known
+        for objective, (ax, names) in zip(advice.objectives, named, strict=True):
+            members = advice.arms.loc[advice.front.index, ["cost", objective]]
+            _keep_apart(names, ax.transData.transform(members.to_numpy()), ax)
     return figure
 
 
@@ -103,8 +120,8 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
     return pd.concat([corners, end], ignore_index=True)
 
 
-def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> None:
-    """Draw one objective against cost."""
+def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annotation]:
+    """Draw one objective against cost, and return the names at its marks."""
     arms = advice.arms
     members = arms.loc[advice.front.index]
     others = arms.drop(index=members.index)
@@ -127,9 +144,9 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> None:
         _draw_choice(advice, objective, ax)
     if arms["cost"].max() > arms["cost"].min():
         log_axis(ax, "x")
-    _name_members(members, objective, ax)
     ax.set_xlabel(f"mean cost ({escape_math(advice.unit)})")
     ax.set_ylabel(f"mean {escape_math(objective)}")
+    return _name_members(members, objective, ax)
 
 
 def _draw_steps(advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes) -> None:
@@ -184,7 +201,7 @@ def _draw_choice(advice: Recommendation, objective: str, ax: Axes) -> None:
         )
 
 
-def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> None:
+def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annotation]:
     """Write names at the marks, or numbers where there are many."""
     if len(members) <= NAMED_AT_MARKS:
         texts = [escape_math(ellipsize(str(name), SHORT)) for name in members.index]
@@ -194,7 +211,7 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> None:
         ax.set_xlim(low, wide)
     else:
         texts = [str(number) for number in range(1, min(len(members), NAMED) + 1)]
-    for text, (_, row) in zip(texts, members.iterrows(), strict=False):
+    return [
         ax.annotate(
             text,
             (row["cost"], row[objective]),
@@ -203,6 +220,37 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> None:
             va="top",
             fontsize="small",
         )
+        for text, (_, row) in zip(texts, members.iterrows(), strict=False)
+    ]
+
+
+def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -> None:
+    """Move names so that none stands on another one or on a mark, as far as there is room.
+
+    Marks are those of the front, in pixels.
+    """
+    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
+    for name in names:
+        found = []
+        for alignment, right, vertical, up in PLACES:
+            name.set(ha=alignment, va=vertical, position=(right, up))
+            box = name.get_window_extent()
+            hidden = sum(_overlap(box, other) for other in taken)
+            outside = box.width * box.height - _overlap(box, ax.bbox)
+            found.append((hidden + outside, box))
+            if not hidden + outside:
+                break
+
+        least = min(range(len(found)), key=lambda place: found[place][0])
+        alignment, right, vertical, up = PLACES[least]
+        name.set(ha=alignment, va=vertical, position=(right, up))
+        taken.append(found[least][1])
+
+
+def _overlap(one: Bbox, other: BboxBase) -> float:
+    """Area that two boxes have in common, in square pixels."""
+    both = Bbox.intersection(one, other)
+    return 0.0 if both is None else float(both.width * both.height)
 
 
 def _explain(advice: Recommendation, figure: Figure) -> None:

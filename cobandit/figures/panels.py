@@ -25,7 +25,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import LogFormatterMathtext
 from matplotlib.transforms import Bbox
 
-from cobandit.figures.style import INK, LINES, SHADES, follow_theme, show_power
+from cobandit.figures.style import INK, LINES, SHADES, follow_theme, show_power, without_glyph_warnings
 
 #: Characters from which a figure is shown as a raster image: clouds of many thousand points.
 LARGEST = 1_000_000
@@ -77,6 +77,7 @@ def use_style() -> None:
 
 
 @mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False})
+@without_glyph_warnings()
 def panels(figure: Figure) -> str:
     """Draw a figure as HTML: an inline SVG for each panel, and one for each entry of the figure's legends.
 

@@ -23,6 +23,7 @@ from cobandit.figures.style import (
     method_label,
     method_style,
     plain_log,
+    plain_numbers,
     provenance,
 )
 from cobandit.policies import Phase
@@ -59,6 +60,7 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
     """
     ax = ax or plt.subplots()[1]
     _draw_means(metrics.summarise(runs, column), ax)
+    plain_numbers(ax.yaxis)
     return _label_budget(ax, runs, ylabel)
 
 
@@ -122,7 +124,11 @@ def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
         ax.tick_params(axis="x", labelrotation=45)
     above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
     above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
-    plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
+    if len(rho) > 1:
+        plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
+    else:
+        above.set_xticks(rho * cost, [amount(budget) for budget in rho * cost])
+        above.xaxis.set_minor_locator(NullLocator())
     above.tick_params(labelsize="small")
     ax.set_title(provenance(runs))
     return ax

@@ -6,7 +6,9 @@ All that is no method is in shades of ink.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zlib import crc32
 
@@ -15,7 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from cobandit._text import ellipsize
 from cobandit.policies.registry import list_methods
@@ -81,6 +83,8 @@ def follow_theme(drawing: str) -> str:
 
 LINES = ("-", "--", ":", "-.")
 
+#: Largest over smallest value of a logarithmic axis below which it has the numbers of a linear one.
+NARROW = 1.6
 #: Letters of a name that a figure shows, at most.
 LONGEST_NAME = 60
 #: What Markdown takes for markup within a line, and may not where it stands as an entity.
@@ -211,9 +215,30 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()
+    if high < NARROW * low:
+        axis.set_major_locator(MaxNLocator(4))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+        return
     # three labels at least, and no crowd
     choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 3: (1, 2, 3, 5, 7), 1: range(1, 10)}
     plain_log(axis, next(digits for ratio, digits in choices.items() if high >= ratio * low))
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Group the digits of large numbers at a linear axis, in the place of a factor at its end.
+
+    Examples
+    --------
+    >>> ax = Figure().subplots()
+    >>> _ = ax.plot([0, 1_200_000])
+    >>> plain_numbers(ax.yaxis)
+    >>> ax.yaxis.get_major_formatter()(200_000)
+    '200,000'
+    """
+    _, high = axis.get_view_interval()
+    if 1000 <= high < 1e8:
+        axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 def plain_log(axis: Axis, digits: Sequence[int]) -> None:
@@ -227,6 +252,17 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Make the vertical axis a list of names, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+@contextmanager
+def without_glyph_warnings() -> Iterator[None]:
+    """Place texts without warnings about letters that the font lacks.
+
+    SVG keeps text as text, and a browser takes missing letters from another font.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield
 
 
 def shared_legend(figure: Figure, columns: int = 4) -> None:

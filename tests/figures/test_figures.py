@@ -3,7 +3,8 @@
 import re
 import subprocess
 import sys
-from itertools import pairwise
+import warnings
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import matplotlib
@@ -16,23 +17,25 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import TABLEAU_COLORS, to_rgb
+from matplotlib.transforms import Bbox
 from support.table_shapes import SHAPES
 
 import cobandit as cb
 from cobandit import figures
 from cobandit.errors import CobanditError
+from cobandit.faults import amount
 from cobandit.figures.style import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
 from cobandit.stats import metrics
 from cobandit.testing.protocol import table_of
 
 ROOT = Path(__file__).parents[2]
-#: Everything that draws, but for the registry of colours itself.
+#: Everything that draws, but for the registry of colours itself; commands colour what they print.
 DRAWS = [
     path
     for pattern in ("cobandit/figures/*.py", "companion/**/*.py", "notebooks/*.md", "book/*.md")
     for path in sorted(ROOT.glob(pattern))
-    if path.stem != "style"
+    if path.stem != "style" and path.parent.name != "cli"
 ]
 
 # evaluation costs pass what profiling saw, and their means
@@ -262,6 +265,56 @@ def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n_arms", [5, 40])
+def test_names_stand_neither_on_one_another_nor_on_marks(n_arms):
+    """On a short front of which two are alike, and on a long one."""
+    scores, costs = np.linspace(0.5, 0.9, n_arms), np.geomspace(1, 40, n_arms)
+    if n_arms == 5:
+        scores[1], costs[1] = 0.5001, 1.02
+    rows = np.stack([np.tile(scores, (4, 1)).T, np.tile(scores[::-1], (4, 1)).T], axis=2)
+    names = [f"model {arm}" for arm in range(n_arms)]
+    table = cb.EvaluationTable.from_arrays(rows, np.tile(costs, (4, 1)).T, configs=names)
+    advice = cb.recommend(table, replications=2)
+    figure = advice.plot()
+    figure.canvas.draw()
+    for objective, ax in zip(advice.objectives, figure.axes, strict=True):
+        boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+        assert len(boxes) == min(n_arms, 20)
+        assert not [pair for pair in combinations(boxes, 2) if Bbox.intersection(*pair)]
+        marks = ax.transData.transform(advice.arms.loc[advice.front.index, ["cost", objective]].to_numpy())
+        assert not [place for place in marks for box in boxes if box.contains(*place)]
+
+
+def test_letters_that_the_font_lacks_are_left_to_the_browser():
+    figure, ax = plt.subplots()
+    ax.set_title("模型")
+    ax.plot([0, 1], label="नमूना")
+    figures.shared_legend(figure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawing = figures.panels(figure)
+    assert "模型" in drawing and "नमूना" in drawing
+
+
+def test_one_budget_has_one_number_above_and_large_regrets_are_grouped(small_table):
+    runs = cb.replay_online(small_table, ["CoHVUCB"], rho=[19], replications=3)
+    ax = figures.by_budget(runs.assign(efficiency_regret=1_160_000.0), "efficiency_regret", "regret")
+    ax.figure.canvas.draw()
+    (above,) = ax.child_axes
+    assert [label.get_text() for label in above.get_xticklabels()] == [amount(runs["budget"].iloc[0])]
+    assert "1,160,000" in {label.get_text() for label in ax.get_yticklabels()}
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.93, 1.01), (2.1, 2.9), (1040, 1160)])
+def test_a_narrow_logarithmic_axis_has_several_numbers(low, high):
+    ax = plt.subplots()[1]
+    ax.plot([0, 1], [low, high])
+    figures.log_axis(ax)
+    ax.figure.canvas.draw()
+    bottom, top = ax.get_ylim()
+    assert sum(bottom <= place <= top for place in ax.get_yticks()) >= 2
+
+
 def test_labels_of_small_costs_do_not_run_into_each_other():
     ax = plt.figure(figsize=(3.2, 3), layout="none").subplots()
     figures.landscape(SHAPES["long-names"](), "cost", "accuracy", ax=ax)
