@@ -8,14 +8,16 @@ there (`companion.report.reading`); what the page says in their place is a cell 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit import theory
 from cobandit._text import ellipsize
+from cobandit.advice.words import percent
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 from companion.prose import Markdown, record
@@ -281,6 +283,102 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
+#: Evaluations of one run online beyond which a page's studies of choices and radii have fewer runs.
+MANY_EVALUATIONS = 4.5e4
+
+
+def fit_runs(evaluations: float, runs: int, least: int = 2) -> int:
+    """Choose how many runs a study of choices, radii or other questions has, so that it takes seconds.
+
+    Parameters
+    ----------
+    evaluations : float
+        The most that one run online can make.
+    runs : int
+        As many as are wanted.
+    least : int
+
+    Examples
+    --------
+    >>> fit_runs(1000, 120), fit_runs(90_000, 120), fit_runs(1e9, 120)
+    (120, 60, 2)
+    """
+    return min(runs, max(least, round(runs * MANY_EVALUATIONS / max(evaluations, 1.0))))
+
+
+def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
+    """Say which numbers of runs are smaller than was wanted, in a sentence; nothing if none is.
+
+    Parameters
+    ----------
+    counts : mapping
+        By what is counted, in the plural: how many there are, and how many were wanted.
+
+    Examples
+    --------
+    >>> say_fewer({"runs with each radius": (60, 120), "replications of each choice": (24, 24)})
+    'So that the page takes a minute: 60 runs with each radius in the place of 120.'
+    >>> say_fewer({"runs with each radius": (120, 120)})
+    ''
+    """
+    fewer = [f"{few:,} {what} in the place of {all_:,}" for what, (few, all_) in counts.items() if few < all_]
+    return f"So that the page takes a minute: {_enumerate(fewer)}." if fewer else ""
+
+
+#: Orders of the instances in which a table is raced at three tolerances, at the least, and a pair of
+#: configurations in a certified race on one instance in one objective, in seconds.
+FEWEST_ORDERS, BETS = 5, 3.5e-9
+
+
+def fit_races(table: EvaluationTable, orders: int) -> int:
+    """Choose in how many orders a table is raced, at three tolerances, so that it takes seconds.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> fit_races(cb.load("synthetic-24"), 50)
+    50
+    """
+    bets = table.n_arms**2 * table.n_objectives * int(table.n_instances.max())
+    return min(orders, max(FEWEST_ORDERS, int(SECONDS / (3 * BETS * bets))))
+
+
+def describe_races(raced: pd.DataFrame, orders: int) -> str:
+    """Say where the race of a table stops by itself, and how often it broke its promise.
+
+    Parameters
+    ----------
+    raced : DataFrame
+        From `companion.stored.races.race_table`.
+    orders : int
+        As many as were wanted.
+
+    Examples
+    --------
+    >>> rows = {"tolerance": [0.0, 0.0], "certified": [False, True], "share": [0.5, 0.8], "off": [0, 0]}
+    >>> describe_races(pd.DataFrame(rows).assign(runs=20), 50).splitlines()[0]
+    'At tolerance 0 the race stops at 50 % of the cost of everything, and with a certificate at 80 %.'
+    """
+    by_tolerance = raced.pivot_table(index="tolerance", columns="certified", values="share")
+    tolerances = _enumerate(f"{tolerance:g}" for tolerance in by_tolerance.index)
+    stops = {kind: _enumerate(map(percent, by_tolerance[kind])) for kind in by_tolerance}
+    off = {kind: int(of["off"].sum()) for kind, of in raced.groupby("certified")}
+    orders_run = int(raced["runs"].iloc[0])
+    in_all = orders_run * len(by_tolerance)
+    less = f", in the place of {orders}, which would take minutes" if orders_run < orders else ""
+    return (
+        f"At tolerance {tolerances} the race stops at {stops[False]} of the cost of everything, and with a "
+        f"certificate at {stops[True]}.\n"
+        f"It broke its promise in {off[False]} of {in_all} runs, and with a certificate in {off[True]} of "
+        f"{in_all}: each ran in {orders_run} random orders of the instances{less}."
+    )
+
+
+def _enumerate(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _fit(seconds_of: Callable[[float], float], rho: Sequence[float], replications: int) -> Replays:
     """Leave out the largest budgets, and then replications, until the rest takes less than `SECONDS`."""
     kept = sorted(rho)
@@ -288,6 +386,6 @@ def _fit(seconds_of: Callable[[float], float], rho: Sequence[float], replication
         kept.pop()
     alone = FEWEST * seconds_of(kept[0])
     if len(kept) == 1 and alone > SECONDS:
-        kept = [max(2.0, kept[0] * SECONDS / alone)]
+        kept = [max(2, int(kept[0] * SECONDS / alone))]
     fitting = int(SECONDS / sum(map(seconds_of, kept)))
     return Replays(kept, min(replications, max(FEWEST, fitting)))

@@ -1,8 +1,9 @@
 """Pages for readers without the book: a page's MyST notebook as one that Jupyter shows as it is meant.
 
-`for_jupyter` writes prose as plain Markdown, sets captions below figures and hides code that only writes
-sentences.  Prose with computed numbers becomes cells that write it when the page is run, with the numbers
-of that run; in `with_outputs`, which takes a page that has run already, it is prose again.
+`for_jupyter` writes prose as plain Markdown, sets captions below figures and the words of a fold above what
+is folded in the book, and hides code that only writes sentences.  Prose with computed numbers becomes cells
+that write it when the page is run, with the numbers of that run; in `with_outputs`, which takes a page that
+has run already, it is prose again.
 
 What holds only for the tables that a page was written for is left out on others: Markdown cells with the
 tag `BUNDLED`, blocks below a comment ``% if bundled`` (or below ``% if NAME``, where the page does not glue
@@ -129,8 +130,6 @@ def take_myst(notebook: Any) -> None:
 
 def _rewrite(notebook: Any, page: str, write: Any) -> Any:
     """Write prose, captions and hidden code of a notebook; ``write`` makes a cell of a block with values."""
-    import nbformat
-
     made, cells = deepcopy(notebook), []
     for cell in made.cells:
         if cell.cell_type == "markdown":
@@ -138,13 +137,16 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
             if BUNDLED in cell.metadata.get("tags", []):
                 prose = [block._replace(needs=block.needs | {BUNDLED}) for block in prose]
         else:
-            if HIDDEN & {*cell.metadata.get("tags", [])}:
+            tags = {*cell.metadata.get("tags", [])}
+            if HIDDEN & tags:
                 cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+            if heading := _heading(cell, page):
+                needs = frozenset({BUNDLED} & tags)
+                cells.append(write(Block(heading, needs, "")) if needs else _prose_cell(heading))
             cells.append(cell)
             prose = list(_caption(cell, page))
         for block in _joined(prose):
-            plain_cell = nbformat.v4.new_markdown_cell(block.text)
-            cells.append(write(block) if block.needs else plain_cell)
+            cells.append(write(block) if block.needs else _prose_cell(block.text))
     made.cells = cells
     # its source is another file, which a tool that keeps pairs alike must not overwrite
     made.metadata.get("jupytext", {}).pop("formats", None)
@@ -218,6 +220,18 @@ def _joined(blocks: list[Block]) -> Iterator[Block]:
             free.append(block.text)
     if any(part.strip() for part in free):
         yield Block("\n\n".join(free), frozenset(), "")
+
+
+def _prose_cell(text: str) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_markdown_cell(text)
+
+
+def _heading(cell: Any, page: str) -> str:
+    """Heading of what the book folds away: Jupyter shows its outputs without the words on the fold."""
+    words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
+    return plain(f"*{words}*", page) if words else ""
 
 
 def _caption(cell: Any, page: str) -> Iterator[Block]:

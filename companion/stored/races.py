@@ -33,7 +33,7 @@ from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
-from cobandit.tables import load
+from cobandit.tables import EvaluationTable, load
 from companion.known_arms import share_instances
 
 Floats = NDArray[np.float64]
@@ -194,6 +194,39 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
         outcome, _ = play_orders(ParetoRace, feedback, costs, tolerance, ORDERS, **options)
         rows.append({"dataset": name, "tolerance": tolerance, "certified": certified, **outcome})
     return pd.DataFrame(rows)
+
+
+def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
+    """Race any table by what is measured and by what is certified, on the same orders of its instances.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    orders : int
+
+    Returns
+    -------
+    DataFrame
+        Rows by ``tolerance`` and whether they are ``certified``: the columns of `race_kinds`, and ``error``,
+        the share of the orders in which the race broke its promise.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> raced = race_table(cb.load("synthetic-24"), orders=3)
+    >>> raced[["tolerance", "certified"]].drop_duplicates().shape
+    (6, 2)
+    """
+    source = pack_shared(table)
+    costs = np.array(source.costs)
+    rows = []
+    for tolerance in TOLERANCES:
+        for certified in (False, True):
+            options = {"tolerance": tolerance, "certified": certified}
+            outcome, _ = play_orders(ParetoRace, source.feedback, costs, tolerance, orders, **options)
+            rows.append({"dataset": table.name, "tolerance": tolerance, "certified": certified, **outcome})
+    raced = pd.DataFrame(rows)
+    return raced.assign(error=raced["off"] / raced["runs"])
 
 
 # ---------------------------------------------------------------------- other ways to stop

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import cobandit as cb
 from companion import own_table
 from companion.paper import experiments
+from companion.stored.races import race_table
 from tests.support.table_shapes import SHAPES, save_shape
 
 
@@ -43,6 +44,21 @@ def test_replays_fit_into_the_seconds_that_are_meant():
     given = own_table.fit_online(costs, wanted, 100, methods=5)
     pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
     assert 5 * own_table.PULL * pulls <= own_table.SECONDS * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_a_table_of_any_shape_is_raced_and_what_is_less_is_said():
+    table = SHAPES["four-objectives"]()
+    raced = race_table(table, orders=4)
+    assert {*zip(raced["tolerance"], raced["certified"], strict=True)} == {
+        (tolerance, certified) for tolerance in (0.0, 0.02, 0.05) for certified in (False, True)
+    }
+    assert raced["share"].between(0, 1).all() and (raced["runs"] == 4).all()
+    said = own_table.describe_races(raced, 50)
+    assert "0, 0.02 and 0.05" in said and "4 random orders" in said and "in the place of 50" in said
+    assert "in the place of" not in own_table.describe_races(raced, 4)
+    assert own_table.fit_races(table, 50) == 50
+    assert own_table.FEWEST_ORDERS <= own_table.fit_races(SHAPES["wide"](), 50) < 50
 
 
 @pytest.mark.slow

@@ -58,6 +58,22 @@ from companion.own_table import leave_out
 
 Markdown("A drawing.") if dataset == "ours" else leave_out("It", "it is theirs")
 ```
+
+```{code-cell} ipython3
+---
+tags: [hide-cell, bundled]
+mystnb: {code_prompt_show: "Our answer"}
+---
+None if dataset != "ours" else Markdown("It is 42.")
+```
+
+```{code-cell} ipython3
+---
+tags: [hide-cell]
+mystnb: {code_prompt_show: "The tests of {prf:ref}`thm-cohv`"}
+---
+Markdown("They pass.")
+```
 """
 
 
@@ -90,12 +106,25 @@ def texts(notebook):
         (
             "ours",
             ["On our table all is well.", "All the more."],
-            ["**Figure 2.** Our finding.", "A drawing.", "**Figure 1.** Drawn."],
+            [
+                "**Figure 2.** Our finding.",
+                "A drawing.",
+                "**Figure 1.** Drawn.",
+                "*Our answer*",
+                "It is 42.",
+                "*The tests of Theorem 1*",
+                "They pass.",
+            ],
         ),
         (
             "theirs.csv",
             ["Of your table nothing is known."],
-            ["**Figure 2.** A picture.", "*It is left out: it is theirs.*"],
+            [
+                "**Figure 2.** A picture.",
+                "*It is left out: it is theirs.*",
+                "*The tests of Theorem 1*",
+                "They pass.",
+            ],
         ),
     ],
 )

@@ -22,8 +22,8 @@ from support.table_shapes import SHAPES
 
 import cobandit as cb
 from cobandit import figures
+from cobandit._text import amount
 from cobandit.errors import CobanditError
-from cobandit.faults import amount
 from cobandit.figures.style import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
 from cobandit.stats import metrics
