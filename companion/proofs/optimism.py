@@ -21,9 +21,9 @@ from cobandit import theory
 from cobandit.policies import CoHVUCB
 from cobandit.problem import Problem, hypervolume
 from companion import bounds
-from companion.known_arms import two_arms
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
 from companion.proofs.concentration import leaving_probability
+from companion.proofs.known_arms import two_arms
 from companion.proofs.pulls import compare_bounds, pull_bounds
 
 

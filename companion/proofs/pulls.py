@@ -18,7 +18,7 @@ from cobandit.problem import Problem
 from cobandit.replay.kernels._cache import compiled
 from cobandit.stats import metrics
 from companion import bounds
-from companion.known_arms import Arms
+from companion.proofs.known_arms import Arms
 
 
 class WatchedRuns(NamedTuple):
@@ -117,7 +117,7 @@ def run_cohv(
 
     Examples
     --------
-    >>> from companion.known_arms import designed_arms
+    >>> from companion.proofs.known_arms import designed_arms
     >>> arms = designed_arms([[1.0], [0.5]], [1.0, 1.0])
     >>> runs = run_cohv(arms, 5000, replications=2)
     >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
@@ -217,7 +217,7 @@ def compare_bounds(
 
     Examples
     --------
-    >>> from companion.known_arms import two_arms
+    >>> from companion.proofs.known_arms import two_arms
     >>> frame, _ = compare_bounds(two_arms(1, 1.0, 0.5), 1e4, 4)
     >>> bool((frame["high"] < frame["split"]).all())
     True

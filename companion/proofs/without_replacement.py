@@ -15,8 +15,8 @@ from cobandit.replay.grid import pack_shared
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
 from companion import bounds
-from companion.known_arms import share_instances
 from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.known_arms import share_instances
 
 
 def orders(values: ArrayLike) -> Floats:

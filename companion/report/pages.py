@@ -17,9 +17,9 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
-from companion import prose
-from companion.labels import directory
-from companion.own_table import was_left_out
+from companion.pages import prose
+from companion.pages.labels import directory
+from companion.pages.own_table import was_left_out
 from companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
 
 SECTIONS = Path(__file__).parent / "sections"
@@ -85,7 +85,7 @@ def _told(page: str) -> list[Block]:
 
 
 def tell(page: str, number: int) -> None:
-    """Show a block of a page's prose as soon as its values are there (`companion.prose.tell`).
+    """Show a block of a page's prose as soon as its values are there (`companion.pages.prose.tell`).
 
     The caption of a picture that the cell before this one left out is not shown.
 

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from companion.labels import words_of
-from companion.own_table import BUNDLED
-from companion.prose import FENCE, GLUED, MYST, RECORD, plain
+from companion.pages.labels import words_of
+from companion.pages.own_table import BUNDLED
+from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain
 
 #: What the caption of a picture needs that a page leaves out where a table does not allow it.
 DRAWN = "drawn"

@@ -10,7 +10,7 @@ import cobandit as cb
 from cobandit.errors import CobanditError
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-from companion.prose import Markdown
+from companion.pages.prose import Markdown
 from companion.report import pages
 
 _COMMANDS = """

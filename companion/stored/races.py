@@ -34,7 +34,7 @@ from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable, load
-from companion.known_arms import share_instances
+from companion.proofs.known_arms import share_instances
 
 Floats = NDArray[np.float64]
 #: What a race spent, and who is returned.

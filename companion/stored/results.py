@@ -25,7 +25,8 @@ from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import metrics, paired_errors
 from cobandit.tables import EvaluationTable, available, load
-from companion import argument, paper, regions
+from companion import paper
+from companion.pages import first_figure, regions
 from companion.paper import experiments, remarks
 from companion.promises import cells as promised
 from companion.reconstruction import chain
@@ -236,10 +237,10 @@ stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
 stored("promises", promised.list_cells)(promised.try_cell)
 
 
-@stored("argument", lambda: [("word-sums", method) for method in argument.METHODS], ("word-sums",))
+@stored("argument", lambda: [("word-sums", method) for method in first_figure.METHODS], ("word-sums",))
 def argument_states(name: str, method: str) -> pd.DataFrame:
-    """What the first figure of the book shows: `companion.argument.play_states`."""
-    return argument.play_states(load(name), method).assign(dataset=name)
+    """What the first figure of the book shows: `companion.pages.first_figure.play_states`."""
+    return first_figure.play_states(load(name), method).assign(dataset=name)
 
 
 ONCE_METHODS = ("CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from companion import article, claims, paper, regions
+from companion import paper
+from companion.pages import article, claims, regions
 from companion.stored import results
 
 PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")

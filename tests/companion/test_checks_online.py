@@ -19,8 +19,8 @@ from cobandit import theory
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
 from companion import bounds
-from companion import known_arms as known
 from companion.proofs import concentration, optimism, pulls, standard_regret
+from companion.proofs import known_arms as known
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
 

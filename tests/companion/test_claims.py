@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import cobandit as cb
-from companion import claims, exhibits, paper
+from companion import paper
+from companion.pages import claims, exhibits
 from companion.proofs import checks
 from companion.stored import results
 

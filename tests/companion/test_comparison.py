@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from companion import comparison
+from companion.pages import comparison
 
 
 def test_crosses_stand_at_the_printed_values_and_bars_at_what_is_predicted():

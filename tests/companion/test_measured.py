@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured import evaluation, models, piqa_small, word_sums
+from measured.evaluation import plan
 from support.strategies import examples
 
 import cobandit as cb
@@ -21,10 +23,8 @@ from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
 from cobandit.testing.protocol import ragged_table
-from companion.measured import evaluation, models, piqa_small, word_sums
-from companion.measured.evaluation import plan
+from companion.pages.sensitivity import redrawn
 from companion.paper import experiments
-from companion.sensitivity import redrawn
 
 TASKS = [word_sums, piqa_small]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.NAME)

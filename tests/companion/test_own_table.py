@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
-from companion import own_table
+from companion.pages import own_table
 from companion.paper import experiments
 from companion.stored.races import race_table
 from tests.support.table_shapes import SHAPES, save_shape

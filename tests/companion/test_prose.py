@@ -7,8 +7,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from companion import labels
-from companion.prose import Markdown, plain
+from companion.pages import labels
+from companion.pages.prose import Markdown, plain
 from companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_outputs
 
 PAGE = """\
@@ -43,7 +43,7 @@ dataset = "ours"  # whose table it is
 mystnb: {figure: {name: fig-regrets, caption: "Our finding."}}
 elsewhere: {caption: "A picture."}
 ---
-from companion.prose import Markdown, glue
+from companion.pages.prose import Markdown, glue
 
 glue("two", "2")
 glue("one", f"{1}")
@@ -54,7 +54,7 @@ Markdown("See {prf:ref}`thm-cohv`.")
 ---
 mystnb: {figure: {name: fig-fronts, caption: "Drawn."}}
 ---
-from companion.own_table import leave_out
+from companion.pages.own_table import leave_out
 
 Markdown("A drawing.") if dataset == "ours" else leave_out("It", "it is theirs")
 ```

@@ -19,7 +19,7 @@ from cobandit.advice.recommendation import REDRAWS
 from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
-from companion import experiment_figures as pictures
+from companion.figures import experiment_figures as pictures
 from companion.paper import experiments
 from companion.report import pages, plan, report, rerun, run
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic
 
 from cobandit.problem import Problem
 from cobandit.tables import load
 from cobandit.tables.card import read_card
 from cobandit.tables.catalogue import data_directory
-from companion import synthetic
 
 
 def test_regenerating_the_synthetic_table_gives_the_same_content(tmp_path):

@@ -10,9 +10,9 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit.testing.protocol import table_of
-from companion import regions, sensitivity
-from companion.known_arms import random_arms
+from companion.pages import regions, sensitivity
 from companion.paper import experiments
+from companion.proofs.known_arms import random_arms
 from companion.stored import results
 
 

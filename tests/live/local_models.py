@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from measured import models, word_sums
 from support.local_sums import FIXED, MODEL, PROMPTS, evaluate
 from support.runs import PLAN
 
 import cobandit as cb
 from cobandit.live.journal import read_entries
-from companion.measured import models, word_sums
 
 pytest.importorskip("inspect_ai")
 
@@ -35,7 +35,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 from support.local_sums import PROMPTS
-from companion.measured import word_sums
+from measured import word_sums
 
 @task
 def sums(prompt: str):

@@ -14,7 +14,7 @@ from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
 from cobandit.replay.grid import GridCell, pack_shared, play_cell
 from cobandit.replay.running import order_clusters, run_kernel
-from companion.known_arms import share_instances
+from companion.proofs.known_arms import share_instances
 
 
 def label(sizes):

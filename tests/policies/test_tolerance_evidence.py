@@ -15,8 +15,8 @@ from cobandit.policies import ParetoRace
 from cobandit.policies.tolerance_evidence import ToleranceEvidence
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
-from companion.known_arms import share_instances
 from companion.promises import near_ties
+from companion.proofs.known_arms import share_instances
 
 
 def find_harmful(means, tolerance):

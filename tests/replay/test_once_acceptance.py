@@ -84,7 +84,7 @@ import sys
 import numpy as np
 
 from cobandit import policies
-from companion.known_arms import share_instances
+from companion.proofs.known_arms import share_instances
 from cobandit.replay.running import run_kernel
 
 rng, K, N = np.random.default_rng(0), 4000, 100

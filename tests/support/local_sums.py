@@ -1,6 +1,6 @@
 """Word sums for a small model on loopback: one request, whichever way it is sent."""
 
-from companion.measured import models, word_sums
+from measured import models, word_sums
 
 MODEL = "SmolLM2-135M-Instruct"
 PROMPTS = {

@@ -118,7 +118,7 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
 CARD = {
     "name": NAME,
     "title": "Synthetic benchmark of 24 language model configurations with known true means",
-    "source": f"companion.synthetic, seed {SEED}",
+    "source": f"data/scripts/synthetic.py, seed {SEED}",
     "license": "CC0-1.0",
     "kind": "synthetic",
     "records": f"{NAME}.parquet",

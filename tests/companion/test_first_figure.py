@@ -11,7 +11,7 @@ from support.browsing import HTML, NEEDS_CHROMIUM
 
 import cobandit as cb
 from cobandit.testing.protocol import table_of
-from companion import argument
+from companion.pages import first_figure
 from companion.stored import results
 
 PAGE = HTML / "book" / "intro.html"
@@ -23,16 +23,16 @@ def data():
 
 
 def described(table, replications):
-    states = [argument.play_states(table, method, replications) for method in argument.METHODS]
-    return argument.describe(table, pd.concat(states))
+    states = [first_figure.play_states(table, method, replications) for method in first_figure.METHODS]
+    return first_figure.describe(table, pd.concat(states))
 
 
 @pytest.mark.slow
 def test_states_are_those_of_the_replays(data):
     table = cb.load("synthetic-24")
-    for name, feedback in argument.METHODS.items():
+    for name, feedback in first_figure.METHODS.items():
         runs = cb.replay_identification(table, name, share=0.4, replications=3, feedback=feedback)
-        state = data["methods"][name]["states"][argument.SHARES.index(0.4)]
+        state = data["methods"][name]["states"][first_figure.SHARES.index(0.4)]
         first = runs.iloc[0]
         assert state["exact"] == runs["correct"].sum()
         assert state["spent"] == pytest.approx(first["spent"] / first["budget"], abs=1e-4)
@@ -42,7 +42,7 @@ def test_states_are_those_of_the_replays(data):
 
 def test_a_run_errs_by_the_front_that_its_method_looks_for():
     """Where all runs are exact, so is the one that is drawn."""
-    held = argument.describe(cb.load("word-sums"), results.read_result("argument"))
+    held = first_figure.describe(cb.load("word-sums"), results.read_result("argument"))
     states = [(each, state) for each in held["methods"].values() for state in each["states"]]
     exact = [(each, state) for each, state in states if state["exact"] == held["replications"]]
     assert exact and all(sorted(state["returned"]) == each["front"] for each, state in exact)
@@ -106,5 +106,5 @@ class TestPage:
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(PAGE.as_uri())
-        assert page.locator("#argument .panels svg").count() >= len(argument.METHODS)
+        assert page.locator("#argument .panels svg").count() >= len(first_figure.METHODS)
         context.close()

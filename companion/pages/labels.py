@@ -35,7 +35,7 @@ def directory() -> Path:
     >>> (directory() / "experiments.md").is_file()
     True
     """
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     installed = package / "notebooks"
     return installed if installed.is_dir() else package.parent / "notebooks"
 

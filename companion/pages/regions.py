@@ -10,8 +10,8 @@ from cobandit.errors import BudgetError
 from cobandit.replay import Spec, spec
 from cobandit.replay.grid import Source
 from cobandit.stats import contrasts, metrics
-from companion.known_arms import feedback_source, play_on, random_arms
 from companion.paper.experiments import RADII
+from companion.proofs.known_arms import feedback_source, play_on, random_arms
 
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
 

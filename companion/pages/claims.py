@@ -22,7 +22,8 @@ from cobandit.advice.words import percent
 from cobandit.errors import CobanditError
 from cobandit.figures.style import FAINT, INK, log_axis, method_label, name_rows
 from cobandit.tables import open_table
-from companion import paper, regions
+from companion import paper
+from companion.pages import regions
 from companion.paper import experiments
 from companion.paper.contrasts import CANNOT_TELL, CONTRASTS, WORDS
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN

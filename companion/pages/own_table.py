@@ -20,7 +20,7 @@ from cobandit._text import ellipsize
 from cobandit.advice.words import percent
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-from companion.prose import Markdown, record
+from companion.pages.prose import Markdown, record
 
 #: Tag of the cells of a page whose text holds for the tables that it runs on by default, and for no others.
 BUNDLED = "bundled"

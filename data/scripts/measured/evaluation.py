@@ -1,6 +1,6 @@
 """Measuring a table: one evaluation, the plan of all, and the records and the card that they become.
 
-``python -m companion.measured.evaluation`` (``make measure``) asks both models every question again;
+``python -m measured.evaluation`` (``make measure``) asks both models every question again;
 it takes hours, can be stopped at any time, and goes on where it was.
 """
 
@@ -21,10 +21,10 @@ from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256, write_table
-from companion.measured import models, piqa_small, word_sums
+from measured import models, piqa_small, word_sums
 
 #: What a plan calls this module, which may run as ``__main__``.
-MODULE = "companion.measured.evaluation"
+MODULE = "measured.evaluation"
 TASKS = {task.NAME: task for task in (word_sums, piqa_small)}
 COLUMNS = {"correct": "int8", "seconds": "float32", "tokens": "int16", "prompt_tokens": "int16"}
 #: What cards and plans say of the columns.
@@ -138,7 +138,7 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     fields = {
         "name": name,
         "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),
-        "source": f"measured by this project with companion.measured ({made})",
+        "source": f"measured by this project with data/scripts/measured ({made})",
         "license": "CC0-1.0",
         "kind": "measured",
         "records": records.name,

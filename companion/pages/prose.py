@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from companion.labels import name_statement, words_of
+from companion.pages.labels import name_statement, words_of
 
 #: Under this key in an output's metadata the book finds the MyST of what is shown as plain Markdown.
 MYST = "myst"

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from cobandit.figures.style import FAINT, INK, escape_math, provenance
 from cobandit.tables import EvaluationTable
-from companion import claims, paper
+from companion import paper
+from companion.pages import claims
 from companion.paper import experiments
 
 
@@ -78,7 +79,7 @@ def rows_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        As from `companion.claims.every_claim`.
+        As from `companion.pages.claims.every_claim`.
     name : str
         Of an exhibit.
     """

@@ -20,12 +20,13 @@ from cobandit._text import amount
 from cobandit.advice.words import percent
 from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, LINES, method_style, name_rows
-from companion import bounds, claims, known_arms
+from companion import bounds
+from companion.pages import claims
 from companion.paper import experiments
 from companion.paper.examples import IDENTIFICATION, ONLINE
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from companion.paper.numbers import published
-from companion.proofs import identification_error, pulls
+from companion.proofs import identification_error, known_arms, pulls
 from companion.stored import results
 
 
@@ -155,7 +156,7 @@ def count_orderings(statuses: Iterable[str]) -> str:
     Parameters
     ----------
     statuses : iterable of str
-        As `companion.claims.order` gives them.
+        As `companion.pages.claims.order` gives them.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from companion.measured.models import PACKAGES, SHORT
+from measured.models import PACKAGES, SHORT
 
 NAME = "word-sums"
 TITLE = "Two small language models on word problems: {arms} configurations, {instances} problems"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.errors import CobanditError
-from companion.measured.models import PACKAGES, SHORT
+from measured.models import PACKAGES, SHORT
 
 NAME = "piqa-small"
 TITLE = "Two small language models on PIQA: {arms} configurations, {instances} questions"

@@ -27,7 +27,7 @@ from cobandit.figures.style import (
     shared_legend,
 )
 from cobandit.tables import EvaluationTable
-from companion.comparison import mark_printed, printed_points
+from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
 #: Rows of a figure: the experiments that may print a quantity, its own first; label; whether in logarithms.
@@ -195,7 +195,7 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
     Parameters
     ----------
     spread : DataFrame
-        From `companion.sensitivity.draw_again`.
+        From `companion.pages.sensitivity.draw_again`.
     """
     names = list(spread["dataset"].unique())
     size = 8.6, 0.5 + 1.15 * len(names)
@@ -222,7 +222,7 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
     Parameters
     ----------
     changes, radii : DataFrame
-        From `companion.sensitivity`: `change_choices` and `widen_radii`, of one or two tables.
+        From `companion.pages.sensitivity`: `change_choices` and `widen_radii`, of one or two tables.
     """
     left, right = list(changes["what"].unique()), list(radii["radius"].unique())
     figure, axes = plt.subplots(1, 2, figsize=(9.2, 0.9 + 0.27 * max(len(left), len(right))))
@@ -253,7 +253,7 @@ def draw_crossing(advantage: pd.DataFrame) -> Figure:
     Parameters
     ----------
     advantage : DataFrame
-        From `companion.regions.advantage_of_dividing`.
+        From `companion.pages.regions.advantage_of_dividing`.
     """
     figure, ax = plt.subplots(figsize=(6.8, 3.0))
     color = method_style("CoHVUCB")["color"]

@@ -1,0 +1,1 @@
+"""Figures that only pages of the book draw."""
