@@ -420,6 +420,8 @@ class Journal(AbstractContextManager["Journal"]):
 
 #: Of the lines; part of the first one.
 FORMAT = 2
+#: Of options that were added, what the class did without them, where that is not the default.
+BEFORE = {"front": "objectives"}
 #: Letters of a value that a message shows, at most.
 LONGEST = 80
 
@@ -444,11 +446,12 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
     --------
     >>> from cobandit.policies import ParetoRace
     >>> header = add_defaults({"options": {"error": 0.1}}, ParetoRace([1, 1], 1, 10))
-    >>> header["options"]["error"], header["options"]["certified"]
-    (0.1, False)
+    >>> header["options"]["error"], header["options"]["certified"], header["options"]["front"]
+    (0.1, False, 'objectives')
     """
     parameters = inspect.signature(type(policy)).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    defaults |= {name: value for name, value in BEFORE.items() if name in defaults}
     return header | {"options": defaults | header.get("options", {})}
 
 

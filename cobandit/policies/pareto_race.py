@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _budget, _validation
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
+from cobandit.policies.asktell import Pull
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
+from cobandit.policies.cost_comparison import (
+    FRONTS,
+    LEAST_SCATTER,
+    CostMargin,
+    compare_costs,
+    find_affordable,
+    read_cost_tolerance,
+)
 from cobandit.policies.once_policy import Once
 from cobandit.policies.tolerance_evidence import ToleranceEvidence, next_certified_look
 
@@ -29,6 +38,23 @@ def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
     """
     dominating: NDArray[np.bool_] = np.any(above > TIE, axis=-1) & np.all(above >= -TIE, axis=-1)
     return dominating
+
+
+class Contrasts(NamedTuple):
+    """How others compare with one configuration, arrays of shape (k, C) for C compared quantities.
+
+    ``above`` is how far they are above it, ``within`` how far above it when they are given the tolerance, and
+    ``beyond`` how far when the tolerance is taken from them, which is never done with a cost.  The first has
+    the standard error ``above_error``, the other two ``within_error``.  The half-width has a least size where
+    a difference ``varies``, and else none.
+    """
+
+    above: NDArray[np.float64]
+    above_error: NDArray[np.float64]
+    within: NDArray[np.float64]
+    within_error: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    varies: NDArray[np.float64]
 
 
 class Calls(NamedTuple):
@@ -80,6 +106,8 @@ class Standing:
 
     Attributes
     ----------
+    costs : ndarray, shape (K,)
+        Those that say who is the most expensive; they may be replaced by better ones.
     active : ndarray of int, shape (k,)
     returned : ndarray of bool, shape (K,)
     covers : ndarray of bool, shape (K, K)
@@ -91,7 +119,7 @@ class Standing:
         self.active = np.arange(n_arms)
         self.returned = np.zeros(n_arms, dtype=np.bool_)
         self.covers = np.zeros((n_arms, n_arms), dtype=np.bool_)
-        self._costs = costs
+        self.costs = costs.copy()
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
         """Let leave who may, and return who is fine.
@@ -111,7 +139,7 @@ class Standing:
                 covered = np.flatnonzero(self.covers[:, active[a]])
                 self.covers[np.ix_(covered, active[above])] = True
                 self.covers[covered, active[a]] = False
-        for a in np.argsort(-self._costs[active], kind="stable"):
+        for a in np.argsort(-self.costs[active], kind="stable"):
             by = calls.covered[a] & stays
             covered = np.flatnonzero(self.covers[:, active[a]])
             if stays[a] and by.any() and (self.covers[covered].sum(axis=1) > 1).all():
@@ -127,8 +155,6 @@ class Standing:
 
 #: Configurations are first compared on twenty instances, and then after every twentieth part more.
 FIRST_LOOK, STEP = 20, 0.05
-#: Least sum of squared deviations of a pair: that of one difference of the largest size, seen or not.
-LEAST_SCATTER = 1.0
 #: Differences of the largest size that may not have been seen: the square of the threshold over this.
 UNSEEN = 3.0
 #: Rivals are within so many standard errors of the boundary, and nobody is so far above a candidate.
@@ -174,25 +200,29 @@ def next_look(depth: int, n_instances: int) -> int:
 
 
 def place_others(
-    differences: NDArray[np.float64], errors: NDArray[np.float64], tolerances: NDArray[np.float64]
+    above: NDArray[np.float64],
+    above_error: NDArray[np.float64],
+    within: NDArray[np.float64],
+    within_error: NDArray[np.float64],
 ) -> tuple[bool, NDArray[np.bool_]]:
     """Return whether nobody is far above one configuration, and which others are its rivals.
 
     Parameters
     ----------
-    differences, errors : ndarray, shape (k, D)
+    above, above_error : ndarray, shape (k, C)
         How far the others are above it, and standard errors.
-    tolerances : ndarray, shape (D,)
+    within, within_error : ndarray, shape (k, C)
+        How far they are when they are given the tolerance, and standard errors.
 
     Examples
     --------
-    >>> place_others(np.array([[0.1], [-0.1], [-0.5]]), np.full((3, 1), 0.1), np.zeros(1))
+    >>> errors = np.full((3, 1), 0.1)
+    >>> place_others(*2 * (np.array([[0.1], [-0.1], [-0.5]]), errors))
     (True, array([ True,  True, False]))
     """
-    levels = NEAR * errors
-    distances = differences + tolerances
-    rivals = np.all(distances > -levels, axis=1) & np.any(distances < levels, axis=1)
-    return not np.all(differences >= levels, axis=1).any(), rivals
+    levels = NEAR * within_error
+    rivals = np.all(within >= -levels, axis=1) & np.any(within < levels, axis=1)
+    return not np.all(above >= NEAR * above_error, axis=1).any(), rivals
 
 
 def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
@@ -322,8 +352,8 @@ class ParetoRace(Once):
 
     The instances stand in one uniformly random order, the same for all.  After 20 instances, and then after
     every twentieth part more, the active configurations are compared on the n instances that all of them were
-    evaluated on.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard error and the
-    half-width
+    evaluated on, in each objective and in the cost.  With
+    :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard error and the half-width
 
     .. math::
 
@@ -338,6 +368,14 @@ class ParetoRace(Once):
     may dominate it by more than the tolerance if :math:`\hat\delta + h - \tau` is.  Who is dominated or
     covered leaves; who is fine, and needed to tell whether another is, is returned (`Standing`).  The race is
     over when all are settled, at the latest at n = N, where h is zero and the answer is exact.
+
+    The **cost** is one more thing that is compared, so that what is returned is what is worth its money.
+    It is observed like a score (`tell`), and of a pair the cheaper one is above.  Its tolerance is an amount
+    a in the user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`, and beats it
+    by more than the tolerance if it does so in every objective, at such a cost.  Costs have no largest size
+    that is known, so that of a pair the larger of the two means stands for it; and a difference that is the
+    same on every instance, as of declared costs or of prices per call, is exact (`compare_costs`).  With
+    ``front="objectives"`` costs are charged, and not compared: the question of the paper.
 
     The threshold :math:`z_m` allows for m near ties, each at every look (`find_thresholds`), and m is counted
     anew at each look.  A *candidate* is an active i that nobody is above by two standard errors in every
@@ -365,7 +403,9 @@ class ParetoRace(Once):
     over the order of the instances: at any time every configuration is covered within :math:`\tau` by one
     that is active or returned; and when it is settled, by one that is returned, none that is returned is
     dominated by more than :math:`\tau` in every objective by another one that is, nor by more than
-    :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto set in the standard order.
+    :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto set in the standard order.  Bets need
+    bounded differences, which costs are not: a certified race compares the *declared* costs, which are known,
+    and what is proved holds for these.
 
     With **clusters** of instances, such as questions about one passage, the race hands out whole clusters,
     and clusters stand in the place of instances in all that is said above, in a uniformly random order.  A
@@ -377,7 +417,8 @@ class ParetoRace(Once):
     Parameters
     ----------
     costs : array_like, shape (K,)
-        Known mean cost of one evaluation of each configuration, in the user's unit.
+        Mean cost of one evaluation of each configuration, in the user's unit, as far as it is known: what is
+        planned and charged by, while the costs that are told are compared.
     n_objectives : int
         D >= 1.
     n_instances : int
@@ -394,6 +435,10 @@ class ParetoRace(Once):
     certified : bool
         Whether ``error`` is proved, on any table and for any number of configurations, instead of measured.
         That costs more: on long lists and at wide tolerances up to twice as much and a half (chapter 5).
+    front : {"objectives and cost", "objectives"}
+        Whether the cost is compared, too.
+    cost_tolerance : float or str
+        What is not worth telling apart in a cost: an amount in its unit, or a share such as ``"10%"``.
     cluster : sequence, length N, optional
         What each instance belongs to, in the order of the instances, in which those of one cluster stand
         together; by default each stands for itself.
@@ -417,7 +462,8 @@ class ParetoRace(Once):
 
     Examples
     --------
-    Evaluating everything would cost 6,000.  On these nothing varies.
+    Evaluating everything would cost 6,000.  On these nothing varies.  The third is as cheap as the first and
+    worse.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> race = ParetoRace(costs=[1, 4, 1], n_objectives=2, n_instances=1000, tolerance=0.1)
@@ -440,6 +486,8 @@ class ParetoRace(Once):
         error: float = 0.05,
         budget: float | None = None,
         certified: bool = False,
+        front: str = FRONTS[0],
+        cost_tolerance: float | str = 0.0,
         cluster: Sequence[Any] | None = None,
         largest_costs: ArrayLike | None = None,
     ):
@@ -457,6 +505,10 @@ class ParetoRace(Once):
                 f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
                 f"{self.n_objectives} objectives"
             )
+        self.front = _validation.choice(front, "front", FRONTS)
+        self.cost_tolerance = cost_tolerance
+        #: Share and amount of a cost that are not worth telling apart.
+        self.cost_margin = read_cost_tolerance(cost_tolerance)
         #: Tolerance of each objective, shape (D,).
         self.tolerances = np.array(np.broadcast_to(values, self.n_objectives))
         self.cluster = None if cluster is None else np.asarray(cluster).tolist()
@@ -471,11 +523,20 @@ class ParetoRace(Once):
         self._standing = Standing(self.costs)
         self._sums = np.zeros((self.n_arms, self.n_objectives))
         self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
+        self._paid = np.zeros((self.n_instances, self.n_arms))  # costs that are compared
+        self._cost_sums = np.zeros(self.n_arms)
+        self._cost_products = np.zeros((self.n_arms, self.n_arms))
         self.certified = bool(certified)
         #: What is certain so far; None if the race is not certified.
         self.evidence = None
         if self.certified:
-            self.evidence = ToleranceEvidence(self.n_arms, n_units, self._scaled_tolerances, self.error)
+            self.evidence = ToleranceEvidence(
+                self.n_arms,
+                n_units,
+                self._scaled_tolerances,
+                self.error,
+                find_affordable(self.costs, cost_tolerance) if self.compares_cost else None,
+            )
 
     def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
         if self.evidence:
@@ -485,6 +546,7 @@ class ParetoRace(Once):
             )
         self._coming = None
         super().leave_out(pull)
+        self._paid[self.left_out] = 0.0
 
     @property
     def _is_kept(self) -> NDArray[np.bool_]:
@@ -499,7 +561,17 @@ class ParetoRace(Once):
     @property
     def _scaled_tolerances(self) -> NDArray[np.float64]:
         """The tolerances in the unit of scores of clusters."""
-        return self.tolerances * (self.n_kept / max(1, self._n_units * self._largest_size))
+        return self.tolerances * self._mean_size
+
+    @property
+    def _mean_size(self) -> float:
+        """The mean size of a cluster over the largest."""
+        return self.n_kept / max(1, self._n_units * self._largest_size)
+
+    @property
+    def compares_cost(self) -> bool:
+        """Whether the front is that of the objectives and the cost."""
+        return self.front == FRONTS[0]
 
     @property
     def settled(self) -> NDArray[np.bool_]:
@@ -513,7 +585,7 @@ class ParetoRace(Once):
             return "settled"
         return "out of budget" if self.finished else "open"
 
-    def know(self, rewards: ArrayLike) -> None:
+    def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
         """Take evaluations that were made before: they are not asked for again, and nothing is charged.
 
         As far as they go the race is over before its first evaluation.  What an earlier race has evaluated,
@@ -523,11 +595,13 @@ class ParetoRace(Once):
         ----------
         rewards : array_like, shape (N, K, D)
             In the order of the instances (for a table with holes see `arrange`); NaN where there is none.
+        costs : array_like, shape (N, K), optional
+            What they cost; it is not read where there is no reward.  By default the declared costs.
 
         Raises
         ------
         CobanditError
-            If the shape is another, a reward is outside [0, 1], or the race has begun.
+            If a shape is another, a reward is outside [0, 1], a cost is not positive, or the race has begun.
         """
         values = np.array(rewards, dtype=np.float64)
         if self.begun.any():
@@ -537,6 +611,12 @@ class ParetoRace(Once):
                 f"rewards: {self._rewards.shape} numbers in [0, 1] are needed, NaN where none is"
             )
         told = np.all(np.isfinite(values), axis=2)
+        paid = np.array(np.broadcast_to(self.costs, told.shape))
+        if costs is not None and not self.certified:
+            paid = np.array(costs, dtype=np.float64)
+        if paid.shape != told.shape or not ((paid > 0) & (paid < inf))[told].all():
+            raise CobanditError(f"costs: {told.shape} positive numbers are needed, one for each evaluation")
+        self._paid = np.where(told, paid, 0.0)
         self._told, self._rewards = told, np.where(told[:, :, None], values, 0.0)
         self._turn, self._plan, self._coming = None, self._schedule(), None
         self._settle()
@@ -569,7 +649,7 @@ class ParetoRace(Once):
         """Give the looks to come: how many units more, who is active until then, and who is after it."""
         standing, evidence, depth = deepcopy(self._standing), deepcopy(self.evidence), self.depth
         rng = np.random.default_rng(0)
-        seen = self._score_units(slice(0, self._reached))
+        seen = self._gather(self._rewards, slice(0, self._reached))
         while len(active := standing.active):
             before = depth
             depth = self._next_look(depth)
@@ -593,10 +673,13 @@ class ParetoRace(Once):
             Sorted numbers; the open ones are compared, in the standard order, on the instances that they
             share.
         """
-        active, shared = self._active, self._rewards[self._shared()][:, self._active]
+        active, which = self._active, self._shared()
         returned = self._standing.returned.copy()
-        if len(shared) and len(active):
-            means = shared.mean(axis=0)
+        if which.any() and len(active):
+            means = self._rewards[which][:, active].mean(axis=0)
+            if self.compares_cost:
+                costs = self._paid[which][:, active].mean(axis=0)
+                means = np.column_stack([means, -costs / costs.max()])
             returned[active] = [not beats(means - mean).any() for mean in means]
         return np.flatnonzero(returned)
 
@@ -621,6 +704,11 @@ class ParetoRace(Once):
             if self.evidence:
                 self.evidence.release(self._active)
 
+    def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
+        if not self.left_out[pull.number]:
+            self._paid[pull.number, pull] = self.costs[pull] if self.certified else cost
+        super()._record(pull, reward, cost)
+
     def _next_look(self, depth: int) -> int:
         return (next_certified_look if self.evidence else next_look)(depth, self._n_units)
 
@@ -631,53 +719,86 @@ class ParetoRace(Once):
         needed = np.cumsum(missing @ self.costs[self._active])[np.diff(starts).cumsum() - 1]
         return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())
 
-    def _score_units(self, units: slice) -> NDArray[np.float64]:
-        """Give what was scored on units of which anything is kept, shape (n, K, D), sums of clusters."""
+    def _gather(self, values: NDArray[np.float64], units: slice) -> NDArray[np.float64]:
+        """Give values (N, K, ...) of units of which anything is kept, sums of clusters: (n, K, ...)."""
         if self.cluster is None:
-            return self._rewards[units][~self.left_out[units]]
+            return values[units][~self.left_out[units]]
         starts = self._starts[units.start : units.stop + 1]
         if len(starts) < 2:
-            return self._rewards[:0]
-        sums = np.add.reduceat(self._rewards[: starts[-1]], starts[:-1])
-        scores: NDArray[np.float64] = sums[self._is_kept[units]] / self._largest_size
-        return scores
+            return values[:0]
+        sums = np.add.reduceat(values[: starts[-1]], starts[:-1])
+        gathered: NDArray[np.float64] = sums[self._is_kept[units]] / self._largest_size
+        return gathered
 
     def _take_in(self, units: slice) -> None:
-        """Add up what all active configurations scored."""
+        """Add up what all active configurations scored and cost."""
         active = self._active
-        rewards = self._score_units(units)[:, active]
+        pairs = np.ix_(active, active)
+        rewards = self._gather(self._rewards, units)[:, active]
         self.depth += len(rewards)
         self._sums[active] += rewards.sum(axis=0)
         for products, of in zip(self._products, rewards.transpose(2, 0, 1), strict=True):
-            products[np.ix_(active, active)] += of.T @ of
+            products[pairs] += of.T @ of
+        if self.compares_cost:
+            costs = self._gather(self._paid, units)[:, active]
+            self._cost_sums[active] += costs.sum(axis=0)
+            self._cost_products[pairs] += costs.T @ costs
+            self._standing.costs[active] = self._cost_sums[active] / max(self.depth, 1)
         if self.evidence:
             for scores in rewards:
                 self.evidence.add(active, scores)
 
-    def _compare(
-        self, active: NDArray[np.int64], depth: int
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Yield, of each active one, how far the others are above it, and standard errors: (k, D) each.
+    def _compare(self, active: NDArray[np.int64], depth: int) -> Iterator[Contrasts]:
+        """Yield how the active ones compare with each of them, (k, C).
 
         Row by row, since all statistics at once would need as much memory as the products.  By what has been
         seen so far, and as precise as they would be at the depth.
         """
-        n = self.depth
+        n, tolerances = self.depth, self._scaled_tolerances
         means = self._sums[active] / n
         products = self._products[:, active[:, None], active].transpose(1, 2, 0)
         squares = np.einsum("aad->ad", products)
         scale = sqrt((1 - depth / self._n_units) / (depth * n))
         for a in range(len(active)):
-            differences = means - means[a]
-            scatter = squares + squares[a] - 2 * products[a] - n * differences**2
-            yield differences, scale * np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+            above = means - means[a]
+            scatter = squares + squares[a] - 2 * products[a] - n * above**2
+            error = scale * np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
+            scores = Contrasts(
+                above, error, above + tolerances, error, above - tolerances, np.ones(above.shape)
+            )
+            if not self.compares_cost:
+                yield scores
+                continue
+            cost = self._compare_costs(active, a, scale)
+            costs = cost.cheaper, cost.cheaper_error, cost.within, cost.within_error, cost.within, cost.varies
+            yield Contrasts(*(np.column_stack(both) for both in zip(scores, costs, strict=True)))
+
+    def _compare_costs(self, active: NDArray[np.int64], a: int, scale: float) -> CostMargin:
+        """Compare the costs of the active ones with that of one of them."""
+        n = self.depth
+        share, amount = self.cost_margin
+        means = self._cost_sums[active] / n
+        products = self._cost_products[np.ix_(active, active)]
+        scatter = np.maximum(np.diag(products) - n * means**2, 0.0)
+        of_pairs = np.diag(products) + products[a, a] - 2 * products[a] - n * (means - means[a]) ** 2
+        return compare_costs(
+            means[a],
+            means,
+            scatter[a],
+            scatter,
+            of_pairs,
+            n,
+            scale,
+            share,
+            amount * self._mean_size,
+        )
 
     def _count_ties(self, active: NDArray[np.int64], depth: int) -> int:
         """Count the near ties that are allowed for: m."""
         candidates = 0
         rivals = 0
-        for a, (differences, errors) in enumerate(self._compare(active, depth)):
-            is_candidate, near = place_others(differences, errors, self._scaled_tolerances)
+        for a, row in enumerate(self._compare(active, depth)):
+            is_candidate, near = place_others(row.above, row.above_error, row.within, row.within_error)
             near[a] = False
             candidates += is_candidate
             rivals += is_candidate * int(near.sum())
@@ -692,16 +813,21 @@ class ParetoRace(Once):
         threshold = 0.0
         if depth < self._n_units:
             threshold = float(self.thresholds[self._count_ties(active, depth) - 1])
+        wide = widen(threshold, depth)
         least = threshold * sqrt((1 - depth / self._n_units) / (UNSEEN * depth * self.depth))
-        tolerances = self._scaled_tolerances
-        for a, (differences, errors) in enumerate(self._compare(active, depth)):
-            half = widen(threshold, depth) * np.maximum(errors, least)
-            calls.dominated[a] = beats(differences - half)
-            calls.covered[a] = beats(differences - half + tolerances)
-            calls.open[a] = beats(differences + half - tolerances)
+        for a, row in enumerate(self._compare(active, depth)):
+            floor = least * row.varies
+            calls.dominated[a] = beats(row.above - wide * np.maximum(row.above_error, floor))
+            calls.covered[a] = beats(row.within - wide * np.maximum(row.within_error, floor))
+            if depth < self._n_units:  # afterwards nothing is left to wait for
+                calls.open[a] = beats(row.beyond + wide * np.maximum(row.within_error, floor))
         for matrix in calls:
             np.fill_diagonal(matrix, False)
-        return calls, (self._sums[active] / self.depth).sum(axis=1)
+        strength = (self._sums[active] / self.depth).sum(axis=1)
+        if self.compares_cost:
+            costs = self._cost_sums[active]
+            strength -= costs / costs.max()
+        return calls, strength
 
     @staticmethod
     def _read(evidence: ToleranceEvidence, active: NDArray[np.int64]) -> tuple[Calls, NDArray[np.float64]]:

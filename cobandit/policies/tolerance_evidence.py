@@ -15,6 +15,8 @@ PRIOR_SCATTER = 1.0
 STEP = 0.02
 #: Instances after which capital is first laid, and then each time that there are twice as many.
 FIRST_DEPOSIT = 5
+#: Clarity of a cover that is known to be none.
+HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
@@ -61,6 +63,9 @@ class ToleranceEvidence:
     2. no configuration outside of the Pareto set is spared from one that is above it by the tolerance or more
        in every objective.
 
+    On declared costs nothing has to be bet: from a configuration that costs too much to cover it, each is
+    spared.
+
     Proof: chapter 5.  No union over pairs, objectives or looks is needed.
 
     Parameters
@@ -70,6 +75,8 @@ class ToleranceEvidence:
     tolerances : ndarray, shape (D,)
     error : float
         In (0, 1).
+    affordable : ndarray of bool, shape (K, K), optional
+        Whether j may cover i, as [i, j], by costs that are declared.
 
     Attributes
     ----------
@@ -97,7 +104,14 @@ class ToleranceEvidence:
     ([[False, True], [False, False]], [[False, True], [False, False]])
     """
 
-    def __init__(self, n_arms: int, n_instances: int, tolerances: NDArray[np.float64], error: float):
+    def __init__(
+        self,
+        n_arms: int,
+        n_instances: int,
+        tolerances: NDArray[np.float64],
+        error: float,
+        affordable: NDArray[np.bool_] | None = None,
+    ):
         shape = n_arms, n_arms, len(tolerances)
         self.n_instances = n_instances
         self.tolerances = tolerances
@@ -105,6 +119,11 @@ class ToleranceEvidence:
         self.limit = 1 / error
         self.near = np.zeros(shape, dtype=np.bool_)
         self.spared = np.eye(n_arms, dtype=np.bool_)
+        #: Whether j may cover i, by its cost.
+        self.affordable = np.ones((n_arms, n_arms), dtype=np.bool_)
+        if affordable is not None:
+            self.affordable = affordable
+            self.spared |= ~affordable
         self.purse = np.full(n_arms, 1 / n_arms)
         self._seen = 0
         self._next_deposit = FIRST_DEPOSIT
@@ -153,7 +172,7 @@ class ToleranceEvidence:
         ``open_[i, j]``: i is not spared from j.
         """
         pairs = np.ix_(active, active)
-        covered: NDArray[np.bool_] = np.all(self.near[pairs], axis=2)
+        covered: NDArray[np.bool_] = np.all(self.near[pairs], axis=2) & self.affordable[pairs]
         np.fill_diagonal(covered, False)
         return covered, ~self.spared[pairs]
 
@@ -213,6 +232,7 @@ class ToleranceEvidence:
         mean = self._sums[pairs] / self._seen
         scatter = np.maximum(self._squares[pairs] - self._seen * (mean * mean), 0.0) + PRIOR_SCATTER
         clear = ((mean + self.tolerances) / np.sqrt(scatter)).min(axis=2)
+        clear[~self.affordable[pairs]] = HOPELESS
         np.fill_diagonal(clear, -np.inf)
         laid = self.purse[active] / 2
         self.purse[active] -= laid

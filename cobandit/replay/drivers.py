@@ -12,6 +12,7 @@ import pandas as pd
 from cobandit import _budget, _validation
 from cobandit.dominance import pareto_mask
 from cobandit.errors import BudgetError, CobanditError
+from cobandit.policies.cost_comparison import FRONTS, find_affordable
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.policies.registry import read_methods
 from cobandit.replay import kernels
@@ -203,7 +204,14 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
     if issubclass(method, ParetoRace):
         status = np.where(runs.settled, "settled", "out of budget").astype(object)
     names = np.array(problem.names, dtype=object)
-    truth = pareto_mask(problem.means, method.dominance)
+    compared, affordable = problem.means, None
+    if issubclass(method, ParetoRace) and cell.spec.given.get("front", FRONTS[0]) == FRONTS[0]:
+        costs = source.costs
+        if realised:
+            costs = np.add.reduceat(source.feedback.rows[:, 0], source.feedback.offsets[:-1])
+        compared = np.column_stack([problem.means, -costs / costs.max()])
+        affordable = find_affordable(costs, cell.spec.given.get("cost_tolerance", 0.0))
+    truth = pareto_mask(compared, method.dominance)
     return make_columns(
         cell,
         status=status,
@@ -212,7 +220,7 @@ def _identification_part(source: Source, cell: GridCell, realised: bool) -> dict
         returned=np.fromiter((tuple(names[mask]) for mask in runs.returned), dtype=object),
         correct=(runs.returned == truth).all(axis=1),
         f1=metrics.f1_score(runs.returned, truth),
-        **{each.__name__: each(runs.returned, problem.means) for each in off},
+        **{each.__name__: each(runs.returned, problem.means, affordable) for each in off},
     )
 
 
@@ -230,7 +238,9 @@ def replay_identification(
 ) -> pd.DataFrame:
     r"""Replay Pareto identification on a table (paper, Section 5 and Appendix A).
 
-    The truth is the Pareto set of the evaluation split's means; methods know the profiling mean costs.
+    The truth is the Pareto set of the evaluation split's means; methods know the profiling mean costs.  Of a
+    `cobandit.ParetoRace` it is that of the means and the costs that are charged, unless the race has
+    ``front="objectives"``.
 
     With ``feedback="once"`` the evaluation split is a finite benchmark: its instances stand in one random
     order per replication, the same for all configurations, methods and budgets, and each configuration is

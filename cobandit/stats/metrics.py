@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.dominance import margins
 from cobandit.errors import CobanditError
+from cobandit.policies.cost_comparison import find_affordable
 from cobandit.problem import Problem
 
 #: Standard errors on either side of a mean in a 95 % interval of the normal distribution.
@@ -119,18 +120,21 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
 
 
-def cover(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
+def cover(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None) -> NDArray[np.float64]:
     r"""How far the worst arm is from being covered: :math:`\max_i \min_{j \in \hat P} M(i, j)^+`.
 
     Parameters
     ----------
     returned : array_like of bool, shape (..., K)
     means : array_like, shape (K, D)
+    affordable : array_like of bool, shape (K, K), optional
+        Whether j may stand for i by its cost, as [i, j]; by default costs do not matter.
 
     Returns
     -------
     ndarray, shape (...)
-        0 where every arm is returned or below one that is; infinite where nothing is returned.
+        0 where every arm is returned or below one that is; infinite where nothing is returned that may stand
+        for an arm.
 
     Examples
     --------
@@ -138,17 +142,21 @@ def cover(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
     array([0.25, 0.25])
     """
     apart = margins(means)[1]
+    if affordable is not None:
+        apart = np.where(affordable, apart, np.inf)
     covered = [apart[:, mask].min(axis=1, initial=np.inf).max() for mask in np.atleast_2d(returned)]
     return np.maximum(covered, 0.0).reshape(np.shape(returned)[:-1])
 
 
-def excess(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
+def excess(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None) -> NDArray[np.float64]:
     r"""By how much the worst returned arm is dominated: :math:`\max_{i \in \hat P} \max_j m(i, j)^+`.
 
     Parameters
     ----------
     returned : array_like of bool, shape (..., K)
     means : array_like, shape (K, D)
+    affordable : array_like of bool, shape (K, K), optional
+        As in `cover`: only such a j dominates i.
 
     Returns
     -------
@@ -159,17 +167,28 @@ def excess(returned: ArrayLike, means: ArrayLike) -> NDArray[np.float64]:
     >>> excess([[True, False], [True, True]], [[0.5, 0.5], [0.25, 0.375]])
     array([0.   , 0.125])
     """
-    by = np.maximum(margins(means)[0].max(axis=1), 0.0)
+    by = margins(means)[0]
+    if affordable is not None:
+        by = np.where(affordable, by, 0.0)
+    by = np.maximum(by.max(axis=1), 0.0)
     worst: NDArray[np.float64] = np.where(returned, by, 0.0).max(axis=-1)
     return worst
 
 
-def beyond_tolerance(returned: ArrayLike, means: ArrayLike, tolerance: float) -> NDArray[np.float64]:
+def beyond_tolerance(
+    returned: ArrayLike,
+    means: ArrayLike,
+    tolerance: float,
+    costs: ArrayLike | None = None,
+    cost_tolerance: float | str = 0.0,
+) -> NDArray[np.float64]:
     r"""Compute how far a returned set is from what a race with a tolerance promises.
 
     The promise of `cobandit.ParetoRace` is that every arm is covered within :math:`\tau`, that none that is
     returned is dominated by more than :math:`\tau` by another one that is, and by more than
-    :math:`2 \tau` by any.
+    :math:`2 \tau` by any.  If it compares costs, an arm is only covered by one whose cost is within the
+    tolerance of costs, and none that is returned is so dominated by another one that is whose cost is, or by
+    any that costs no more.
 
     Parameters
     ----------
@@ -177,11 +196,16 @@ def beyond_tolerance(returned: ArrayLike, means: ArrayLike, tolerance: float) ->
     means : array_like, shape (K, D)
     tolerance : float
         :math:`\tau`, the same for all objectives.
+    costs : array_like, shape (K,), optional
+        Mean costs, if they are compared.
+    cost_tolerance : float or str
+        As of `cobandit.ParetoRace`.
 
     Returns
     -------
     ndarray, shape (R,)
-        By how much the most violated of the three is exceeded, 0 where none is.
+        By how much the most violated of the three is exceeded, 0 where none is; infinite where an arm is not
+        covered at its cost, however good what is returned.
 
     Examples
     --------
@@ -191,9 +215,14 @@ def beyond_tolerance(returned: ArrayLike, means: ArrayLike, tolerance: float) ->
     """
     masks = np.asarray(returned, dtype=np.bool_)
     dominated_by = margins(means)[0]
+    near = no_dearer = np.ones(dominated_by.shape, dtype=np.bool_)
+    if costs is not None:
+        near = find_affordable(costs, cost_tolerance)
+        no_dearer = find_affordable(costs)
+    dominated_by = np.where(near, dominated_by, 0.0)
     among = np.array([dominated_by[np.ix_(mask, mask)].max(initial=0.0) for mask in masks])
-    uncovered = cover(masks, means) - tolerance
-    dominated = np.maximum(among - tolerance, excess(masks, means) - 2 * tolerance)
+    uncovered = cover(masks, means, near) - tolerance
+    dominated = np.maximum(among - tolerance, excess(masks, means, no_dearer) - 2 * tolerance)
     beyond: NDArray[np.float64] = np.maximum(np.maximum(uncovered, dominated), 0.0)
     return beyond
 

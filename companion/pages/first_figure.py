@@ -30,6 +30,8 @@ METHODS = {
     "CoPSIOnce": "once",
     "ParetoRace": "once",
 }
+#: The picture is of the objectives, whose front all methods look for.
+OPTIONS = {"ParetoRace": {"front": "objectives"}}
 #: Budgets, as shares of what evaluating everything costs.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -38,7 +40,9 @@ def _show_run(table: EvaluationTable, method: str, budget: float, seed: int) -> 
     """Play one run: how often each configuration was evaluated, and which were returned."""
     shape = {"n_objectives": table.n_objectives, "n_instances": int(np.diff(table.feedback.offsets).min())}
     try:
-        policy: Any = spec(method).make(1.0, costs=table.costs, budget=budget, **shape)
+        policy: Any = spec(method, **OPTIONS.get(method, {})).make(
+            1.0, costs=table.costs, budget=budget, **shape
+        )
     except BudgetError:
         return {}
     play(policy, table, seed=seed, charge="declared")
@@ -76,7 +80,8 @@ def play_states(table: EvaluationTable, method: str, replications: int = 100, se
     2
     """
     everything, kind = float(np.diff(table.feedback.offsets) @ table.costs), METHODS[method]
-    runs = replay_identification(table, method, None, replications, seed, share=SHARES, feedback=kind)
+    asked = spec(method, **OPTIONS.get(method, {}))
+    runs = replay_identification(table, asked, None, replications, seed, share=SHARES, feedback=kind)
     exact = runs.groupby("share")["correct"].sum()
     rows = [
         {"method": method, "share": share, "runs": replications, "exact": int(exact.loc[share])}

@@ -90,6 +90,7 @@ def find_excess(
             tolerance=tolerance,
             error=ERROR,
             certified=certified,
+            front="objectives",
         )
         orders = np.arange(first, min(runs, first + ORDERS))
         feedback = share_instances(rewards, costs[:, None])

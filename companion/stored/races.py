@@ -144,7 +144,7 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     """
     feedback, costs = read_rows(name)
     found: list[dict[str, Any]] = []
-    options: dict[str, Any] = {"tolerance": tolerance}
+    options: dict[str, Any] = {"tolerance": tolerance, "front": "objectives"}
     for policy in (ParetoRace, CoPSIOnce, UniformOnce):
         orders = ORDERS if policy is ParetoRace else NEIGHBOURS_ORDERS
         outcome, spent = play_orders(policy, feedback, costs, tolerance, orders, **options)
@@ -190,7 +190,7 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
     feedback, costs = read_rows(name)
     rows = []
     for certified in (False, True):
-        options = {"tolerance": tolerance, "certified": certified}
+        options = {"tolerance": tolerance, "certified": certified, "front": "objectives"}
         outcome, _ = play_orders(ParetoRace, feedback, costs, tolerance, ORDERS, **options)
         rows.append({"dataset": name, "tolerance": tolerance, "certified": certified, **outcome})
     return pd.DataFrame(rows)
@@ -253,14 +253,15 @@ def find_scatter(seen: Floats) -> Floats:
 
 def allow_for_near_ties(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float | Floats:
     """Count the near ties of those that are active, as the race does."""
-    n, k, n_objectives = seen.shape
+    n, k, _ = seen.shape
     if n == n_instances:
         return 0.0
     means = seen.mean(axis=0)
     errors = sqrt(1 - n / n_instances) / n * find_scatter(seen)
     candidates = rivals = 0
     for a in range(k):
-        is_candidate, near = place_others(means - means[a], errors[a], np.full(n_objectives, tolerance))
+        above = means - means[a]
+        is_candidate, near = place_others(above, errors[a], above + tolerance, errors[a])
         near[a] = False
         candidates += is_candidate
         rivals += is_candidate * int(near.sum())

@@ -65,7 +65,7 @@ def is_promised(returned, means, tolerance):
 def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
-    race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance)
+    race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance, front="objectives")
     play_once(race, rewards)
     returned, means = race.recommend().tolist(), rewards.mean(axis=1)
     assert race.status == "settled" and race.settled.all() and race.pulls.min() == n_instances
@@ -170,7 +170,7 @@ def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, toler
     rng = np.random.default_rng(seed)
     means = rng.uniform(0.3, 0.6, (n_arms, 1, n_objectives))
     rewards = np.clip(rng.normal(means, 0.2, (n_arms, 40, n_objectives)), 0, 1)
-    race = ParetoRace(np.ones(n_arms), n_objectives, 40, tolerance=tolerance)
+    race = ParetoRace(np.ones(n_arms), n_objectives, 40, tolerance=tolerance, front="objectives")
     while race.depth < FIRST_LOOK:
         arm = race.ask()
         race.tell(arm, rewards[arm, arm.number])

@@ -54,7 +54,8 @@ def test_whole_clusters_are_handed_out_and_the_end_is_exact(seed, sizes, certifi
     rng = np.random.default_rng(seed)
     n = sum(sizes)
     rewards = rng.integers(0, 3, (4, n, 2)) / 2
-    race = ParetoRace(rng.uniform(1, 3, 4), 2, n, cluster=label(sizes), certified=certified)
+    options = {"cluster": label(sizes), "certified": certified, "front": "objectives"}
+    race = ParetoRace(rng.uniform(1, 3, 4), 2, n, **options)
     if certified:
         race.evidence.limit = np.inf  # as if no capital were enough
     else:

@@ -134,7 +134,8 @@ def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(seed, k
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 4, (k, n, n_objectives)) / 3
     rewards[-1] = rewards[0]
-    race = ParetoRace(rng.integers(1, 4, k), n_objectives, n, tolerance=tolerance, certified=True)
+    options = {"tolerance": tolerance, "certified": True, "front": "objectives"}
+    race = ParetoRace(rng.integers(1, 4, k), n_objectives, n, **options)
     race.evidence.limit = np.inf
     made = play_once(race, rewards)
     assert race.status == "settled" and len(set(made)) == len(made) and race.pulls.max() <= n
@@ -172,7 +173,8 @@ def test_a_forecast_is_never_more_than_everything():
 def count_wrong(rewards, costs, tolerance, runs, error=0.05, limit=None):
     """Races that were off by more than the tolerance."""
     _, n_instances, n_objectives = rewards.shape
-    race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance, error=error, certified=True)
+    options = {"tolerance": tolerance, "error": error, "certified": True, "front": "objectives"}
+    race = ParetoRace(costs, n_objectives, n_instances, **options)
     if limit is not None:
         race.evidence.limit = limit
     feedback = share_instances(rewards, np.asarray(costs, dtype=float)[:, None])

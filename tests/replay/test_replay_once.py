@@ -20,6 +20,12 @@ OPTIONS = {
 }
 CERTIFIED = [{"tolerance": 0.3, "error": 0.4}, {"tolerance": 0.1, "error": 0.9, "budget": None}, {}]
 OPTIONS["ParetoRace"] += [{"certified": True, **each} for each in CERTIFIED]
+OPTIONS["ParetoRace"] += [{"front": "objectives", **each} for each in OPTIONS["ParetoRace"]]
+OPTIONS["ParetoRace"] += [
+    {"cost_tolerance": "25%", "tolerance": 0.1},
+    {"cost_tolerance": 2.0},
+    {"cost_tolerance": 2.0, "certified": True, "tolerance": 0.3, "error": 0.4},
+]
 
 
 def made_up(rng, n_arms, n_instances, n_objectives):

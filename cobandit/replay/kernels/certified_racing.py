@@ -9,6 +9,7 @@ from cobandit.dominance import TIE
 from cobandit.policies.tolerance_evidence import (
     BET_SIZES,
     FIRST_DEPOSIT,
+    HOPELESS,
     LARGEST_LOSS,
     PRIOR_SCATTER,
 )
@@ -19,8 +20,8 @@ class Evidence(NamedTuple):
     """As the attributes of the class, of size zero where the race is not certified.
 
     Of (K, K, D) each ``sums``, ``squares``, ``cover_capital`` and ``near``, and ``weights`` of one array per
-    size of a bet; ``sparing_capital`` and ``spared`` (K, K), ``purse`` (K,), and in ``next_deposit`` (1,) the
-    number of instances after which capital is laid next.
+    size of a bet; ``sparing_capital``, ``spared`` and ``affordable`` (K, K), ``purse`` (K,), and in
+    ``next_deposit`` (1,) the number of instances after which capital is laid next.
     """
 
     sums: np.ndarray
@@ -30,13 +31,14 @@ class Evidence(NamedTuple):
     sparing_capital: np.ndarray
     near: np.ndarray
     spared: np.ndarray
+    affordable: np.ndarray
     purse: np.ndarray
     next_deposit: np.ndarray
 
 
 @inner
-def empty_evidence(n_arms, n_objectives):
-    """Return the evidence of a race before its first instance."""
+def empty_evidence(n_arms, n_objectives, affordable):
+    """Return the evidence of a race before its first instance; who may cover whom by its cost is (K, K)."""
     shape = n_arms, n_arms, n_objectives
     return Evidence(
         np.zeros(shape),
@@ -45,7 +47,8 @@ def empty_evidence(n_arms, n_objectives):
         np.zeros(shape),
         np.zeros((n_arms, n_arms)),
         np.zeros(shape, dtype=np.bool_),
-        np.eye(n_arms) > 0,
+        (np.eye(n_arms) > 0) | ~affordable,
+        affordable,
         np.full(n_arms, 1 / max(n_arms, 1)),
         np.full(1, FIRST_DEPOSIT),
     )
@@ -116,6 +119,8 @@ def _deposit(arms, n, tolerances, evidence):
                 total = evidence.sums[i, j, d]
                 scatter = _find_scatter(total, evidence.squares[i, j, d], n)
                 clear = min(clear, (total / n + tolerances[d]) / sqrt(scatter))
+            if not evidence.affordable[i, j]:
+                clear = HOPELESS
             if clear > clearest:
                 clearest, cover = clear, j
         laid = evidence.purse[i] / 2
@@ -147,7 +152,8 @@ def read_evidence(arms, evidence, calls, covered, open_):
     """Fill what is certain of all pairs of arms, by position, with the bits of what is so."""
     for a, i in enumerate(arms):
         for b, j in enumerate(arms):
-            calls[a, b] = covered * evidence.near[i, j].all() + open_ * (not evidence.spared[i, j])
+            near = evidence.near[i, j].all() and evidence.affordable[i, j]
+            calls[a, b] = covered * near + open_ * (not evidence.spared[i, j])
 
 
 @inner

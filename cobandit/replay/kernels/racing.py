@@ -1,15 +1,16 @@
 """The race: the same run as `cobandit.ParetoRace`, compiled."""
 
 from math import floor, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit import policies
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
+from cobandit.policies.cost_comparison import LEAST_SCATTER, compare_costs
 from cobandit.policies.pareto_race import (
     FIRST_LOOK,
-    LEAST_SCATTER,
     NEAR,
     STEP,
     UNSEEN,
@@ -27,6 +28,7 @@ from cobandit.replay.kernels.certified_racing import (
 from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
 
+inner(compare_costs)
 inner(next_certified_look)
 inner(count_near_ties)
 inner(widen)
@@ -35,11 +37,47 @@ inner(widen)
 DOMINATED, COVERED, OPEN = 1, 2, 4
 
 
+class Costs(NamedTuple):
+    """What all active arms cost on n instances, by position, and whether that is compared.
+
+    ``means`` and ``scatter`` (k,), the latter sums of squared deviations; ``squares`` (K, K) those of the
+    differences of pairs a < b; ``share`` and ``amount`` are the tolerance.
+    """
+
+    compared: bool
+    means: np.ndarray
+    scatter: np.ndarray
+    squares: np.ndarray
+    n: int
+    share: float
+    amount: float
+
+
 @inner
-def _judge(sign, differences, halves, tolerances):
-    """What is certain of a pair, given how far the second is above the first if the sign is 1, or below."""
-    low, high, low_with, high_with = np.inf, -np.inf, np.inf, -np.inf
-    low_less, high_less = np.inf, -np.inf
+def _compare_costs(costs, a, b, scale):
+    """Compare the cost of the arm at b with that of the arm at a, as `compare_costs`."""
+    difference = costs.means[b] - costs.means[a]
+    squares = costs.squares[a, b] if a < b else costs.squares[b, a]
+    return compare_costs(
+        costs.means[a],
+        costs.means[b],
+        costs.scatter[a],
+        costs.scatter[b],
+        squares - costs.n * (difference * difference),
+        costs.n,
+        scale,
+        costs.share,
+        costs.amount,
+    )
+
+
+@inner
+def _judge(sign, differences, halves, tolerances, start):
+    """What is certain of a pair, given how far the second is above the first if the sign is 1, or below.
+
+    ``start`` is the same of their cost, of `_bound_cost`.
+    """
+    low, low_with, low_less, high, high_with, high_less = start
     for d in range(len(differences)):
         least, most = sign * differences[d] - halves[d], sign * differences[d] + halves[d]
         low, high = min(low, least), max(high, least)
@@ -50,6 +88,23 @@ def _judge(sign, differences, halves, tolerances):
         + COVERED * (low_with >= -TIE and high_with > TIE)
         + OPEN * (low_less >= -TIE and high_less > TIE)
     )
+
+
+#: What `_judge` starts from where no cost is compared: least and largest of nothing.
+NO_COST = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
+
+
+@inner
+def _bound_cost(costs, a, b, scale, wide, least):
+    """Bound how far the arm at b is above that at a in cost: least, least with the tolerance, and most."""
+    if not costs.compared:
+        return NO_COST
+    margin = _compare_costs(costs, a, b, scale)
+    floor_ = least * margin.varies
+    above = margin.cheaper - wide * max(margin.cheaper_error, floor_)
+    half = wide * max(margin.within_error, floor_)
+    within, beyond = margin.within - half, margin.within + half
+    return above, within, beyond, above, within, beyond
 
 
 @inner
@@ -63,20 +118,26 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 
 
 @inner
-def _place(sign, differences, errors, tolerances):
-    """Whether the second of a pair is far above the first, and whether it is a rival of the first."""
+def _place(sign, differences, errors, tolerances, costs, a, b, scale):
+    """Whether the arm at b is far above that at a, and whether it is a rival of it."""
     above, near, short = True, True, False
     for d in range(len(differences)):
         difference, level = sign * differences[d], NEAR * errors[d]
         distance = difference + tolerances[d]
         above = above and difference >= level
-        near = near and distance > -level
+        near = near and distance >= -level
         short = short or distance < level
+    if costs.compared and (above or near):
+        margin = _compare_costs(costs, a, b, scale)
+        level = NEAR * margin.within_error
+        above = above and margin.cheaper >= NEAR * margin.cheaper_error
+        near = near and margin.within >= -level
+        short = short or margin.within < level
     return above, near and short
 
 
 @inner
-def _count_ties(means, n, scale, tolerances, squares):
+def _count_ties(means, n, scale, tolerances, squares, costs):
     """Count the near ties that are allowed for: m."""
     k, n_objectives = means.shape
     differences, errors = np.empty((2, n_objectives))
@@ -84,33 +145,36 @@ def _count_ties(means, n, scale, tolerances, squares):
     for a in range(k):
         for b in range(a + 1, k):
             _compare(means, n, scale, squares, a, b, differences, errors)
-            above, rival = _place(1.0, differences, errors, tolerances)
+            above, rival = _place(1.0, differences, errors, tolerances, costs, a, b, scale)
             candidates[a] &= not above
             n_rivals[a] += rival
-            above, rival = _place(-1.0, differences, errors, tolerances)
+            above, rival = _place(-1.0, differences, errors, tolerances, costs, b, a, scale)
             candidates[b] &= not above
             n_rivals[b] += rival
     return count_near_ties(k, candidates.sum(), n_rivals[candidates].sum())
 
 
 @inner
-def _call(means, n, p, squares, calls):
+def _call(means, n, p, squares, costs, calls):
     """Fill what is certain of all pairs of arms, by position, as bits; given are their means (k, D)."""
-    n_instances, tolerances, thresholds, _ = p
+    n_instances, tolerances, thresholds, _, _ = p
     k, n_objectives = means.shape
     scale, threshold = sqrt((1 - n / n_instances) / (n * n)), 0.0
     if n < n_instances:
-        threshold = thresholds[_count_ties(means, n, scale, tolerances, squares) - 1]
+        threshold = thresholds[_count_ties(means, n, scale, tolerances, squares, costs) - 1]
     least, wide = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n)), widen(threshold, n)
     differences, halves = np.empty((2, n_objectives))
+    asked = DOMINATED + COVERED + OPEN * (n < n_instances)  # afterwards nothing is left to wait for
     for a in range(k):
         calls[a, a] = 0
         for b in range(a + 1, k):
             _compare(means, n, scale, squares, a, b, differences, halves)
             for d in range(n_objectives):
                 halves[d] = wide * max(halves[d], least)
-            calls[a, b] = _judge(1.0, differences, halves, tolerances)
-            calls[b, a] = _judge(-1.0, differences, halves, tolerances)
+            start = _bound_cost(costs, a, b, scale, wide, least)
+            calls[a, b] = _judge(1.0, differences, halves, tolerances, start) & asked
+            start = _bound_cost(costs, b, a, scale, wide, least)
+            calls[b, a] = _judge(-1.0, differences, halves, tolerances, start) & asked
 
 
 @inner
@@ -157,28 +221,48 @@ def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
 
 
 @inner
-def _end(arms, means, returned):
-    """Return the front of some arms, in the standard order."""
+def _end(arms, means, costs, returned):
+    """Return the front of some arms, in the standard order; costs (k,) are over the largest."""
     none = np.zeros(means.shape[1])
-    for i in arms:
+    for a, i in enumerate(arms):
         dominated = False
-        for j in arms:
-            dominated = dominated or _judge(1.0, means[j] - means[i], none, none) & DOMINATED > 0
+        for b, j in enumerate(arms):
+            start = NO_COST
+            if len(costs):
+                cheaper = costs[a] - costs[b]
+                start = cheaper, cheaper, cheaper, cheaper, cheaper, cheaper
+            dominated = dominated or _judge(1.0, means[j] - means[i], none, none, start) & DOMINATED > 0
         returned[i] = not dominated
+
+
+@inner
+def _read_costs(arms, first, last, draws, terms, declared):
+    """What some arms cost on the instances from ``first`` to ``last``, (1, q, k)."""
+    rows, offsets, _, order = draws
+    costs = np.empty((1, last - first, len(arms)))
+    for q in range(first, last):
+        for a, arm in enumerate(arms):
+            if declared:
+                costs[0, q - first, a] = terms.costs[arm]
+            else:
+                costs[0, q - first, a] = rows[offsets[arm] + order[q], 0]
+    return costs
 
 
 @inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and whether all are settled."""
-    n_instances, tolerances, _, limit = p
+    n_instances, tolerances, _, (limit, affordable), (compared, share, amount) = p
     n_arms, n_objectives = seen.sums.shape
     certified = limit > 0.0
+    declared = certified or not terms.realised  # as costs are compared
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     places = np.arange(n_arms)  # of the arms among those whose squares were last added
-    squares = empty_squares(n_objectives, n_arms)
+    squares = empty_squares(n_objectives + compared, n_arms)  # of the cost last
+    cost_sums, cost_squares = np.zeros((2, n_arms))
     covers, n_covers = np.zeros((n_arms, n_arms), dtype=np.bool_), np.zeros(n_arms, dtype=np.int64)
     calls = np.empty((n_arms, n_arms), dtype=np.uint8)
-    evidence = empty_evidence(n_arms if certified else 0, n_objectives)
+    evidence = empty_evidence(n_arms if certified else 0, n_objectives, affordable)
     while len(arms) > 0:
         goal = min(n_instances, max(FIRST_LOOK, depth + max(1, floor(STEP * depth))))
         if certified:
@@ -195,33 +279,53 @@ def _play(p, terms, draws, seen, returned):
         scores = read_scores(arms, depth, affordable, draws, n_objectives)
         if certified:
             add_evidence(arms, scores, depth, (n_instances, tolerances), limit, evidence)
-        else:
+        if compared:
+            charged = _read_costs(arms, depth, affordable, draws, terms, declared)
+            for a, arm in enumerate(arms):
+                for cost in charged[0, :, a]:
+                    cost_sums[arm] += cost
+                    cost_squares[arm] += cost * cost
+            scores = np.concatenate((scores, charged))
+        if not certified or compared:
             for a in range(len(arms)):
                 add_squares(a, places, scores, squares)
         places, depth = np.arange(len(arms)), affordable
         if not certified and depth < min(FIRST_LOOK, n_instances):
             continue
         means = seen.sums[arms] / depth
+        mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
+        strength = means.sum(axis=1)
         if certified and depth < n_instances:
             read_evidence(arms, evidence, calls, COVERED, OPEN)
-            means[:] = 0.0  # nothing is called dominated
+            strength[:] = 0.0  # nothing is called dominated
         else:  # at the end half-widths are zero, whatever the squares
-            _call(means, depth, p, squares, calls)
-        kept = _conclude(arms, means.sum(axis=1), terms.costs[arms], calls, covers, n_covers, returned)
+            scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
+            costs = Costs(compared, mean_costs, scatter, squares[-1], depth, share, amount)
+            _call(means, depth, p, squares, costs, calls)
+            if compared:
+                strength -= mean_costs / mean_costs.max()
+        kept = _conclude(arms, strength, mean_costs, calls, covers, n_covers, returned)
         arms, places = arms[kept], places[kept]
         if certified:
             release_purses(arms, evidence)
     if len(arms) > 0:
         sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
         if shared > 0:
-            _end(arms, sums / shared, returned)
+            costs_shared = np.empty(0)
+            if compared:
+                costs_shared = _read_costs(arms, 0, shared, draws, terms, declared)[0].sum(axis=0)
+                costs_shared /= costs_shared.max()
+            _end(arms, sums / shared, costs_shared, returned)
     return spent, len(arms) == 0
 
 
 def _read(policy):
     """What the run reads; the limit is that of capital, and zero where nothing has to be certain."""
-    limit = policy.evidence.limit if policy.evidence else 0.0
-    return policy.n_instances, policy.tolerances, policy.thresholds, limit
+    evidence = 0.0, np.empty((0, 0), dtype=np.bool_)
+    if policy.evidence:
+        evidence = policy.evidence.limit, policy.evidence.affordable
+    of_cost = policy.compares_cost, policy.cost_margin.share, policy.cost_margin.amount
+    return policy.n_instances, policy.tolerances, policy.thresholds, evidence, of_cost
 
 
 register(
