@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _budget
 from cobandit.advice import paired
 from cobandit.advice.paired import Bools, Floats, Gaps, Ints, Paired, critical_value
+from cobandit.policies.cost_comparison import FRONTS
 from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
 
 if TYPE_CHECKING:
@@ -316,6 +317,9 @@ def plan_next(
     seed: int = 0,
     at_random: bool = True,
     certified: bool = False,
+    *,
+    front: str = FRONTS[0],
+    cost_tolerance: float | str = 0.0,
 ) -> NextEvaluations:
     """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
 
@@ -336,6 +340,8 @@ def plan_next(
         and the instances come in random order.
     certified : bool
         Whether only what a certified race would call certain is settled.
+    front, cost_tolerance
+        As of `cobandit.ParetoRace`.
 
     Returns
     -------
@@ -354,6 +360,8 @@ def plan_next(
     instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
     scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
     scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
+    paid = np.full(scores.shape[:2], np.nan)
+    paid[rows["instance"].cat.codes, rows["config"].cat.codes] = rows["cost"]
     unit = _number_units(table, len(instances))
     members = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
     missing = np.isnan(scores[:, :, 0])
@@ -362,7 +370,6 @@ def plan_next(
     units = arrange(complete if at_random else np.zeros(complete.shape), seed)
     order = np.concatenate([members[each] for each in units])
     missing = missing[order]
-    scores = scores[order]
     race = ParetoRace(
         costs,
         table.n_objectives,
@@ -370,9 +377,11 @@ def plan_next(
         tolerance=np.minimum(np.asarray(tolerance, dtype=float), 1.0),
         error=error,
         certified=certified,
+        front=front,
+        cost_tolerance=cost_tolerance,
         cluster=None if table.clusters is None else unit[order],
     )
-    race.know(scores)
+    race.know(scores[order], paid[order])
 
     def count_first(n_units: int) -> Ints:
         """Count the evaluations that so many units, the first ones, lack of each configuration."""

@@ -10,7 +10,7 @@ for all answers to be right together with the stated confidence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
 from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
+from cobandit.policies.cost_comparison import FRONTS, read_cost_tolerance
+from cobandit.policies.pareto_race import Calls, Standing
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:
@@ -90,6 +92,10 @@ class Recommendation:
         The configuration that meets what was asked.
     tolerance : float or tuple of float
         What is not worth telling apart.
+    cost_tolerance : float or str
+        The same of costs.
+    ignores_cost : bool
+        Whether what was returned, and what is planned, is the front of the objectives, whatever the cost.
     certified : bool
         Whether what the race calls settled is proved.
     next : NextEvaluations
@@ -116,6 +122,8 @@ class Recommendation:
     returned: bool
     choice: Choice | None
     tolerance: float | tuple[float, ...]
+    cost_tolerance: float | str
+    ignores_cost: bool
     next: NextEvaluations
     adjusted: bool
     cluster: str | None
@@ -231,8 +239,10 @@ def recommend(
     within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
     tolerance: ArrayLike = 0.0,
+    cost_tolerance: float | str = 0.0,
     certified: bool = False,
     returned: Collection[str] | None = None,
+    ignores_cost: bool = False,
     about: str = "instances",
     dominance: str = "standard",
     cluster: str | None = None,
@@ -260,13 +270,20 @@ def recommend(
         Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
         chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
-        What is not worth telling apart, in the unit of the objectives: a cheaper member of the front stands
-        for those that it comes so close to, and missing evaluations are planned so.
+        What is not worth telling apart, in the unit of the objectives: one member of the front stands for
+        those that it comes so close to, the most expensive first, and missing evaluations are planned so.
+    cost_tolerance : float or str
+        The same of costs: an amount in their unit, or a share such as ``"10%"``.
     certified : bool
         Whether missing evaluations are planned for a certified race, whose error is proved on any table
         (`cobandit.ParetoRace`), and not only measured; that takes more of them.
     returned : collection of str, optional
         Configurations that a method returned, which are then taken as the front, whatever the means say.
+        A race of the objectives and the cost returns this function's front of its table, exactly without a
+        tolerance, and within it otherwise: it keeps what nothing was sure to stand for when it stopped.
+    ignores_cost : bool
+        Whether these are the front of the objectives, whatever the cost, as those of the paper's methods, and
+        missing evaluations are planned for that front; so is the front of strict dominance.
     about : {"instances", "benchmark"}
         What is to be settled: answers about instances like these, or about those of the table, which are
         exact once every configuration is evaluated on every instance.  Shares and intervals are about
@@ -302,8 +319,8 @@ def recommend(
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
     normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is
-    what `cobandit.ParetoRace` would, on the objectives and whatever the cost; how much that is assumes that
-    gaps and variances stay as measured. Time O(K^2 I D).
+    what `cobandit.ParetoRace` would, which looks for the same front; how much that is assumes that gaps and
+    variances stay as measured. Time O(K^2 I D).
 
     Examples
     --------
@@ -347,12 +364,24 @@ def recommend(
         about,
         dominance,
         arms,
-        _climb(compared, arms, tolerances, level),
+        _climb(compared, arms, tolerances, cost_tolerance, level, returned is not None),
         asked,
         returned is not None,
         choice,
         float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        plan_next(table, budget, tolerance, 1 - level, seed, not dependence, certified),
+        cost_tolerance,
+        ignores_cost or strict,
+        plan_next(
+            table,
+            budget,
+            tolerance,
+            1 - level,
+            seed,
+            not dependence,
+            certified,
+            front=FRONTS[ignores_cost or strict],
+            cost_tolerance=cost_tolerance,
+        ),
         not compared.complete,
         table.card.cluster,
         dependence,
@@ -395,15 +424,45 @@ def _arms(
     return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
 
 
-def _climb(compared: Paired, arms: pd.DataFrame, tolerance: Floats, level: float) -> pd.DataFrame:
+def _thin_out(
+    compared: Paired, arms: Sequence[int], tolerance: Floats, cost_tolerance: float | str
+) -> list[int]:
+    """Leave out those of the front that others stand for within the tolerance, as a race does at its end.
+
+    ``arms`` are numbers, cheapest first.
+    """
+    share, amount = read_cost_tolerance(cost_tolerance)
+    if len(arms) < 2 or not (np.any(tolerance) or share or amount):
+        return [*arms]
+    covered = np.zeros((len(arms), len(arms)), dtype=bool)
+    for a, arm in enumerate(arms):
+        for b, other in enumerate(arms):
+            gains, times = compared.step(arm, other)
+            cost = float(compared.costs[arm])
+            affordable = times * cost <= (1 + share) * cost + amount + TIE * cost
+            covered[a, b] = a != b and affordable and bool(np.all(gains + tolerance >= -TIE))
+    costs = compared.costs[[*arms]]
+    standing = Standing(costs)
+    none = np.zeros_like(covered)
+    standing.conclude(Calls(none, covered, none), -costs)
+    return [arm for arm, stays in zip(arms, standing.returned, strict=True) if stays]
+
+
+def _climb(
+    compared: Paired,
+    arms: pd.DataFrame,
+    tolerance: Floats,
+    cost_tolerance: float | str,
+    level: float,
+    returned: bool,
+) -> pd.DataFrame:
     """Give the front, cheapest first, each member compared with the one before on shared instances."""
     table = compared.table
     numbers = {name: number for number, name in enumerate(table.configs)}
-    kept: list[str] = []
-    for name in arms.index[arms["on_front"]]:  # who is cheaper comes first
-        gains = [compared.step(numbers[other], numbers[name])[0] for other in kept if np.any(tolerance)]
-        if not any((gain <= tolerance + TIE).all() for gain in gains):
-            kept.append(name)
+    members = [numbers[name] for name in arms.index[arms["on_front"]]]
+    if not returned:
+        members = _thin_out(compared, members, tolerance, cost_tolerance)
+    kept = [table.configs[arm] for arm in members]
     steps = [compared.step(numbers[a], numbers[b]) for a, b in pairwise(kept)]
     added = np.array([np.full(table.n_objectives, np.nan), *(gain for gain, _ in steps)])
     front = arms.loc[kept, ["instances", "cost", *table.objectives]]

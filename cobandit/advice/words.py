@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from cobandit._text import amount
 from cobandit.advice.paired import find_worth
+from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.tables.card import FREE
 
 if TYPE_CHECKING:
@@ -157,7 +159,7 @@ def _describe_front(advice: Recommendation) -> str:
     n_front = int(advice.arms["on_front"].sum())
     n_arms = len(advice.arms)
     count = f"{n_front} of {n_arms} configurations"
-    if advice.returned:
+    if advice.returned and advice.ignores_cost:
         return f"The method returned {count}."
     if advice.dominance == "strict":
         verb = "is" if n_front == 1 else "are"
@@ -176,14 +178,35 @@ def _describe_front(advice: Recommendation) -> str:
     else:
         headline = f"{count} {verb} cost ({compared}); each of the other {n_beaten} is beaten by {winner}."
     n_kept = len(advice.front)
-    if n_kept < n_front:
+    if advice.returned and _within(advice):
+        headline = f"{headline.removesuffix('.')} within {_within(advice)}."
+    elif n_kept < n_front:
         headline += f" Within {_within(advice)} they are matched by {n_kept} of them."
     return headline
 
 
 def _within(advice: Recommendation) -> str:
-    tolerances = np.atleast_1d(advice.tolerance)
-    return " and ".join(f"{each:g}" for each in dict.fromkeys(tolerances.tolist()))
+    return describe_tolerance(advice.tolerance, advice.cost_tolerance, advice.unit)
+
+
+def describe_tolerance(tolerance: ArrayLike, cost_tolerance: float | str, unit: str) -> str:
+    """Write a tolerance of scores and of costs; nothing where there is none.
+
+    Examples
+    --------
+    >>> describe_tolerance(0.02, "10%", "USD"), describe_tolerance([0.02, 0.1], 0.5, "USD")
+    ('0.02 and 10 % of the cost', '0.02, 0.1 and 0.5 USD')
+    >>> describe_tolerance(0.0, "0%", "USD")
+    ''
+    """
+    share, fixed = read_cost_tolerance(cost_tolerance)
+    tolerances = np.atleast_1d(np.asarray(tolerance, dtype=float))
+    texts = [f"{each:g}" for each in dict.fromkeys(tolerances.tolist())] if tolerances.any() else []
+    if share:
+        texts.append(f"{100 * share:g} % of the cost")
+    elif fixed:
+        texts.append(f"{amount(fixed)} {unit}")
+    return some_names(texts, len(texts))
 
 
 def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[str]:
@@ -321,7 +344,7 @@ def worth_besides(advice: Recommendation) -> pd.DataFrame:
     """Give those that a method did not return and that are worth their cost by the means, cheapest first."""
     arms = advice.arms
     worth = find_worth(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
-    return arms[worth & ~arms["on_front"] & bool(advice.returned)]
+    return arms[worth & ~arms["on_front"] & bool(advice.returned and advice.ignores_cost)]
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
@@ -372,12 +395,15 @@ def _describe_next(advice: Recommendation) -> str:
         return text
 
     plan = advice.next
-    within = f" within {_within(advice)}" if np.any(advice.tolerance) else ""
+    within = f" within {_within(advice)}" if _within(advice) else ""
     n_open = len(advice.arms) - plan.settled
     settled = f"proved at {percent(advice.level)}" if advice.certified else "settled"
-    front = f"the front of {some_names(advice.objectives, 100)}{within}, whatever the cost"
+    if advice.ignores_cost:
+        front = f"the front of {some_names(advice.objectives, 100)}{within} (whatever the cost)"
+    else:
+        front = f"the front of {some_names([*advice.objectives, 'cost'], 100)}{within}"
     if n_open == 0:
-        return f"nothing on this benchmark: {front}, is {settled}."
+        return f"nothing on this benchmark: {front} is {settled}."
     evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
     bound = "about" if plan.compared else "at most"
     open_question = (

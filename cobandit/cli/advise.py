@@ -15,6 +15,8 @@ from rich.table import Table
 from cobandit.cli import About, Budget, Cluster, InCatalogue, Level, console, plain, print_lines, read_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cobandit.advice import Recommendation
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
@@ -112,8 +114,12 @@ def recommend(
         ),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="What is not worth telling apart, in the unit of the objectives.")
-    ] = 0.0,
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE | NAME=VALUE",
+            help="What is not worth telling apart in all objectives, or one; in cost: cost=10% or an amount.",
+        ),
+    ] = None,
     certified: Annotated[
         bool,
         typer.Option(
@@ -158,6 +164,7 @@ def recommend(
 
     Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b]
     Example: [b]cobandit recommend my.parquet --within accuracy=0.02 --tolerance 0.02 --budget 20[/b]
+    Example: [b]cobandit recommend my.parquet --tolerance 0.02 --tolerance cost=10%[/b]
     Example: [b]cobandit recommend my.parquet --why my-model[/b]
     """
     import cobandit as cb
@@ -179,7 +186,7 @@ def recommend(
         at_least=_read("--at-least", at_least),
         within=_read("--within", within),
         prefer=_read("--prefer", prefer.split(",") if prefer else None, ":"),
-        tolerance=tolerance,
+        **_read_tolerances(tolerance or [], data.objectives),
         certified=certified,
         about=about,
         dominance=dominance,
@@ -243,6 +250,30 @@ def _read(option: str, given: list[str] | None, separator: str = "=") -> dict[st
     """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
     expected = f"OBJECTIVE{separator}NUMBER"
     return read_pairs(option, given or [], expected, lambda text: text.rpartition(separator), float)
+
+
+def _read_tolerances(given: list[str], objectives: Sequence[str]) -> dict[str, Any]:
+    """Read ``VALUE``, for all objectives, ``OBJECTIVE=VALUE`` and ``cost=VALUE``.
+
+    Examples
+    --------
+    >>> _read_tolerances(["0.02", "speed=0.1", "cost=10%"], ["accuracy", "speed"])
+    {'tolerance': [0.02, 0.1], 'cost_tolerance': '10%'}
+    """
+    from cobandit import _validation
+
+    option = "--tolerance"
+    named = dict.fromkeys(objectives, 0.0)
+    whole = [text for text in given if "=" not in text]
+    expected = "a number, OBJECTIVE=NUMBER or cost=10%"
+    for value in read_pairs(option, [f"all={text}" for text in whole], expected, read=float).values():
+        named = dict.fromkeys(objectives, value)
+    pairs = read_pairs(option, [text for text in given if "=" in text], expected, read=str)
+    cost = pairs.pop("cost", "0")
+    values = read_pairs(option, [f"{name}={text}" for name, text in pairs.items()], expected, read=float)
+    for name, value in values.items():
+        named[_validation.choice(name, f"{option}: objective", [*objectives, "cost"])] = value
+    return {"tolerance": [*named.values()], "cost_tolerance": cost}
 
 
 #: Letters of a name, at least, before intervals leave the table to make room.

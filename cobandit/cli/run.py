@@ -113,27 +113,34 @@ def print_end(done: Run, out: Console) -> None:
     """Print what a run came to: one answer, the set that its method returns, with what that means."""
     import cobandit as cb
     from cobandit._text import amount
+    from cobandit.advice.words import describe_tolerance
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
 
     plan, policy = done.plan, done.policy
-    tolerance = 0.0 if plan.stop is None else plan.stop.tolerance
     of = "" if done.budget is None else f" of {amount(done.budget)}"
     inherited = f", {amount(done.inherited)} of it in an earlier table" if done.inherited else ""
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}", *done.losses]
     if done.prices:
         lines.append(f"prices: {done.prices}")
+    given: dict[str, Any] = {"ignores_cost": True}
     if isinstance(policy, ParetoRace):
+        given = {
+            "tolerance": policy.tolerance,
+            "cost_tolerance": policy.cost_tolerance,
+            "ignores_cost": not policy.compares_cost,
+        }
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
-        if tolerance:
-            settled += f" within {tolerance} (each is returned, or at most so much better than one that is)"
+        if within := describe_tolerance(policy.tolerance, policy.cost_tolerance, plan.cost.unit):
+            settled += f" within {within} (each is returned, or at most so much better than one that is)"
         why = ""
         if policy.status == "out of budget" and plan.largest_cost is not None:
             why = "; the budget may not hold another round, should each cost its largest_cost"
         elif policy.status == "out of budget":
             why = "; the budget does not hold another round"
         lines.append(f"{settled}, on the first {policy.pulls.max()} of {len(plan.order)} instances{why}")
-    counts = f"by {' and '.join(each.name for each in plan.objectives)}, whatever the cost"
+    counts = f"by {' and '.join(each.name for each in plan.objectives)}"
+    counts += ", whatever the cost" if given["ignores_cost"] else " and cost"
     if not isinstance(policy, IdentificationPolicy):
         counts = "as the most hypervolume per cost"
     lines.append(f"{plan.method.name} returns, {counts}:")
@@ -145,8 +152,9 @@ def print_end(done: Run, out: Console) -> None:
         lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
     print_lines(out, *lines, "")
     if done.recommendation:  # which is about the plan's instances
-        given: dict[str, Any] = {"tolerance": tolerance, "about": "benchmark"}
-        print_advice(cb.recommend(cb.read(done.table), returned=done.recommendation, **given), out)
+        table = cb.read(done.table)
+        advice = cb.recommend(table, returned=done.recommendation, about="benchmark", **given)
+        print_advice(advice, out)
 
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a run, such as runs/my-run.")]
@@ -179,7 +187,7 @@ def run(
     name: my-run
     configurations: {grid: {model: \\[a, b], temperature: \\[0, 0.5, 1]}}
     instances: 300  # a number, a list of ids, or a file
-    stop: {tolerance: 0.02, error: 0.05}  # certified: true proves the error; or budget: 0.5, unit: share
+    stop: {tolerance: 0.02, cost: 10%, error: 0.05}  # or budget: 0.5, unit: share
     cost: {column: tokens, unit: tokens}
     objectives:
       - {name: accuracy, column: correct}

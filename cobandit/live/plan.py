@@ -17,6 +17,7 @@ from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instan
 from cobandit.live.evaluators import WHERE, find_evaluator
 from cobandit.live.journal import compare
 from cobandit.policies.asktell import AskTell
+from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
@@ -67,21 +68,46 @@ class Named(Fields):
 class Stop(Fields):
     """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
 
-    Every configuration is then returned or at most the tolerance above one that is, in each objective; none
-    that is returned is dominated by more than the tolerance by another one that is, nor by more than twice
-    the tolerance by any (`cobandit.ParetoRace`).
+    Every configuration is then returned or at most the tolerance above one that is, in each objective and in
+    its cost; none that is returned is dominated by more than the tolerance by another one that is, nor by
+    more than twice the tolerance by any (`cobandit.ParetoRace`).
 
     The share is measured; of a certified race it is proved, on any table, and the race takes longer.
 
     Examples
     --------
-    >>> Stop(tolerance=0.02).error
-    0.05
+    >>> stop = Stop(tolerance=0.02, cost="10%")
+    >>> stop.error, stop.options["cost_tolerance"]
+    (0.05, '10%')
     """
 
     tolerance: float | tuple[float, ...] = Field(0.0, description="give a number, or one for each objective")
     error: float = Field(0.05, gt=0, lt=1, description="give the share of runs that may be wrong")
     certified: bool | None = Field(None, description="write true, or leave it out")
+    cost: float | str | None = Field(
+        None, description="write a share such as 10%, or an amount in the unit of the cost"
+    )
+    front: Literal["objectives and cost", "objectives"] | None = Field(
+        None, description="write objectives for the front whatever the cost, or leave it out"
+    )
+
+    @field_validator("cost")
+    @classmethod
+    def _check_cost(cls, written: float | str | None) -> float | str | None:
+        if written is not None:
+            try:
+                read_cost_tolerance(written)
+            except CobanditError:
+                raise ValueError(f"{written!r} is no tolerance of a cost") from None
+        return written
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the race."""
+        options = self.model_dump(mode="json", exclude_none=True)
+        if "cost" in options:
+            options["cost_tolerance"] = options.pop("cost")
+        return options
 
 
 class Plan(Fields):
@@ -99,8 +125,9 @@ class Plan(Fields):
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default `ParetoRace`.
     stop : Stop, optional
-        When a race stops by itself, written ``{tolerance: 0.02, error: 0.05}``, and with ``certified: true``
-        if the error is to be proved instead of measured.
+        When a race stops by itself, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``; with
+        ``front: objectives`` if costs are not to be compared, and then with ``certified: true`` if the error
+        is to be proved instead of measured.
     budget : float, optional
         In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.  A race
         that has a `stop` needs none, and takes it as a cap.
@@ -194,7 +221,7 @@ class Plan(Fields):
     @cached_property
     def strategy(self) -> Spec:
         """Class of the method, and its options with when it stops."""
-        stop = {} if self.stop is None else self.stop.model_dump(mode="json", exclude_none=True)
+        stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
     @cached_property
@@ -271,7 +298,10 @@ class Plan(Fields):
         if leaves_out and self.method.options.get("confidence") is not None:
             problem = f"{method} with a confidence can leave no instance out"
             raise_fault(None, problem, "take failures: zero, or no confidence")
-        if self.method.options.get("certified") or (self.stop is not None and self.stop.certified):
+        if self.strategy.given.get("certified"):
+            if self.strategy.given.get("front") != "objectives":
+                problem = "a certified race compares declared costs, and a pilot does not declare them"
+                raise_fault(None, problem, "write stop: {front: objectives, ...}, or leave out certified")
             if leaves_out:
                 problem = "a certified race can leave no instance out"
                 raise_fault(None, problem, "take failures: zero, or a race that is not certified")

@@ -140,13 +140,20 @@ def test_a_tolerance_shortens_the_front_and_covers_it():
 
 def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
     returned, table = ["large, direct", "small, direct"], shapes.make_short_list()
-    advice = cb.recommend(table, returned=returned, at_least={"accuracy": 0.45}, replications=2)
+    asked = {"at_least": {"accuracy": 0.45}, "replications": 2}
+    advice = cb.recommend(table, returned=returned, ignores_cost=True, **asked)
     assert advice.choice.configuration == "large, direct"
     cheaper = cb.recommend(table, at_least={"accuracy": 0.45}, replications=2).choice.configuration
     assert cheaper == "medium, direct"
     assert list(advice.front.index) == ["small, direct", "large, direct"]
     assert answer(advice).headline == "The method returned 2 of 6 configurations."
     assert answer(advice).lines.keys() == {"You asked", "Also"}
+    # of a race that compares costs it is the answer, and no second one is given
+    advice = cb.recommend(table, returned=returned, tolerance=0.1, cost_tolerance="20%", **asked)
+    assert "2 of 6 configurations are worth their cost" in answer(advice).headline
+    assert "within 0.1 and 20 % of the cost" in answer(advice).headline
+    assert answer(advice).lines.keys() == {"You asked"}
+    assert list(advice.front.index) == ["small, direct", "large, direct"]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +280,8 @@ def test_who_is_worth_its_cost_and_was_not_returned_is_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()
     best = table.summary()["accuracy"].idxmax()
-    advice = cb.recommend(table, returned=[best], about="benchmark", replications=2)
+    asked = {"about": "benchmark", "replications": 2, "ignores_cost": True}
+    advice = cb.recommend(table, returned=[best], **asked)
     cheaper = worth_besides(advice).index
     assert set(cheaper) == {*cb.recommend(table, about="benchmark", replications=2).front.index} - {best}
     assert cheaper[0] in answer(advice).lines["Also"] and set(worth_showing(advice).index) == {best, *cheaper}

@@ -68,7 +68,8 @@ def follow(whole, table, **asked):
 @pytest.mark.slow
 def test_a_certified_race_needs_more_and_says_so():
     table = with_holes(100, 0.3, 3)
-    plans = [plan_next(table, tolerance=0.1, certified=certified) for certified in (False, True)]
+    asked = {"tolerance": 0.1, "front": "objectives"}
+    plans = [plan_next(table, certified=certified, **asked) for certified in (False, True)]
     assert plans[1].settled <= plans[0].settled and plans[1].evaluations > plans[0].evaluations > 0
     said = [
         str(cb.recommend(table, tolerance=0.1, certified=certified, replications=20))
@@ -89,16 +90,19 @@ def test_a_certified_race_is_followed_to_its_end():
 
 
 @pytest.mark.slow
-def test_following_it_ends_with_the_answer_for_less_than_everything():
-    """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths."""
+@pytest.mark.parametrize(("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)])
+def test_following_it_ends_with_the_answer_for_less_than_everything(front, most):
+    """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths.
+
+    All that is worth its cost takes more: many are about as good for about as much.
+    """
     whole, table = make_leaderboard(300), make_leaderboard(300, seen=0.1)
-    done = follow(whole, table, tolerance=0.02)
+    assert whole.n_arms == 58
+    done = follow(whole, table, tolerance=0.02, front=front)
     means = whole.summary()["accuracy"]
-    race = cb.ParetoRace(whole.summary()["cost"], 1, 300)
-    assert race.n_arms == 58
     best = done.summary().query("instances > 200")["accuracy"].idxmax()
     assert means[best] >= means.max() - 0.02
-    assert len(done.rows) < 0.4 * len(whole.rows)
+    assert len(done.rows) < most * len(whole.rows)
 
 
 def test_where_nothing_can_be_settled_nothing_is_to_be_spent():

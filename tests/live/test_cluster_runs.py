@@ -53,7 +53,9 @@ def test_bad_clusters(folder, changes, said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("certified", [{}, {"certified": True}], ids=["measured", "certified"])
+@pytest.mark.parametrize(
+    "certified", [{}, {"certified": True, "front": "objectives"}], ids=["measured", "certified"]
+)
 def test_a_run_hands_out_whole_clusters(folder, certified):
     plan = RACE | {"stop": {"tolerance": 0.2, **certified}}
     (folder / "plan.yml").write_text(str(plan))  # YAML reads what Python writes

@@ -18,7 +18,7 @@ from cobandit.tables.safe_reading import load_yaml
 
 FUNCTION = {"function": "my_module:evaluate"}
 RACES = {"method": "ParetoRace", "budget": None, "unit": ""}
-PROVED = RACES | {"stop": {"tolerance": 0.02, "certified": True}}
+PROVED = RACES | {"stop": {"tolerance": 0.02, "certified": True, "front": "objectives"}}
 CERTAIN = {"method": {"CoPSIOnce": {"confidence": 0.9}}}
 GOOD = {
     "name": "word-sums",
@@ -137,6 +137,16 @@ MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
         ({"pilot": 31}, "the pilot takes 31 instances, and the plan has 30"),
         ({"budget": 0.1}, "the pilot takes 5 instances, and the plan has 30, its budget 3"),
         ({"method": "CoHVUCB", "failures": "leave-out"}, "CoHVUCB may evaluate an instance again"),
+        (RACES | {"stop": {"certified": True}}, "a certified race compares declared costs"),
+        (
+            RACES | {"stop": {"cost": "10 per cent"}},
+            "stop.cost': '10 per cent' is no tolerance of a cost -> write",
+        ),
+        (RACES | {"stop": {"cost": -1}}, "stop.cost': -1.0 is no tolerance of a cost -> write"),
+        (
+            RACES | {"stop": {"front": "cost"}},
+            "stop.front': Input should be 'objectives and cost' or 'objectives'",
+        ),
         (PROVED | {"failures": "leave-out"}, "a certified race can leave no instance out -> take failures"),
         (PROVED | {"ordered": True}, "a certified race needs the instances in a random order -> leave out"),
         (RACES | {"stop": {"certified": 3}}, "field 'stop.certified'"),
@@ -198,7 +208,7 @@ def test_the_page_shows_evaluators_as_a_plan_has_them():
 def test_a_race_is_certified_if_its_plan_says_so():
     measured, proved = (
         check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
-        for more in ({}, {"certified": True})
+        for more in ({}, {"certified": True, "front": "objectives"})
     )
     costs = [1.0] * len(proved.names)
     race = proved.make_policy(costs, (1.0, 1.0), budget=None)
@@ -207,7 +217,20 @@ def test_a_race_is_certified_if_its_plan_says_so():
     # a plan that was written before a race could be certified is the plan of a measured one
     written = measured.model_dump(mode="json")
     del written["stop"]["certified"]
-    assert measured.differences(written) == [] and len(proved.differences(written)) == 1
+    assert measured.differences(written) == [] and len(proved.differences(written)) == 2
+
+
+def test_a_race_compares_costs_unless_its_plan_says_otherwise():
+    costs = [1.0] * len(check_plan(GOOD, "plan.yml").names)
+    for more, compares, tolerance in (
+        ({}, True, 0.0),
+        ({"cost": "10%"}, True, "10%"),
+        ({"cost": 0.5}, True, 0.5),
+        ({"front": "objectives"}, False, 0.0),
+    ):
+        plan = check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
+        race = plan.make_policy(costs, (1.0, 1.0), budget=None)
+        assert race.compares_cost == compares and race.cost_tolerance == tolerance
 
 
 def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
