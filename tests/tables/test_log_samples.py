@@ -59,6 +59,29 @@ def test_the_harness_says_its_mean_under_each_filter(here):
     assert not remarks(take("lm-eval", "lm", filter="flexible-extract"), "differs: ")
 
 
+def total(mean, **name):
+    return {"name": {"name": "exact_match", "split": "test"} | name, "count": 1, "mean": mean}
+
+
+def test_helm_says_its_means_in_a_file_of_their_own(here):
+    means = take("helm", "helm", metric=["exact_match"]).table.summary()["exact_match"]
+    runs = {path.parent: path for path in Path("helm").rglob("run_spec.json")}
+    for folder in runs:
+        name = HERON if "heron" in str(folder) else SPARROW
+        wrong = 0.25 if name == HERON else 0.0
+        perturbed = total(0.0, perturbation={"name": "robustness"})
+        (folder / "stats.json").write_text(json.dumps([total(means[name] - wrong), perturbed]))
+    (line,) = remarks(take("helm", "helm", metric=["exact_match"]), "differs: ")
+    assert "heron-large" in line and f"{means[HERON]:.4g}" in line
+
+
+@pytest.mark.parametrize("totals", [[total("n/a")], [total(0.1), total(0.2, split="valid")], []])
+def test_means_of_helm_that_cannot_be_compared_are_passed_over(here, totals):
+    for spec in Path("helm").rglob("run_spec.json"):
+        spec.with_name("stats.json").write_text(json.dumps(totals))
+    assert not remarks(take("helm", "helm", metric=["exact_match"]), "differs: ")
+
+
 @pytest.mark.parametrize("value", [None, "n/a", float("nan"), {"mean": 1}])
 def test_what_cannot_be_compared_refuses_no_log(here, value):
     say(HEADS, value, total_samples="many")

@@ -29,9 +29,9 @@ def entry(provider, question, score, **fields):
     }
 
 
-def write(entries, name="results.json"):
+def write(entries, name="results.json", **more):
     stats = {"successes": len(entries), "failures": 0, "errors": 0}
-    results = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": entries, "stats": stats}
+    results = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": entries, "stats": stats, **more}
     Path(name).write_text(json.dumps({"evalId": "e", "results": results, "config": {}}))
 
 
@@ -96,3 +96,35 @@ def test_another_file_is_named(entries):
     Path("other.json").write_text('{"results": {"outputs": []}}')
     with pytest.raises(CobanditError, match=r"other\.json: results\.results: the field is missing"):
         import_logs("promptfoo", ["other.json"], "a.parquet")
+
+
+def prompt_of(provider, score, passed, failed, errors=0):
+    counts = {"testPassCount": passed, "testFailCount": failed, "testErrorCount": errors}
+    return {
+        "provider": provider,
+        "raw": "{{question}}",
+        "label": "plain",
+        "metrics": {"score": score} | counts,
+    }
+
+
+def test_sums_of_promptfoo_are_compared_with_its_entries(entries):
+    write(entries, prompts=[prompt_of("openai:small", 6, 6, 6), prompt_of("openai:large", 9, 9, 3)])
+    (line,) = [
+        line
+        for line in import_logs("promptfoo", ["results.json"], "a.parquet").report
+        if line.startswith("differs: ")
+    ]
+    assert "score is 0.75" in line and "is 0.5" in line
+
+
+def test_entries_that_promptfoo_counted_are_missed(entries):
+    write(entries, prompts=[prompt_of("openai:small", 6, 6, 8), prompt_of("openai:large", 6, 6, 6)])
+    report = import_logs("promptfoo", ["results.json"], "a.parquet").report
+    assert [line for line in report if "12 of the 14 evaluations" in line]
+
+
+@pytest.mark.parametrize("metrics", [None, [], {"score": "six", "testPassCount": {}}, {"score": 1}])
+def test_sums_that_cannot_be_read_refuse_no_file(entries, metrics):
+    write(entries, prompts=[prompt_of("openai:small", 6, 6, 6) | {"metrics": metrics}, {"raw": "other"}])
+    assert import_logs("promptfoo", ["results.json"], "a.parquet").table.n_arms == 2

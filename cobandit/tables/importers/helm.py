@@ -2,7 +2,8 @@
 
 Each of HELM's metric classes writes entries of its own for an instance, so the statistics of one instance
 stand in several entries, which are brought together here.  ``inference_runtime`` is that of a whole batch
-where inference ran in batches, so it is divided by ``batch_size``.  Trials of an instance are averaged.
+where inference ran in batches, so it is divided by ``batch_size``.  Trials of an instance are averaged.  What
+the run's ``stats.json`` gives as its means is compared with what was read.
 """
 
 import re
@@ -21,6 +22,8 @@ from cobandit.tables.safe_reading import Number, Record, find_files, parse, plai
 from cobandit.tables.usage import Usage
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
+#: Statistics over all instances, which a run need not have.
+TOTALS = "stats.json"
 
 # statistics of every run that say nothing of how good an answer is
 _BOOKKEEPING = re.compile(
@@ -45,6 +48,16 @@ class _Stat(Record):
     mean: Number | None = None
 
 
+class _TotalName(_Name):
+    split: str | None = None
+    perturbation: JsonValue = None
+
+
+class _Total(Record):
+    name: _TotalName
+    mean: JsonValue = None
+
+
 class _Entry(Record):
     instance_id: str
     train_trial_index: int = 0
@@ -53,6 +66,7 @@ class _Entry(Record):
 
 
 _Entries = RootModel[list[_Entry]]
+_Totals = RootModel[list[_Total]]
 
 
 class _Scenario(Record):
@@ -105,7 +119,20 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
                 flaws=(CUT_OFF,) * bool(stats.get("finish_reason_length")) + (EMPTY,) * (output == 0),
             )
         )
-    return Log(str(file), spec.task, settings, samples, when=when)
+    return Log(str(file), spec.task, settings, samples, when=when, means=_means(file))
+
+
+def _means(file: Path) -> dict[str, float]:
+    """Read the run's own mean of each statistic that it gives for a single split, without perturbations."""
+    totals = file.with_name(TOTALS)
+    if not totals.is_file():
+        return {}
+    by_name: dict[str, list[float]] = {}
+    for total in parse(_Totals, totals).root:
+        if total.name.perturbation is None and isinstance(total.mean, int | float):
+            by_name.setdefault(total.name.name, []).append(total.mean)
+    # the means of two splits cannot be joined: their numbers of instances are not given
+    return {name: means[0] for name, means in by_name.items() if len(means) == 1}
 
 
 def _spec(file: Path) -> _Spec:

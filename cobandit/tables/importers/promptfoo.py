@@ -3,11 +3,12 @@
 ``results.results`` has one entry per provider, prompt and test: ``score`` and ``namedScores``, ``latencyMs``,
 ``cost`` in USD, and ``response.tokenUsage``.  A configuration is a provider with a prompt; an instance is
 what the test's variables are, so that files whose tests stand in another order can be combined.  An answer
-that came from promptfoo's cache has no cost and no time of its own.
+that came from promptfoo's cache has no cost and no time of its own.  ``results.prompts`` gives the counts and
+the sums of scores that promptfoo made of the entries; they are compared with what was read.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -110,10 +111,46 @@ class _Stats(Record):
     errors: int = 0
 
 
+def _lenient(value: JsonValue) -> JsonValue:
+    """Take a number that is only compared, and nothing else in its place."""
+    return value if isinstance(value, int | float) else None
+
+
+Stated = Annotated[float | None, BeforeValidator(_lenient)]
+
+
+class _Metrics(Record):
+    score: Stated = None
+    testPassCount: Stated = None
+    testFailCount: Stated = None
+    testErrorCount: Stated = None
+
+    @property
+    def counted(self) -> int:
+        """Number of entries that promptfoo counted."""
+        counts = self.testPassCount, self.testFailCount, self.testErrorCount
+        return int(sum(count or 0 for count in counts))
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean score; none where entries without an answer are counted as zeros."""
+        if self.score is None or self.testErrorCount or not self.counted:
+            return {}
+        return {"score": self.score / self.counted}
+
+
+class _Prompt(_Named):
+    provider: str | None = None
+    metrics: Annotated[_Metrics, BeforeValidator(lambda given: given if isinstance(given, dict) else {})] = (
+        _Metrics()
+    )
+
+
 class _Results(Record):
     timestamp: str = ""
     results: list[_Entry]
     stats: _Stats | None = None
+    prompts: list[_Prompt] = Field(default_factory=list)
 
 
 class _File(Record):
@@ -157,6 +194,8 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
             )
         )
     when = logs.find_begin(parsed.timestamp)
+    metrics: dict[tuple[str | None, str | None], _Metrics] = defaultdict(_Metrics)
+    metrics.update({(prompt.provider, prompt.name): prompt.metrics for prompt in parsed.prompts})
     return [
         Log(
             str(file),
@@ -164,6 +203,8 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
             logs.collect_settings(file, provider, {"prompt": prompt}),
             samples[provider, prompt],
             when=when,
+            counted=metrics[provider, prompt].counted or None,
+            means=metrics[provider, prompt].means,
         )
         for provider, prompt in samples
     ]
