@@ -149,7 +149,7 @@ def _free(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Costs that are made up, since an evaluation cost nothing."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
-        free = rows["config"][rows["cost"] <= smallest].value_counts()
+        free = pd.Series(table.free_evaluations, table.configs).sort_values(ascending=False, kind="stable")
         named = some_names([f"{number:,} of {name}" for name, number in free[free > 0].items()])
         yield (
             table.n_free,

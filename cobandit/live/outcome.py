@@ -19,12 +19,12 @@ from cobandit.live.configurations import RESERVED
 from cobandit.live.evaluators import Evaluator
 from cobandit.live.folder import RunFolder
 from cobandit.live.plan import SHARE, Plan
-from cobandit.live.stages import FAILED, Made, MainStage, Stage, check_row, name_row
+from cobandit.live.stages import COST_WAS_ZERO, FAILED, Made, MainStage, Stage, check_row, name_row
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.pareto_race import ParetoRace
-from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES
+from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES, FREE
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.columns import MIN_INSTANCES
 from cobandit.tables.record_files import read_columns
@@ -35,6 +35,7 @@ from cobandit.tables.table import EvaluationTable
 COUNTED = {
     "truncated": "cut off at a limit of tokens",
     "empty": "empty",
+    COST_WAS_ZERO: "free, and charged as the cheapest one",
     "doubtful": "counted in tokens that do not add up, and are charged in full",
     "estimated": "not counted in tokens, which are estimated from their text",
 }
@@ -236,6 +237,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         "split": {"profiling": len(first), "seed": plan.seed, "instances": first},
         "arms": list(plan.settings),
         **({"counts": counts} if (counts := count_flaws(frame)) else {}),
+        **({"smallest_cost": stage.smallest_cost} if COST_WAS_ZERO in frame else {}),
         # one that comes back to an instance has more rows than the benchmark has instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
         **cluster,
@@ -304,7 +306,7 @@ def _by_configuration(frame: pd.DataFrame, column: str) -> str:
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Count what is not as it should be, by configuration, as a card has it."""
-    kinds = {FAILED: FAILURES, "truncated": CUT_OFF, "empty": EMPTY}
+    kinds = {FAILED: FAILURES, "truncated": CUT_OFF, "empty": EMPTY, COST_WAS_ZERO: FREE}
     counts: dict[str, dict[str, int]] = {}
     for column, what in kinds.items():
         if column in frame:

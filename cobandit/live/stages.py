@@ -26,6 +26,8 @@ from cobandit.tables.transforms import TRANSFORMS
 
 #: Key of a record that has no measurements, and why.
 FAILED = "failed"
+#: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost so far.
+COST_WAS_ZERO = "cost_was_zero"
 
 
 #: An evaluation: number of the configuration, and its number among the evaluations of that.
@@ -325,7 +327,7 @@ class Stage:
         name, instance = self.which(key)
         numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
         if numbers.get(column) == 0:
-            numbers[column] = self.smallest_cost or 0.0
+            numbers |= {column: self.smallest_cost or 0.0, COST_WAS_ZERO: 1.0}
         check_row(self.plan, numbers, name, instance)
         if self.answers is not None and isinstance(row, Answered):
             instance = name_row(self.order, key[1])

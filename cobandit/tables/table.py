@@ -421,9 +421,22 @@ class EvaluationTable:
 
     @property
     def n_free(self) -> int:
-        """Number of evaluations that cost no more than what one that cost nothing counts as."""
-        smallest = self.card.smallest_cost
-        return 0 if smallest is None else int((self._records.costs <= smallest).sum())
+        """Number of evaluations that cost nothing."""
+        return int(self.free_evaluations.sum())
+
+    @cached_property
+    def free_evaluations(self) -> np.ndarray:
+        """Number of evaluations of each arm that cost nothing: int (K,).
+
+        The card counts them; where it does not, they are those that cost no more than a free one counts as.
+        """
+        records, smallest = self._records, self.card.smallest_cost
+        if smallest is None:
+            return _frozen(np.zeros(self.n_arms, dtype=int))
+        counted = np.array([self.card.counts.get(name, {}).get(FREE, 0) for name in self.configs])
+        if not counted.any():
+            counted = np.bincount(records.arm[records.costs <= smallest], minlength=self.n_arms)
+        return _frozen(counted)
 
     @cached_property
     def has_made_up_cost(self) -> np.ndarray:
@@ -432,10 +445,7 @@ class EvaluationTable:
         if smallest is None:
             return _frozen(np.zeros(self.n_arms, dtype=bool))
         paid = np.bincount(records.arm, records.costs, self.n_arms)
-        counted = np.array([self.card.counts.get(name, {}).get(FREE, 0) for name in self.configs])
-        if not counted.any():  # what costs as little is taken to have cost nothing
-            counted = np.bincount(records.arm, records.costs <= smallest, self.n_arms)
-        return _frozen(smallest * counted >= MADE_UP * paid)
+        return _frozen(smallest * self.free_evaluations >= MADE_UP * paid)
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pytest
 from support.runs import PLAN, Fake, asking
 from support.stub_endpoint import completion, stub_endpoint
 
+import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live import conduct
@@ -229,6 +230,9 @@ def test_what_is_free_counts_as_the_smallest_cost(tmp_path, at_once):
     found = pd.read_parquet(done.table).set_index("instance")["tokens"]
     smallest = found.loc[list(order[1:5])].min()  # of the pilot, which comes first
     assert (found[order[0]] > 0).all() and (found[order[7]] == smallest).all()
+    table = cb.read(done.table)
+    assert table.n_free == 12 and table.free_evaluations.tolist() == [2] * 6
+    assert any(line.startswith("12 of 240") and "free" in line for line in done.losses)
 
 
 @pytest.mark.slow
