@@ -41,7 +41,14 @@ class ImportGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a format, None if there is no such format."""
         self._make()
-        return super().get_command(ctx, cmd_name)
+        command = super().get_command(ctx, cmd_name)
+        if command is None and (Path(cmd_name).suffix or Path(cmd_name).exists()):
+            formats = ", ".join(self.commands)
+            ctx.fail(
+                f"{cmd_name!r} is a file or a folder. Name its format first: {formats}; "
+                f"for example, cobandit import csv {cmd_name} -o table.parquet."
+            )
+        return command
 
     def _make(self) -> None:
         if self.commands:

@@ -60,6 +60,10 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     check_size(path)
     found = file_sha256(path) if card.sha256 else None
     if found != card.sha256:
+        described = path.with_name(card.records)
+        if described.name != path.name and described.is_file():
+            problem = f"the card next to it describes {described.name}, not this file"
+            raise_fault(path, problem, f"name {described}")
         problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
         remedy = "restore the file that the card describes, or put the new sum into it if it is meant"
         raise_fault(path, problem, remedy)

@@ -134,6 +134,8 @@ def test_replay_of_a_file_by_the_script():
 
 BAD = {
     "unknown command": (["replya"], "No such command"),
+    "file without a format": (["import", "mine.csv"], "cobandit import csv mine.csv -o table.parquet"),
+    "unknown format": (["import", "csvv"], "No such command"),
     "no output": (["replay", "synthetic-24"], "output"),
     "share": (["replay", "synthetic-24", "-o", "r.csv", "-m", "HVUCB", "--share", 0.5], "identification"),
     "once, not said": (["replay", "synthetic-24", "-o", "r.csv", "-m", "CoPSIOnce", "-b", 9], "'once'"),

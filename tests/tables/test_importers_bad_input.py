@@ -280,7 +280,12 @@ BAD = [
         [*TIDY, "--objective", "a=correct:invers-percentile"],
         "no transform 'invers-percentile' -> did you mean",
     ),
-    (nothing, TIDY[:2], "it lacks --config, --instance, --objective -> give"),
+    (
+        nothing,
+        TIDY[:2],
+        "it lacks --config, --instance, --objective -> say which of its columns they are, such as "
+        "--objective accuracy=COLUMN: tidy.csv has 'model', ",
+    ),
     (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the file is damaged"),
     (copy("tidy.csv", "t.jsonl"), tidy_of("t.jsonl"), "t.jsonl: line 1 is not a JSON object"),
     (

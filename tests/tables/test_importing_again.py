@@ -124,6 +124,12 @@ def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_a_file_that_was_imported_is_no_table_and_its_table_is_named(here):
+    import_logs("csv", ["tidy.csv"], "tidy.parquet", **CSV)
+    with pytest.raises(CobanditError, match=r"describes tidy\.parquet, not this file -> name tidy\.parquet"):
+        cb.read("tidy.csv")
+
+
 def test_a_table_of_another_hand_is_not_added_to(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     with pytest.raises(CobanditError, match=r"was not made by cobandit import inspect.*--force"):

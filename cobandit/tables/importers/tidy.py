@@ -20,7 +20,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from pydantic import BeforeValidator, Field, field_validator
 
-from cobandit._text import suggest
+from cobandit._text import ellipsize, suggest
 from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import RESERVED, Cost, Objective
 from cobandit.tables.columns import MISSING, Rule, check_column, evaluate_condition, read_numbers
@@ -47,6 +47,9 @@ from cobandit.tables.safe_reading import MAX_FILE, check_fields, check_size, fin
 from cobandit.tables.schema import check_columns, encode_names
 from cobandit.tables.token_counts import make_token_counter
 from cobandit.tables.transforms import TRANSFORMS
+
+#: Columns of a file that a message offers, at most, and the letters of each.
+MOST_NAMES, LONGEST_NAME = 20, 30
 
 
 def _read_objectives(given: Any) -> list[Any]:
@@ -136,8 +139,14 @@ class TidyOptions(TidyMapping):
     )
 
 
-def complete_options(options: TidyOptions) -> TidyOptions:
+def complete_options(options: TidyOptions, file: Path | None = None) -> TidyOptions:
     """Take what the command line leaves open from the YAML file, and check that nothing is open then.
+
+    Parameters
+    ----------
+    options : TidyOptions
+    file : Path, optional
+        The table, whose columns a message names.
 
     Raises
     ------
@@ -162,7 +171,12 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     scores_only = wide is not None and "{field}" not in wide
     needed = {"config": wide is None, "instance": True, "objective": not scores_only, "unit": cost}
     if missing := [f"--{name}" for name in needed if needed[name] and not getattr(options, name)]:
-        raise_fault("the mapping", f"it lacks {', '.join(missing)}", "give it, or a YAML file with --mapping")
+        remedy = "give it, or a YAML file with --mapping"
+        if missing == ["--unit"]:
+            remedy = "give it, such as --unit USD, or a YAML file with --mapping"
+        elif file is not None:
+            remedy = f"{_offer_columns(file, options)}; or give a YAML file with --mapping"
+        raise_fault("the mapping", f"it lacks {', '.join(missing)}", remedy)
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (
@@ -180,6 +194,22 @@ def complete_options(options: TidyOptions) -> TidyOptions:
     arm = options.arm or (options.config if len(options.config) > 1 else ())
     objectives = objectives or (Objective(name="accuracy", column="score"),)
     return options.model_copy(update={"arm": arm, "objective": objectives})
+
+
+def _offer_columns(file: Path, options: TidyOptions) -> str:
+    """Say which columns a file has, for somebody who has not yet said what they mean."""
+    frame = read_columns(
+        file,
+        (),
+        layout=_recognise_layout(file, options, Notes()),
+        records=options.records,
+        flatten=True,
+    )
+    names = [ellipsize(repr(str(name)), LONGEST_NAME) for name in frame.columns[:MOST_NAMES]]
+    if more := len(frame.columns) - len(names):
+        names.append(f"and {more} more")
+    columns = f"{file.name} has {', '.join(names)}"
+    return f"say which of its columns they are, such as --objective accuracy=COLUMN: {columns}"
 
 
 def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict[str, float]:
@@ -277,8 +307,8 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         If a file does not parse, the mapping is incomplete, or a column it names is missing or does not hold
         what it should.
     """
-    options = complete_options(options)
     files = find_files(paths, PATTERNS, "tables")
+    options = complete_options(options, files[0])
     parts = {str(file): _read(file, options, notes) for file in files}
     parts = {file: part for file, part in parts.items() if len(part)}
     if not parts:
