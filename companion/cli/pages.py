@@ -31,6 +31,11 @@ def page(
 
     given, out = read_pairs("--parameter", parameter or []), console()
     book.refuse_unknown(name, given)
+    if output is None and given:
+        raise CobanditError(
+            "--output: nothing is run without it; name a notebook that ends in .ipynb, or leave --parameter "
+            "out to see the parameters"
+        )
     if output is None:
         for key, known in book.parameters(name).items():
             out.print(f"{key} = {known.default}  # {known.meaning}", markup=False, soft_wrap=True)

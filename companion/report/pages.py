@@ -2,9 +2,10 @@
 
 Pages are MyST notebooks with a cell tagged ``parameters``: those of the book, found in an installed package
 as well as in a checkout, and the sections of a report, whose sentences hold for any table.  They need the
-package's extra ``rerun`` to run.
+packages of `NEEDED` to run.
 """
 
+import ast
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -17,9 +18,10 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.figures import method_label
 from cobandit.stats import leaders
+from cobandit.tables import open_table
 from companion.pages import prose
 from companion.pages.labels import directory
-from companion.pages.own_table import was_left_out
+from companion.pages.own_table import is_own, was_left_out
 from companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
 
 SECTIONS = Path(__file__).parent / "sections"
@@ -147,6 +149,13 @@ def refuse_unknown(page: str, given: Iterable[str]) -> None:
         _validation.choice(name, f"parameter of {page}", known)
 
 
+def _refuse_tables(page: str, dataset: Any) -> None:
+    """Read the tables that are given in the place of a page's own, so that a fault is no cell's."""
+    if is_own(dataset, ast.literal_eval(parameters(page)["dataset"].default)):
+        for name in [dataset] if isinstance(dataset, str) else dataset:
+            open_table(str(name))
+
+
 def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
     """Run a page with parameters of one's own and write it with its outputs, cell by cell.
 
@@ -162,11 +171,13 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
     Raises
     ------
     CobanditError
-        If there is no such page or parameter, or the extra ``rerun`` is not installed.
+        If there is no such page, parameter or table, or a package of `NEEDED` is not installed.
     PageError
         If a cell raises.
     """
     refuse_unknown(page, given)
+    if "dataset" in given:
+        _refuse_tables(page, given["dataset"])
     import jupytext
     import nbformat
     import papermill

@@ -424,6 +424,16 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
         "expected NAME=VALUE": ["page", "landscape", "-p", "seed"],
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
+        "nothing is run without it": ["page", "landscape", "-p", "seed=1"],
+        "none.parquet: there is no such": [
+            "page",
+            "landscape",
+            "-p",
+            "dataset=none.parquet",
+            "-o",
+            "a.ipynb",
+        ],
+        "there is no table 'nome'": ["page", "experiments", "-p", "dataset=[gsm8k, nome]", "-o", "a.ipynb"],
         "this is not JSON": ["rerun", "--from", "bad.json"],
         "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
         "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
@@ -473,6 +483,7 @@ def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "short.md").write_text(shown)
     monkeypatch.setattr(pages, "directory", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
+    write_table(tmp_path)
     out = call_book("page", "short", "-p", "dataset=mine.parquet", "-p", "replications=4", "-o", "out.ipynb")
     assert out.exit_code == 0, out.output
     cells = nbformat.read("out.ipynb", as_version=4).cells
