@@ -13,15 +13,21 @@ from cobandit.tables import EvaluationTable
 from companion.pages.prose import Markdown
 from companion.report import pages
 
+_IMPORT = """\
+$ cobandit import csv my.csv -o my.parquet --config model --instance question \\
+    --cost usd --unit USD --objective accuracy=correct
+"""
+
 _COMMANDS = """
 ```console
-$ cobandit-book page {page} -p {name}={value} -o out.ipynb
+{before}$ cobandit-book page {page} -p {name}={value} -o out.ipynb
 $ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
 ```
 """
 
 _ON_A_TABLE = """
-Name the file of the table, Parquet, CSV or JSON lines, with the card next to it ({{doc}}`/book/data`):
+A table is a Parquet, CSV or JSON lines file with a card next to it, which says what its columns mean
+({{doc}}`/book/data`). `cobandit import csv` makes both of a file of yours, and says what it has to know:
 {commands}
 With a data frame at hand, from Python:
 
@@ -61,16 +67,16 @@ def how_to_run(page: str) -> Markdown:
 
     Examples
     --------
-    >>> "cobandit-book page once -p dataset=my.csv" in how_to_run("once").data
+    >>> "cobandit-book page once -p dataset=my.parquet" in how_to_run("once").data
     True
     """
     known = pages.parameters(page)
     if "dataset" in known:
-        commands = _COMMANDS.format(page=page, name="dataset", value="my.csv")
+        commands = _COMMANDS.format(before=_IMPORT, page=page, name="dataset", value="my.parquet")
         title, text = "Run this page on a table of yours", _ON_A_TABLE.format(page=page, commands=commands)
     else:
         first = next(iter(known))
-        commands = _COMMANDS.format(page=page, name=first, value=known[first].default)
+        commands = _COMMANDS.format(before="", page=page, name=first, value=known[first].default)
         title = "Run this page with other parameters"
         text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
     rows = [
