@@ -171,6 +171,8 @@ def _number(counts: Any) -> str:
 PULL, SAMPLE, ELIMINATE, PAIR = 60e-9, 6e-9, 1e-9, 2e-9
 #: Seconds that the replays of one picture may take, estimated, and the fewest replications of a picture.
 SECONDS, FEWEST = 15.0, 20
+#: The same for a page of a report, which has few pictures.
+SECONDS_OF_REPORT = 45.0
 
 
 class Replays(NamedTuple):
@@ -199,7 +201,9 @@ class Replays(NamedTuple):
         return text[0].upper() + text[1:]
 
 
-def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:
+def fit_online(
+    costs: ArrayLike, rho: Sequence[float], replications: int, methods: int, seconds: float = SECONDS
+) -> Replays:
     """Choose budgets and replications with which online replays take seconds, whatever the costs are.
 
     Where costs differ a thousandfold, the budget of one round holds thousands of the cheapest pull.
@@ -214,11 +218,13 @@ def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, method
         As many as are wanted.
     methods : int
         Methods that are replayed.
+    seconds : float
+        How long the replays may take on one core.
 
     Returns
     -------
     Replays
-        As wanted, where that takes less than `SECONDS`; `FEWEST` replications at least.
+        As wanted, where that takes less than ``seconds``; `FEWEST` replications at least.
 
     Examples
     --------
@@ -229,17 +235,19 @@ def fit_online(costs: ArrayLike, rho: Sequence[float], replications: int, method
     """
     costs = np.asarray(costs, dtype=float)
     round_pulls = float(costs.sum() / costs.min())
-    return _fit(lambda budget: methods * PULL * budget * round_pulls, rho, replications)
+    return _fit(lambda budget: methods * PULL * budget * round_pulls, rho, replications, seconds)
 
 
-def fit_identification(costs: ArrayLike, rho: Sequence[float], replications: int, methods: int) -> Replays:
+def fit_identification(
+    costs: ArrayLike, rho: Sequence[float], replications: int, methods: int, seconds: float = SECONDS
+) -> Replays:
     """Choose budgets and replications with which identification is replayed in seconds.
 
     An elimination compares all pairs in each phase, and spends on cheap arms what expensive ones leave.
 
     Parameters
     ----------
-    costs, rho, replications, methods
+    costs, rho, replications, methods, seconds
         As in `fit_online`.
 
     Returns
@@ -257,8 +265,19 @@ def fit_identification(costs: ArrayLike, rho: Sequence[float], replications: int
     # pulls of a round's budget if the most expensive leave first: the last phases have the most of them
     share = 1 / theory.exact_allocation_constant(ordered)
     per_round = len(ordered) + float((share * ordered.sum() / np.cumsum(ordered)[1:]).sum())
-    compared = ELIMINATE * len(ordered) ** 3
-    return _fit(lambda budget: methods * (SAMPLE * budget * per_round + compared), rho, replications)
+    compared = estimate_elimination(len(ordered))
+    return _fit(lambda budget: methods * (SAMPLE * budget * per_round + compared), rho, replications, seconds)
+
+
+def estimate_elimination(n_arms: int) -> float:
+    """Estimate the seconds in which one run eliminates all arms, whatever its budget.
+
+    Examples
+    --------
+    >>> estimate_elimination(1000)
+    1.0
+    """
+    return ELIMINATE * n_arms**3
 
 
 def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
@@ -379,13 +398,15 @@ def _enumerate(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _fit(seconds_of: Callable[[float], float], rho: Sequence[float], replications: int) -> Replays:
-    """Leave out the largest budgets, and then replications, until the rest takes less than `SECONDS`."""
+def _fit(
+    seconds_of: Callable[[float], float], rho: Sequence[float], replications: int, seconds: float
+) -> Replays:
+    """Leave out the largest budgets, and then replications, until the rest takes less time than allowed."""
     kept = sorted(rho)
-    while len(kept) > 1 and FEWEST * sum(map(seconds_of, kept)) > SECONDS:
+    while len(kept) > 1 and FEWEST * sum(map(seconds_of, kept)) > seconds:
         kept.pop()
     alone = FEWEST * seconds_of(kept[0])
-    if len(kept) == 1 and alone > SECONDS:
-        kept = [max(2, int(kept[0] * SECONDS / alone))]
-    fitting = int(SECONDS / sum(map(seconds_of, kept)))
+    if len(kept) == 1 and alone > seconds:
+        kept = [max(2, int(kept[0] * seconds / alone))]
+    fitting = int(seconds / sum(map(seconds_of, kept)))
     return Replays(kept, min(replications, max(FEWEST, fitting)))

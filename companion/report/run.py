@@ -31,6 +31,7 @@ from cobandit.tables.catalogue import data_directory, find_records
 from cobandit.tables.safe_reading import check_fields, parse
 from cobandit.tables.storage import file_sha256
 from cobandit.tables.whole_files import replace_file
+from companion.pages.own_table import FEWEST, SECONDS_OF_REPORT, estimate_elimination
 from companion.paper import experiments
 from companion.report import pages as book
 from companion.report.pages import CHAPTERS, FIXED, PageError
@@ -38,15 +39,6 @@ from companion.report.report import write_report
 
 NAME = "manifest.json"
 PACKAGES = ("cobandit", "joblib", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy")
-
-#: Seconds that the replays of one page may take on one core, estimated: beyond it replications are fewer.
-SECONDS = {"fast": 60.0, "full": 900.0}
-#: Fewer replications than this are no experiment: the page is left out.
-LEAST = {"fast": 5, "full": 20}
-
-#: Measured on one core: one pull online and in identification, one elimination of K arms over K^3 at its
-#: slowest (few evaluations, many ties).
-PULL, SAMPLE, ELIMINATE = 60e-9, 30e-9, 1e-9
 
 #: Sections of the report, whose words hold for any table.
 SECTIONS = ("landscape", "online-results", "identification-results")
@@ -153,21 +145,16 @@ def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
     return ladder(max(smallest, least[0]), len(least))
 
 
-def _found_seconds(arms: EvaluationTable, rhos: list[int]) -> float:
-    """One replication of the identification algorithms, the largest budget also with two kinds of costs."""
-    k = arms.n_arms
-    return 2 * (len(rhos) + 2) * ELIMINATE * k**3 + 3 * SAMPLE * k * (sum(rhos) + 2 * max(rhos))
-
-
 def plan(
     table: EvaluationTable, *, fast: bool, seed: int, asked: Collection[str] | None = None
 ) -> list[Page]:
     """Choose pages and parameters for a table, and say why the book's other pages are left out.
 
-    The full profile takes the paper's replications, the fast one a tenth; either takes fewer where the table
-    is so large that a page would replay for longer than `SECONDS`.  The landscape's are redraws, as many as
-    the recommendation's, and the same ones, so that a report gives each share once.  Chapters run at their
-    own parameters, in the fast profile only those that are asked for.
+    The full profile takes the paper's replications, the fast one a tenth.  On a table on which these take
+    longer than `SECONDS_OF_REPORT`, a page replays less and says what; where even `FEWEST` replications do,
+    it is left out.  The landscape's are redraws, as many as the recommendation's, and the same ones, so that
+    a report gives each share once.  Chapters run at their own parameters, in the fast profile only those
+    that are asked for.
 
     Examples
     --------
@@ -176,33 +163,32 @@ def plan(
     >>> planned.page, planned.parameters["replications"], planned.reason
     ('online-results', 10, None)
     """
-    profile, arms = "fast" if fast else "full", experiments.structured_subset(table)
-    part, k, seed = 10 if fast else 1, table.n_arms, _validation.seed(seed)
-    rho = _budgets(arms, experiments.IDENTIFICATION_RHO)
-    full_rho = _budgets(table, experiments.FULL_SET_RHO)
+    arms = experiments.structured_subset(table)
+    part = 10 if fast else 1
+    seed = _validation.seed(seed)
+    k = table.n_arms
+
     redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
-    # four methods at every budget, and those along a run, if every pull is of the cheapest arm
-    online = PULL * (4 * sum(experiments.ONLINE_RHO) + 8 * experiments.ONLINE_RHO[-1])
-    online *= float(table.costs.sum() / table.costs.min())
-    # all configurations have a fifth of the replications
-    found = _found_seconds(arms, rho) + _found_seconds(table, full_rho) / 5
-    wanted: list[tuple[int, float, dict[str, Any]]] = [
-        (REDRAWS, redraw, {}),
-        (100 // part, online, {"rho": list(experiments.ONLINE_RHO)}),
-        (500 // part, found, {"rho": rho, "full_rho": full_rho}),
+    rho = {
+        "rho": _budgets(arms, experiments.IDENTIFICATION_RHO),
+        "full_rho": _budgets(table, experiments.FULL_SET_RHO),
+    }
+    wanted: list[tuple[int, dict[str, Any]]] = [
+        (min(REDRAWS, max(FEWEST, int(SECONDS_OF_REPORT / redraw))), {}),
+        (100 // part, {"rho": list(experiments.ONLINE_RHO)}),
+        (500 // part, rho),
     ]
-    planned = []
-    for name, (replications, seconds, parameters) in zip(SECTIONS, wanted, strict=True):
-        page, fitting = Page(page=name, parameters={}), int(SECONDS[profile] / seconds)
-        if fitting >= LEAST[profile]:
-            page.parameters = {"replications": min(replications, fitting), "seed": seed, **parameters}
-        else:
-            page.status = "left out"
-            page.reason = (
-                f"{LEAST[profile]} replications on {k:,} configurations take more than the "
-                f"{SECONDS[profile]:,.0f} s that a page may take"
-            )
-        planned.append(page)
+    planned = [
+        Page(page=name, parameters={"replications": replications, "seed": seed, **parameters})
+        for name, (replications, parameters) in zip(SECTIONS, wanted, strict=True)
+    ]
+    eliminate = len(experiments.IDENTIFICATION) * FEWEST * estimate_elimination(k)
+    if eliminate > SECONDS_OF_REPORT:
+        planned[-1] = _left_out(
+            SECTIONS[-1],
+            f"{FEWEST} replications on {k:,} configurations take {eliminate:,.0f} s or more, and a page may "
+            f"take {SECONDS_OF_REPORT:.0f} s",
+        )
     planned += [_plan_chapter(name, fast and name not in (asked or ()), seed) for name in CHAPTERS]
     if asked is None:
         planned += [_left_out(name, f"it is about {what}") for name, what in FIXED.items()]
