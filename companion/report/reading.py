@@ -165,7 +165,7 @@ def _decide(parameters: str) -> list[Any]:
     for node in ast.parse(parameters).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
             default = ast.unparse(node.value)
-            return [_hidden_cell("own_table", "written_for", f"dataset, default={default}")]
+            return [_hidden_cell("pages.own_table", "written_for", f"dataset, default={default}")]
     return []
 
 
