@@ -33,11 +33,15 @@ REMEDY = "-> run: make results"
 
 
 class Result(NamedTuple):
-    """A result: what is called for each of its parts, with which arguments, and the tables behind it."""
+    """A result: what is called for each of its parts, with which arguments, and the tables behind it.
+
+    One that is ``passing`` is there only as long as it is being computed.
+    """
 
     part: Callable[..., pd.DataFrame]
     arguments: Callable[[], list[tuple[Any, ...]]]
     tables: tuple[str, ...]
+    passing: bool
 
     def files(self) -> list[Path]:
         """The records of each table, or its card, which has their checksum."""
@@ -73,7 +77,10 @@ def few(name: str) -> list[tuple[Any, ...]]:
 
 
 def stored(
-    name: str, arguments: Callable[[], list[tuple[Any, ...]]], tables: Sequence[str] = ()
+    name: str,
+    arguments: Callable[[], list[tuple[Any, ...]]],
+    tables: Sequence[str] = (),
+    passing: bool = False,
 ) -> Callable[[Part], Part]:
     """Make a function the part of a result.
 
@@ -85,10 +92,12 @@ def stored(
         Gives those of each part that this machine has the data for.
     tables : sequence of str
         Names in the catalogue.
+    passing : bool
+        Whether it may be absent, since it is kept only while another result is computed.
     """
 
     def registered(part: Part) -> Part:
-        RESULTS[name] = Result(part, arguments, tuple(tables))
+        RESULTS[name] = Result(part, arguments, tuple(tables), passing)
         return part
 
     return registered
@@ -147,6 +156,18 @@ def read_result(name: str) -> pd.DataFrame:
     if entry["data"] != RESULTS[name].checksums()["data"]:
         raise CobanditError(f"{path} was made from other data than there are now {REMEDY}")
     return pd.read_parquet(path)
+
+
+def expected() -> list[str]:
+    """Return the names of the results that have to be stored, and of passing ones that are.
+
+    Examples
+    --------
+    >>> from companion.stored import results
+    >>> "posterior" in expected()
+    True
+    """
+    return [name for name, result in RESULTS.items() if not result.passing or name in manifest()]
 
 
 def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:

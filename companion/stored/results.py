@@ -120,7 +120,7 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, kind=kind, number=number)
 
 
-@stored("waiting", partial(numbers_in, "waiting"))
+@stored("waiting", partial(numbers_in, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
     """Draw and play a table that no page looks at before all that are wanted are there.
 
@@ -342,8 +342,9 @@ def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
     """
     outcomes: list[Verification] = []
     whole: dict[str, pd.DataFrame] = {}
-    for name, result in RESULTS.items():
-        outcome, frame = kept.compare(name, kept.few(name) if fast else result.arguments(), **how)
+    for name in kept.expected():
+        parts = kept.few(name) if fast else RESULTS[name].arguments()
+        outcome, frame = kept.compare(name, parts, **how)
         outcomes.append(outcome)
         if frame is not None:
             whole[name] = frame
@@ -368,7 +369,7 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
     workers : int
         Processes.
     """
-    names = [_validation.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or list(RESULTS)
+    names = [_validation.choice(name, "result", [*RESULTS, "ledger"]) for name in names] or kept.expected()
     for name in [name for name in names if name != "ledger"]:
         result, start = RESULTS[name], time.perf_counter()
         if not (arguments := result.arguments()):

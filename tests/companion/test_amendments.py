@@ -19,7 +19,7 @@ RECORD = {
         93647da8f792 bd9d51caed61 41370ba8c963 e632711f73d2 d81decaef6e2
         892e83b43770 14c48f0f1b1a 9083d1510c47 5f4f2efea664 e85504fb15ce
         c5bae96ab0e6 d14d7e27f8a3 aad38ba06406 75f5feea7657 5a7ab3720faa
-        8c27f3125858
+        8c27f3125858 b88b83a947c6 a28a49e75b9b
     """,
     "protocol-first.md": """
         c6d5c5e4e1d2 17932734ca34 acef43713942 99e4f82faea9 bb3096f3f3cd
