@@ -230,6 +230,7 @@ def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -
     Marks are those of the front, in pixels.
     """
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
+    taken += [line.get_window_extent().padded(1) for line in ax.lines if line.get_linestyle() == "--"]
     for name in names:
         found = []
         for alignment, right, vertical, up in PLACES:

@@ -107,7 +107,11 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
         limits = cell.get("unseen", cell["mean"] * np.nan)
         rho, seen = cell["rho"], limits.isna()
         ax.plot(rho, cell["mean"].where(seen), label=label, **style)
-        ax.fill_between(rho, cell["low"].where(seen), cell["high"], color=style["color"], alpha=0.2, lw=0)
+        low, high = cell["low"].where(seen), cell["high"]
+        if len(cell) > 1:
+            ax.fill_between(rho, low, high, color=style["color"], alpha=0.2, lw=0)
+        else:  # a band of one budget would have no width
+            ax.vlines(rho, low, high, color=style["color"], alpha=0.5)
         if "unseen" in cell:
             ax.plot(rho[~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
 

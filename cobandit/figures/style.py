@@ -200,6 +200,19 @@ def show_power(value: float) -> str:
     return f"10{raised}" if digits == "1.0" else f"{digits} · 10{raised}"
 
 
+def show_plain(value: float) -> str:
+    """Write a number at an axis: as it is within seven digits, beyond them as a power of ten.
+
+    Examples
+    --------
+    >>> show_plain(0.98), show_plain(1_160_000), show_plain(3e10), show_plain(1e-6)
+    ('0.98', '1,160,000', '3 · 10¹⁰', '10⁻⁶')
+    """
+    if value == 0 or 1e-5 < abs(value) < 1e7:
+        return f"{value:,.10g}"
+    return show_power(value).replace(".0 ·", " ·")
+
+
 def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     """Make an axis logarithmic, with plain numbers; call it when everything is drawn.
 
@@ -216,9 +229,9 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()
     if high < NARROW * low:
-        axis.set_major_locator(MaxNLocator(4))
+        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axis.set_major_formatter(lambda value, _: show_plain(value))
         return
     # three labels at least, and no crowd
     choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 3: (1, 2, 3, 5, 7), 1: range(1, 10)}
@@ -237,15 +250,15 @@ def plain_numbers(axis: Axis) -> None:
     '200,000'
     """
     _, high = axis.get_view_interval()
-    if 1000 <= high < 1e8:
-        axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    if 1000 <= high < 1e7:
+        axis.set_major_formatter(lambda value, _: show_plain(value))
 
 
 def plain_log(axis: Axis, digits: Sequence[int]) -> None:
     """Put plain numbers that begin with these digits at a logarithmic axis."""
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_major_formatter(lambda value, _: show_plain(value))
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

@@ -101,6 +101,10 @@ def _width(tables: Sized) -> float:
 
 
 def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
+    if cells.empty:
+        ax.annotate(
+            "not replayed", (0.5, 0.5), xycoords="axes fraction", ha="center", color=FAINT, fontsize="small"
+        )
     for method, line in cells.groupby("method", sort=False):
         look, line = method_style(str(method)), line.sort_values("rho")
         shown = line[line["mean"] > 0] if logarithmic else line  # no logarithm of an error that no run made
