@@ -371,10 +371,11 @@ class ParetoRace(Once):
 
     The **cost** is one more thing that is compared, so that what is returned is what is worth its money.
     It is observed like a score (`tell`), and of a pair the cheaper one is above.  Its tolerance is an amount
-    a in the user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`, and beats it
-    by more than the tolerance if it does so in every objective, at such a cost.  Costs have no largest size
-    that is known, so that of a pair the larger of the two means stands for it; and a difference that is the
-    same on every instance, as of declared costs or of prices per call, is exact (`compare_costs`).  With
+    a in the user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.  One that is
+    returned is dominated by more than the tolerance by none that costs no more; a cheaper one that alone
+    covers another may stay beside a better one of about its cost.  Costs have no largest size that is known,
+    so that of a pair the larger of the two means stands for it; and a difference that is the same on every
+    instance, as of declared costs or of prices per call, is exact (`compare_costs`).  With
     ``front="objectives"`` costs are charged, and not compared: the question of the paper.
 
     The threshold :math:`z_m` allows for m near ties, each at every look (`find_thresholds`), and m is counted

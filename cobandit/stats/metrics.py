@@ -187,8 +187,7 @@ def beyond_tolerance(
     The promise of `cobandit.ParetoRace` is that every arm is covered within :math:`\tau`, that none that is
     returned is dominated by more than :math:`\tau` by another one that is, and by more than
     :math:`2 \tau` by any.  If it compares costs, an arm is only covered by one whose cost is within the
-    tolerance of costs, and none that is returned is so dominated by another one that is whose cost is, or by
-    any that costs no more.
+    tolerance of costs, and only dominated by one that costs no more.
 
     Parameters
     ----------
@@ -215,11 +214,11 @@ def beyond_tolerance(
     """
     masks = np.asarray(returned, dtype=np.bool_)
     dominated_by = margins(means)[0]
-    near = no_dearer = np.ones(dominated_by.shape, dtype=np.bool_)
+    near = no_dearer = None
     if costs is not None:
         near = find_affordable(costs, cost_tolerance)
         no_dearer = find_affordable(costs)
-    dominated_by = np.where(near, dominated_by, 0.0)
+        dominated_by = np.where(no_dearer, dominated_by, 0.0)
     among = np.array([dominated_by[np.ix_(mask, mask)].max(initial=0.0) for mask in masks])
     uncovered = cover(masks, means, near) - tolerance
     dominated = np.maximum(among - tolerance, excess(masks, means, no_dearer) - 2 * tolerance)
