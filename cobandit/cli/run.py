@@ -20,9 +20,11 @@ from rich.text import Text
 
 from cobandit.cli import console, plain, print_lines
 from cobandit.cli.advise import print_advice
+from cobandit.errors import CobanditError
 
 if TYPE_CHECKING:
     from cobandit.live import Progress, Run
+    from cobandit.policies.asktell import AskTell
 
 #: Seconds between two pictures, lines of events, and configurations that are named.
 EVERY, EVENTS, NAMED = 0.2, 5, 8
@@ -109,6 +111,20 @@ def describe(progress: Progress) -> list[str]:
     return lines
 
 
+def read_question(policy: AskTell) -> dict[str, Any]:
+    """Read off a method what `recommend` has to be asked for the same front."""
+    from cobandit.policies.pareto_race import ParetoRace
+
+    if not isinstance(policy, ParetoRace):
+        return {"about": "benchmark", "ignores_cost": True}
+    return {
+        "about": "benchmark",
+        "tolerance": policy.tolerance,
+        "cost_tolerance": policy.cost_tolerance,
+        "ignores_cost": not policy.compares_cost,
+    }
+
+
 def print_end(done: Run, out: Console) -> None:
     """Print what a run came to: one answer, the set that its method returns, with what that means."""
     import cobandit as cb
@@ -123,13 +139,8 @@ def print_end(done: Run, out: Console) -> None:
     lines = [f"spent {amount(done.spent)}{of} {plan.cost.unit}{inherited}", *done.losses]
     if done.prices:
         lines.append(f"prices: {done.prices}")
-    given: dict[str, Any] = {"ignores_cost": True}
+    given = read_question(policy)
     if isinstance(policy, ParetoRace):
-        given = {
-            "tolerance": policy.tolerance,
-            "cost_tolerance": policy.cost_tolerance,
-            "ignores_cost": not policy.compares_cost,
-        }
         settled = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
         if within := describe_tolerance(policy.tolerance, policy.cost_tolerance, plan.cost.unit):
             settled += f" within {within} (each is returned, or at most so much better than one that is)"
@@ -153,7 +164,7 @@ def print_end(done: Run, out: Console) -> None:
     print_lines(out, *lines, "")
     if done.recommendation:  # which is about the plan's instances
         table = cb.read(done.table)
-        advice = cb.recommend(table, returned=done.recommendation, about="benchmark", **given)
+        advice = cb.recommend(table, returned=done.recommendation, **given)
         print_advice(advice, out)
 
 
@@ -231,14 +242,66 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
     signal.raise_signal(signal.SIGINT)
 
 
-def show(folder: Folder) -> None:
+#: Seconds between two pages of a run that goes on.
+PAGE_SECONDS = 30
+
+
+def show(
+    folder: Folder,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page that reloads itself, again and again while the run goes on."
+        ),
+    ] = None,
+) -> None:
     """Show how far a run is, which may be going on: what it spent, and the front so far.
 
     Example: [b]cobandit show runs/my-run[/b]
+    Example: [b]cobandit show runs/my-run --html run.html[/b]
     """
     from cobandit import live
 
-    print_lines(console(), *describe(live.read_progress(folder)))
+    out = console()
+    progress = live.read_progress(folder)
+    print_lines(out, *describe(progress))
+    if html is None:
+        return
+    said = False
+    try:
+        while progress.busy:
+            if _write_page(progress, html) and not said:
+                out.print(
+                    f"the page is at {html}; it follows the run as long as this goes on", soft_wrap=True
+                )
+                said = True
+            time.sleep(PAGE_SECONDS)
+            progress = live.read_progress(folder)
+    except KeyboardInterrupt:
+        return
+    if not _write_page(progress, html):
+        raise CobanditError(
+            f"{folder}: there are too few evaluations for a page. Continue the run, and ask again."
+        )
+    out.print(f"the page is at {html}", soft_wrap=True)
+
+
+def _write_page(progress: Progress, path: Path) -> bool:
+    """Write the page of a run as far as it is; return whether there is enough to compare."""
+    import cobandit as cb
+    from cobandit.figures.front_page import RunReport, write_front_page
+    from cobandit.live.status import tabulate_configurations, tabulate_evaluations
+
+    try:
+        table = tabulate_evaluations(progress)
+    except CobanditError:
+        return False
+    # before the first comparison there is no front to take over
+    returned = progress.front or None
+    advice = cb.recommend(table, returned=returned, **read_question(progress.stage.policy))
+    seconds = PAGE_SECONDS if progress.busy else None
+    write_front_page(advice, path, RunReport(describe(progress), tabulate_configurations(progress), seconds))
+    return True
 
 
 def rescore(

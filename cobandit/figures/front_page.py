@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -31,7 +31,25 @@ CHOSEN = "#e8722a"
 SETTLED, OPEN, BEATEN = "worth its cost, settled", "worth its cost, not settled", "beaten"
 
 
-def write_front_page(advice: Recommendation, path: str | Path) -> None:
+class RunReport(NamedTuple):
+    """What a page shows of the run whose evaluations it is about.
+
+    Attributes
+    ----------
+    lines : list of str
+        How far it is.
+    table : DataFrame
+        A row per configuration, as `cobandit.live.status.tabulate_configurations` makes it.
+    seconds : int or None
+        After how many the page loads itself again; None once the run is over.
+    """
+
+    lines: list[str]
+    table: pd.DataFrame
+    seconds: int | None
+
+
+def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | None = None) -> None:
     """Write a recommendation as one HTML file, with all that it needs inside.
 
     It shows the picture of `cobandit.figures.front` with values at each mark, a slider per objective that
@@ -43,6 +61,8 @@ def write_front_page(advice: Recommendation, path: str | Path) -> None:
     advice : Recommendation
     path : str or Path
         An existing file is replaced.
+    run : RunReport, optional
+        The run behind it, if there is one.
 
     Raises
     ------
@@ -71,6 +91,7 @@ def write_front_page(advice: Recommendation, path: str | Path) -> None:
         advice=advice,
         answer=answer(advice),
         table=write_table(advice, advice.arms),
+        run=run,
         runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         sortable=SORTABLE.read_text(encoding="utf-8"),
         # a name may hold </script>
