@@ -33,7 +33,7 @@ from companion.reconstruction import chain
 from companion.reconstruction.experiment import DEFAULT, play, read
 from companion.reconstruction.hierarchy import SETTINGS
 from companion.reconstruction.other import OTHER
-from companion.stored import kept, races
+from companion.stored import fronts, kept, races
 from companion.stored.kept import RESULTS as RESULTS
 from companion.stored.kept import Verification, differences, directory, read_result, store, stored
 from companion.stored.kept import recompute as recompute
@@ -233,6 +233,9 @@ stored("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(races.ra
 KINDS_OF = (*MEASURED, "synthetic-24")
 stored("race-kinds", lambda: list(product(KINDS_OF, races.KINDS_TOLERANCES)), KINDS_OF)(races.race_kinds)
 stored("swebench-race", each(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(races.race)
+stored("fronts", lambda: [(name, *both) for name, both in product(BUNDLED, fronts.TOLERANCES)], BUNDLED)(
+    fronts.race_both
+)
 stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
 stored("promises", promised.list_cells)(promised.try_cell)
 
