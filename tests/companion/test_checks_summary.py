@@ -112,9 +112,9 @@ OTHERS = {
         "allocation_constant",
         lambda n_arms, cost_ratio: 1.0,
     ),
-    "Reachable sets: where phases without a failure lead": (theory, "reachable_sets", no_set_but_all),
+    "Reachable sets: where phases without a failure lead": (bounds, "reachable_sets", no_set_but_all),
     "No method errs less for every cost vector": (
-        theory,
+        bounds,
         "least_error",
         lambda budget, least=bounds.least_error, **how: 3 * least(budget, **how),
     ),
@@ -148,8 +148,8 @@ OTHERS = {
     "Concentration of differences": (concentration, "exp", small_bound),
     "Pulls under feasible selection: 1/λ more": (optimism, "CoHVUCB", ten_more),
     "CoPSI once stays within its budget": (without_replacement, "largest_spend", lambda *args: 1.01),
-    "Lower bound on the cost of certainty": (theory, "least_evaluations", twice_as_many),
-    "Instances that no method can save in random order": (theory, "least_instances", twice_the_instances),
+    "Lower bound on the cost of certainty": (bounds, "least_evaluations", twice_as_many),
+    "Instances that no method can save in random order": (bounds, "least_instances", twice_the_instances),
     "Leave early only when certain: error probability": (without_replacement, "run_kernel", both_returned),
 }
 
@@ -165,8 +165,9 @@ def factor(tested, statement, constant):
 
 
 def scaled(monkeypatch, name, factor):
-    function = getattr(theory, name)
-    monkeypatch.setattr(theory, name, lambda *args, **named: factor * function(*args, **named))
+    module = bounds if hasattr(bounds, name) else theory
+    function = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args, **named: factor * function(*args, **named))
 
 
 def test_every_statement_has_a_test_that_it_can_fail():
