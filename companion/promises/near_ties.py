@@ -108,6 +108,38 @@ def copies(n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: flo
     return draw
 
 
+def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
+    """Draw models that are better the slower they are, each twice, alike in chance and nearly in speed."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        models = np.arange(n_arms // 2)
+        accuracy = np.tile(0.3 + step * models, 2)[:, None]
+        speed = np.concatenate([0.9 - 1.3 * step * models, 0.89 - 1.3 * step * models])
+        size = len(speed), n_instances
+        hardness = np.where(rng.random(size) < 0.6, rng.random(n_instances), rng.random(size))
+        fast = np.clip(speed[:, None] + rng.normal(0, 0.05, size) + rng.normal(0, 0.05, n_instances), 0, 1)
+        rewards = np.stack([hardness < accuracy, fast], axis=2).astype(np.float64)
+        return rewards, draw_costs(rng, len(speed), 100)
+
+    return draw
+
+
+def leader_and_losers(n_arms: int, n_followers: int, n_instances: int, ahead: float) -> Draw:
+    """Let the dearest be ahead of some by half a point more than so much, and of the others by anything."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        counts = np.full(n_arms, n_instances // 2)
+        counts[0] += round((ahead + 0.006) * n_instances)
+        losers = slice(n_followers + 1, None)
+        behind = rng.uniform(0.02, 0.4, n_arms)[losers]
+        counts[losers] -= np.round(behind * n_instances).astype(np.int64)
+        costs = draw_costs(rng, n_arms, 20)
+        costs[0] = 25.0
+        return draw_counts(rng, counts, n_instances)[:, :, None], costs
+
+    return draw
+
+
 def close_means(n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03) -> Draw:
     """Draw right and wrong in every objective, means around .6 with a standard deviation."""
 

@@ -64,6 +64,14 @@ _CELLS = {
     "50 copies, N = 500": Cell(near_ties.copies(50, 500), 0.0),
     "50 copies, tolerance 0.01": Cell(near_ties.copies(50, 500), 0.01),
     "50 copies, D = 2": Cell(near_ties.copies(50, 500, 2), 0.0),
+    "20 pairs of copies, D = 2, N = 500": Cell(near_ties.pairs_of_copies(40, 500, 0.02), 0.0),
+    "10 pairs of copies, D = 2, tolerance 0.01": Cell(near_ties.pairs_of_copies(20, 1000, 0.03), 0.01),
+    "30 followers of 99, half a point more, N = 800": Cell(
+        near_ties.leader_and_losers(100, 30, 800, 0.02), 0.02
+    ),
+    "8 followers of 29, half a point more, N = 1,500": Cell(
+        near_ties.leader_and_losers(30, 8, 1500, 0.0), 0.0
+    ),
     "100 close means, N = 500": Cell(near_ties.close_means(100, 500), 0.0),
     "100 close means, tolerance 0.02": Cell(near_ties.close_means(100, 500), 0.02),
     "100 close means, D = 2, tolerance 0.02": Cell(near_ties.close_means(100, 500, 2), 0.02),
