@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cache
-from math import inf, pi, sqrt
-from statistics import NormalDist
+from math import floor, inf, log, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from cobandit import _budget, _validation
 from cobandit.dominance import TIE
@@ -159,33 +159,51 @@ FIRST_LOOK, STEP = 20, 0.05
 UNSEEN = 3.0
 #: Rivals are within so many standard errors of the boundary, and nobody is so far above a candidate.
 NEAR = 2.0
-#: Near ties that are always allowed for, and rivals of a candidate per near tie beyond.
-LEAST_TIES, RIVALS_PER_TIE = 2, 4
+#: Others that are within so many standard errors of the boundary are in reach, and so many exact ties are.
+REACH, TIES_IN_REACH = 3.0, 0.9973
+#: Power of the share in reach by which rivals count, and how often they do where all are ties.
+SHARPNESS, WEIGHT = 12, 2
+#: Near ties that are always allowed for; rivals of a candidate per near tie, and candidates with rivals.
+LEAST_TIES, PER_TIE = 2, 8
+
+#: Standard errors by which chance alone lets pairs be decided before their differences as seen now would.
+ANTICIPATED = 0.5
 
 
-def count_near_ties(n_active: int, n_candidates: int, n_rivals: int) -> int:
+def count_near_ties(n_candidates: int, n_contested: int, n_rivals: int, n_reached: int, n_others: int) -> int:
     r"""Count the near ties that a look allows for.
 
-    .. math:: m = \max\Bigl\{2, \Bigl\lfloor r \max\Bigl\{\frac14, \frac rk\Bigr\} \Bigr\rfloor\Bigr\}
+    .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
+        \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    A candidate has r rivals on average.  All of them count where nearly everybody is a rival of everybody,
-    and a fourth where they are few among many: their statistics move together, and most are no exact ties.
+    A candidate has r rivals on average, c candidates have any, and a share q of the others is in a
+    candidate's reach in the objective in which most are.  Where all are equal, q is 0.9973, and every rival
+    counts twice: chances of discrete scores after a few instances are larger than `find_crossing_chances`
+    says.  Where means are spread by two standard errors, q is 0.82, and a fifth of the rivals count; by
+    three, a seventieth: most rivals are then no exact ties, and an eighth of them is counted.
 
     Parameters
     ----------
-    n_active, n_candidates : int
-        k, and how many of these are candidates.
+    n_candidates, n_contested : int
+        Candidates, and those that have a rival.
     n_rivals : int
-        Of all candidates together.
+        Rivals of all candidates together.
+    n_reached, n_others : int
+        Pairs of a candidate and another configuration that are in reach in the objective in which most are,
+        and all such pairs.
 
     Examples
     --------
-    >>> count_near_ties(100, 50, 50 * 90), count_near_ties(100, 6, 6 * 15), count_near_ties(3, 2, 4)
-    (81, 3, 2)
+    >>> count_near_ties(50, 50, 50 * 90, 50 * 98, 50 * 99), count_near_ties(6, 6, 6 * 40, 6 * 60, 6 * 99)
+    (164, 5)
+    >>> count_near_ties(40, 40, 40, 40, 40 * 39), count_near_ties(2, 2, 2, 2, 2)
+    (5, 2)
     """
-    a_part = n_rivals // (RIVALS_PER_TIE * n_candidates)
-    all_of_them = n_rivals * n_rivals // (n_candidates * n_candidates * n_active)
-    return max(LEAST_TIES, a_part, all_of_them)
+    if n_others == 0:
+        return LEAST_TIES
+    rivals = n_rivals / n_candidates
+    weight = WEIGHT * min(1.0, n_reached / (TIES_IN_REACH * n_others)) ** SHARPNESS
+    return max(LEAST_TIES, n_contested // PER_TIE, floor(rivals / PER_TIE), floor(rivals * weight))
 
 
 def next_look(depth: int, n_instances: int) -> int:
@@ -199,13 +217,26 @@ def next_look(depth: int, n_instances: int) -> int:
     return min(n_instances, max(FIRST_LOOK, depth + max(1, int(STEP * depth))))
 
 
+class Others(NamedTuple):
+    """Where the others are, seen from one configuration.
+
+    ``is_candidate``: none is above it by two standard errors in every objective; ``rivals`` (k,): whether
+    each is within two standard errors of covering it; ``reached`` (k, C): whether it is within three in one
+    of the C compared quantities.
+    """
+
+    is_candidate: bool
+    rivals: NDArray[np.bool_]
+    reached: NDArray[np.bool_]
+
+
 def place_others(
     above: NDArray[np.float64],
     above_error: NDArray[np.float64],
     within: NDArray[np.float64],
     within_error: NDArray[np.float64],
-) -> tuple[bool, NDArray[np.bool_]]:
-    """Return whether nobody is far above one configuration, and which others are its rivals.
+) -> Others:
+    """Place the others as seen from one configuration.
 
     Parameters
     ----------
@@ -217,12 +248,14 @@ def place_others(
     Examples
     --------
     >>> errors = np.full((3, 1), 0.1)
-    >>> place_others(*2 * (np.array([[0.1], [-0.1], [-0.5]]), errors))
+    >>> others = place_others(*2 * (np.array([[0.1], [-0.1], [-0.5]]), errors))
+    >>> others.is_candidate, others.rivals
     (True, array([ True,  True, False]))
     """
     levels = NEAR * within_error
     rivals = np.all(within >= -levels, axis=1) & np.any(within < levels, axis=1)
-    return not np.all(above >= NEAR * above_error, axis=1).any(), rivals
+    is_candidate = not np.all(above >= NEAR * above_error, axis=1).any()
+    return Others(is_candidate, rivals, np.abs(within) < REACH * within_error)
 
 
 def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
@@ -266,23 +299,28 @@ def list_looks(n_instances: int) -> NDArray[np.int64]:
     return np.array(looks)
 
 
-def find_crossing_chance(threshold: ArrayLike, n_instances: int) -> NDArray[np.float64]:
-    r"""Find the chance that one exact tie is ever above zero by so many standard errors.
+#: The first look is allotted as much of the error as growth of n by this part of it.
+FIRST_GROWTH = 0.3
+
+
+def find_crossing_chances(thresholds: ArrayLike, n_instances: int) -> NDArray[np.float64]:
+    r"""Find the chances that one exact tie is first above its threshold at each look.
 
     .. math::
 
-        P(z) = 1 - \Phi(z) + z\, \varphi(z) \sum_t \frac{\Delta_t}{2}\, e^{-0.583\, z \sqrt{\Delta_t}},
-        \qquad \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
+        P_1 = 1 - \Phi(z_1), \qquad
+        P_t = z_t\, \varphi(z_t)\, \frac{\Delta_t}{2}\, e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
+        \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
     Over its standard error a mean difference of zero is, from look to look, a stationary Gaussian process in
     the clock :math:`\log(n / (N - n))`, the Brownian bridge of a finite population; this is Siegmund's
-    approximation of its first passage, seen at the looks below N only.  It agrees with simulations to a tenth
-    for chances up to one in twenty.
+    approximation of its first passage, seen at the looks below N only.  Their sum agrees with simulations to
+    a fifth for chances up to one in twenty.
 
     Parameters
     ----------
-    threshold : array_like
-        z, of any shape.
+    thresholds : array_like, shape (L, ...)
+        Standard errors at each look before the last one.
     n_instances : int
         N.
 
@@ -293,58 +331,73 @@ def find_crossing_chance(threshold: ArrayLike, n_instances: int) -> NDArray[np.f
 
     Examples
     --------
-    >>> find_crossing_chance([2.69, 3.18], 300).round(4)
-    array([0.0504, 0.0126])
+    >>> constant = np.full(len(list_looks(300)) - 1, 2.69)
+    >>> find_crossing_chances(constant, 300).sum().round(4).item()
+    0.0504
     """
-    z = np.asarray(threshold, dtype=np.float64)
+    z = np.asarray(thresholds, dtype=np.float64)
     looks = list_looks(n_instances)[:-1]
     steps = np.diff(np.log(looks / (n_instances - looks)))
-    discrete = np.exp(-0.583 * z[..., None] * np.sqrt(steps))
-    rate = (steps / 2 * discrete).sum(axis=-1)
-    density = np.exp(-(z**2) / 2) / sqrt(2 * pi)
-    tails = np.array([NormalDist().cdf(-each) for each in z.ravel()]).reshape(z.shape)
-    chance: NDArray[np.float64] = tails + z * density * rate
-    return chance
+    steps = steps.reshape(-1, *[1] * (z.ndim - 1))
+    chances = np.empty_like(z)
+    chances[:1] = stats.norm.sf(z[:1])
+    density = np.exp(-(z[1:] ** 2) / 2) / sqrt(2 * pi)
+    chances[1:] = z[1:] * density * steps / 2 * np.exp(-0.583 * z[1:] * np.sqrt(steps))
+    return chances
 
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
     r"""Find the standard errors that 1, 2, ... exact ties exceed with probability ``error`` in all.
 
-    .. math:: z_m = P^{-1}(\text{error} / m)
+    .. math::
 
-    P is that of `find_crossing_chance`.
+        P_t(z_{mt}) = \frac{\text{error}}{m}\, \frac{s_t}{\sum_u s_u}, \qquad
+        s_t = \log\frac{n_t}{n_{t-1}}\, \sqrt{n_t}\, \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
+        s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
+
+    The error is spent as the root of n grows: the first instances tell hardly anybody apart, whatever the
+    threshold.  Less of it is spent the fewer instances are left to be saved.
 
     Returns
     -------
-    ndarray, shape (most,)
+    ndarray, shape (L, most)
+        A row per look before the last one (`list_looks`), with the chances of `find_crossing_chances`.
 
     Examples
     --------
-    >>> find_thresholds(300, 4, 0.05).round(2)
-    array([2.69, 2.95, 3.09, 3.18])
+    >>> find_thresholds(300, 4, 0.05)[[0, 20, 40]].round(2)
+    array([[2.65, 2.87, 3.  , 3.09],
+           [2.55, 2.83, 2.99, 3.09],
+           [2.51, 2.79, 2.95, 3.05]])
     """
-    allowed = error / np.arange(1, most + 1)
-    low = np.zeros(most)
-    high = np.full(most, 10.0)
+    looks = list_looks(n_instances)[:-1]
+    growth = np.diff(np.log(looks), prepend=log(FIRST_LOOK) - FIRST_GROWTH)
+    spent = growth * np.sqrt(looks) * (1 - looks / n_instances)
+    allowed = (spent / spent.sum())[:, None] * error / np.arange(1, most + 1)
+    low = np.ones(allowed.shape)
+    high = np.full(allowed.shape, 10.0)
     for _ in range(50):
         middle = (low + high) / 2
-        too_low = find_crossing_chance(middle, n_instances) > allowed
+        too_low = find_crossing_chances(middle, n_instances) > allowed
         low = np.where(too_low, middle, low)
         high = np.where(too_low, high, middle)
     high.flags.writeable = False
     return high
 
 
-def widen(threshold: float, depth: int) -> float:
+def widen(threshold: float, depth: int, n_instances: int) -> float:
     """Widen a normal quantile to Student's, to first order, since variances are estimated.
+
+    The part of the instances that is seen is known, and only the variance on the others is estimated.
 
     Examples
     --------
-    >>> round(widen(3.0, 20), 3), round(widen(3.0, 300), 3)
-    (3.375, 3.025)
+    >>> round(widen(3.0, 20, 10**9), 3), round(widen(3.0, 200, 400), 3)
+    (3.375, 3.019)
     """
-    return threshold * (1 + (threshold * threshold + 1) / (4 * depth))
+    unseen = 1 - depth / n_instances
+    return threshold * (1 + unseen * (threshold * threshold + 1) / (4 * depth))
 
 
 class ParetoRace(Once):
@@ -360,8 +413,8 @@ class ParetoRace(Once):
         \hat\sigma_{ij}^{(d)} = \frac{\hat s_{ij}^{(d)}}{\sqrt n} \Bigl(1 - \frac nN\Bigr)^{1/2}, \qquad
         \hat s^2 = \frac1n \Bigl(\tfrac14
             + \max\Bigl\{1, \sum_{q \le n} \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr\}\Bigr), \\
-        h = z_m \Bigl(1 + \frac{z_m^2 + 1}{4n}\Bigr)
-            \max\Bigl\{\hat\sigma,\, \frac{z_m}{n} \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
+        h = z \Bigl(1 + \frac{z^2 + 1}{4n} \Bigl(1 - \frac nN\Bigr)\Bigr)
+            \max\Bigl\{\hat\sigma,\, \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
 
     j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and somewhere above (the standard
     order), certainly covers it within the tolerance :math:`\tau` if :math:`\hat\delta - h + \tau` is, and
@@ -378,19 +431,23 @@ class ParetoRace(Once):
     instance, as of declared costs or of prices per call, is exact (`compare_costs`).  With
     ``front="objectives"`` costs are charged, and not compared: the question of the paper.
 
-    The threshold :math:`z_m` allows for m near ties, each at every look (`find_thresholds`), and m is counted
-    anew at each look.  A *candidate* is an active i that nobody is above by two standard errors in every
-    objective; a *rival* of i is a j that is within two standard errors of covering it just so:
+    The threshold z of a look allows for m near ties (`find_thresholds`), and m is counted anew at each look.
+    A *candidate* is an active i that nobody is above by two standard errors in every objective; a *rival* of
+    i is a j that is within two standard errors of covering it just so:
 
     .. math::
 
         \Bigl|\min_d \frac{\hat\delta_{ij}^{(d)} + \tau^{(d)}}{\hat\sigma_{ij}^{(d)}}\Bigr| < 2, \qquad
-        m = \max\Bigl\{2, \Bigl\lfloor r \max\Bigl\{\frac14, \frac rk\Bigr\} \Bigr\rfloor\Bigr\},
+        m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
+            \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\},
 
-    with r rivals of a candidate on average, of k active configurations (`count_near_ties`).  So a list of
-    prompts that hardly differ is raced with more caution than one with a few clear leaders, and with less as
-    configurations leave.  The second term of h stands for differences that are rare and have not been seen:
-    where :math:`z^2 / 3` of them are to be expected, none is seen with probability :math:`e^{-z^2 / 3}`.
+    with c candidates that have a rival, r rivals of a candidate on average, and q the share of the others
+    that are within three standard errors of the boundary in one objective, the one with the largest share
+    (`count_near_ties`).  A rival that left, and that i certainly covers, is counted as long as i is active:
+    the luckiest of many ties is the last to leave.  So a list of prompts that hardly differ is raced with
+    more caution than one with a few clear leaders.  The second term of h stands for differences that are rare
+    and have not been seen: where :math:`z^2 / 3` of them are to be expected, none is seen with probability
+    :math:`e^{-z^2 / 3}`.
 
     If every comparison was right, every configuration is covered within :math:`\tau` by one that is returned;
     none that is returned is dominated by more than :math:`\tau` by another one that is, or by more than
@@ -471,7 +528,7 @@ class ParetoRace(Once):
     >>> while (arm := race.ask()) is not None:
     ...     race.tell(arm, rewards[arm])
     >>> race.status, race.recommend(), race.pulls, race.spent
-    ('settled', array([0, 1]), array([26, 20, 26]), 132.0)
+    ('settled', array([0, 1]), array([27, 20, 27]), 134.0)
     """
 
     label = "Pareto race"
@@ -516,11 +573,14 @@ class ParetoRace(Once):
         self._starts = find_starts(self.cluster, self.n_instances)  # of the units: instances, or clusters
         self._largest_size = int(np.diff(self._starts).max())
         n_units = len(self._starts) - 1
-        #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, shape (K,) or longer.
-        self.thresholds = find_thresholds(n_units, max(LEAST_TIES, self.n_arms), self.error)
+        #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, a row for each look
+        #: before the last one, shape (L, 2 K) or longer.
+        self.thresholds = find_thresholds(n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error)
         self.depth = 0
         self._reached = 0  # in the order of the units: more than the depth if some are left out
         self._coming: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] | None = None
+        self._looks = list_looks(n_units)
+        self._outdone = np.zeros(self.n_arms, dtype=np.int64)  # rivals of each that left below it
         self._standing = Standing(self.costs)
         self._sums = np.zeros((self.n_arms, self.n_objectives))
         self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
@@ -700,7 +760,10 @@ class ParetoRace(Once):
             self._reached = done + more
             self._coming = None
             if self.evidence or self.depth >= min(FIRST_LOOK, self._n_units):
-                self._standing.conclude(*self._calls(self._active, self.depth))
+                calls, strength = self._calls(self._active, self.depth)
+                self._standing.conclude(calls, strength)
+                if not self.evidence:
+                    self._count_outdone(calls)
                 self._active = self._standing.active
             if self.evidence:
                 self.evidence.release(self._active)
@@ -794,16 +857,38 @@ class ParetoRace(Once):
             amount * self._mean_size,
         )
 
+    def _place_all(self, active: NDArray[np.int64], depth: int) -> Iterator[tuple[int, Others]]:
+        """Yield each active one, by position, with where the others are; it is not among them itself."""
+        for a, row in enumerate(self._compare(active, depth)):
+            others = place_others(row.above, row.above_error, row.within, row.within_error)
+            others.rivals[a] = False
+            others.reached[a] = False
+            yield a, others
+
     def _count_ties(self, active: NDArray[np.int64], depth: int) -> int:
         """Count the near ties that are allowed for: m."""
-        candidates = 0
-        rivals = 0
-        for a, row in enumerate(self._compare(active, depth)):
-            is_candidate, near = place_others(row.above, row.above_error, row.within, row.within_error)
-            near[a] = False
-            candidates += is_candidate
-            rivals += is_candidate * int(near.sum())
-        return count_near_ties(len(active), candidates, rivals)
+        n_candidates = n_contested = n_rivals = n_others = 0
+        n_reached = np.zeros(self.n_objectives + self.compares_cost, dtype=np.int64)
+        for a, others in self._place_all(active, depth):
+            if not others.is_candidate:
+                continue
+            outdone = int(self._outdone[active[a]])
+            rivals = int(others.rivals.sum()) + outdone
+            n_candidates += 1
+            n_contested += rivals > 0
+            n_rivals += rivals
+            n_reached += others.reached.sum(axis=0) + outdone
+            n_others += len(active) - 1 + outdone
+        return count_near_ties(n_candidates, n_contested, n_rivals, int(n_reached.max()), n_others)
+
+    def _count_outdone(self, calls: Calls) -> None:
+        """Count, of each active one, the rivals that it certainly covers and that have just left."""
+        before = self._active
+        left = ~np.isin(before, self._standing.active) & ~self._standing.returned[before]
+        if self.depth == self._n_units or not left.any():
+            return
+        for a, others in self._place_all(before, self.depth):
+            self._outdone[before[a]] += int((others.rivals & calls.covered[:, a] & left).sum())
 
     def _calls(self, active: NDArray[np.int64], depth: int) -> tuple[Calls, NDArray[np.float64]]:
         """What would be certain at a depth, and how strong each is, by the differences seen so far."""
@@ -813,15 +898,18 @@ class ParetoRace(Once):
         calls = Calls(*(np.zeros((k, k), dtype=np.bool_) for _ in Calls._fields))
         threshold = 0.0
         if depth < self._n_units:
-            threshold = float(self.thresholds[self._count_ties(active, depth) - 1])
-        wide = widen(threshold, depth)
+            look = min(int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1)
+            threshold = float(self.thresholds[look, self._count_ties(active, depth) - 1])
+            if depth > self.depth:
+                threshold -= ANTICIPATED
+        wide = widen(threshold, depth, self._n_units)
         least = threshold * sqrt((1 - depth / self._n_units) / (UNSEEN * depth * self.depth))
         for a, row in enumerate(self._compare(active, depth)):
-            floor = least * row.varies
-            calls.dominated[a] = beats(row.above - wide * np.maximum(row.above_error, floor))
-            calls.covered[a] = beats(row.within - wide * np.maximum(row.within_error, floor))
+            floor_ = least * row.varies
+            calls.dominated[a] = beats(row.above - wide * np.maximum(row.above_error, floor_))
+            calls.covered[a] = beats(row.within - wide * np.maximum(row.within_error, floor_))
             if depth < self._n_units:  # afterwards nothing is left to wait for
-                calls.open[a] = beats(row.beyond + wide * np.maximum(row.within_error, floor))
+                calls.open[a] = beats(row.beyond + wide * np.maximum(row.within_error, floor_))
         for matrix in calls:
             np.fill_diagonal(matrix, False)
         strength = (self._sums[active] / self.depth).sum(axis=1)

@@ -1,6 +1,5 @@
 """The race: what follows from right comparisons, against brute force; protocol; what is known beforehand."""
 
-from fractions import Fraction
 from math import floor
 
 import numpy as np
@@ -17,7 +16,7 @@ from cobandit.policies.pareto_race import (
     Calls,
     Standing,
     arrange,
-    find_crossing_chance,
+    find_crossing_chances,
     find_thresholds,
     list_looks,
 )
@@ -132,50 +131,102 @@ def test_so_many_ties_cross_the_threshold_as_it_allows_for(n_instances):
     """Of 20,000 ties: within a fifth, and three standard errors, of what the formula says."""
     rng = np.random.default_rng(n_instances)
     looks = list_looks(n_instances)[:-1]
-    largest = np.full(20_000, -np.inf)
+    thresholds = find_thresholds(n_instances, 8, 0.1)[:, [0, 1, 3, 7]]
+    crossed = np.zeros((20_000, 4), dtype=bool)
     sums = np.zeros(20_000)
     left = 0.0
-    for look in looks:  # in the clock n / (N - n) the bridge has independent increments
-        clock = look / (n_instances - look)
+    for look, threshold in zip(looks, thresholds, strict=True):
+        clock = look / (n_instances - look)  # in which the bridge has independent increments
         sums += np.sqrt(clock - left) * rng.standard_normal(20_000)
         left = clock
-        np.maximum(largest, sums / np.sqrt(clock), out=largest)
-    for threshold in find_thresholds(n_instances, 8, 0.1)[[0, 1, 3, 7]]:
-        expected = float(find_crossing_chance(threshold, n_instances))
-        seen = float((largest > threshold).mean())
-        assert abs(seen - expected) < 0.2 * expected + 3 * np.sqrt(expected / 20_000)
+        crossed |= (sums / np.sqrt(clock))[:, None] > threshold
+    expected = find_crossing_chances(thresholds, n_instances).sum(axis=0)
+    assert expected == pytest.approx([0.1, 0.05, 0.025, 0.0125])
+    assert (abs(crossed.mean(axis=0) - expected) < 0.2 * expected + 3 * np.sqrt(expected / 20_000)).all()
 
 
-def count_ties(seen, tolerance, n_instances):
-    """Near ties that are allowed for, by definition, of rewards seen (n, K, D)."""
-    n, n_arms, _ = seen.shape
-    rivals = []
-    for i in range(n_arms):
-        above, count = False, 0
-        for j in set(range(n_arms)) - {i}:
-            x = seen[:, j] - seen[:, i]
-            scatter = np.maximum(((x - x.mean(axis=0)) ** 2).sum(axis=0), 1) + 0.25
-            error = np.sqrt(scatter * (1 - n / n_instances)) / n
-            above |= (x.mean(axis=0) / error).min() >= 2
-            count += abs(((x.mean(axis=0) + tolerance) / error).min()) < 2
-        if not above:
-            rivals.append(count)
-    mean = Fraction(int(sum(rivals)), len(rivals))
-    return max(2, floor(mean / 4), floor(mean * mean / n_arms))
+@pytest.mark.parametrize("n_instances", [21, 22, 60, 5000])
+def test_thresholds_rise_with_ties_and_spend_the_error_as_they_say(n_instances):
+    looks = list_looks(n_instances)
+    thresholds = find_thresholds(n_instances, 5, 0.05)
+    assert thresholds.shape == (len(looks) - 1, 5) and (np.diff(thresholds, axis=1) > 0).all()
+    growth = [0.3, *np.diff(np.log(looks[:-1]))]
+    spent = growth * np.sqrt(looks[:-1]) * (1 - looks[:-1] / n_instances)
+    expected = np.outer(spent / spent.sum(), 0.05 / np.arange(1, 6))
+    assert find_crossing_chances(thresholds, n_instances) == pytest.approx(expected)
+
+
+class Seen:
+    """What is known of pairs after n instances, by definition, of rewards seen (n, K, D)."""
+
+    def __init__(self, seen, tolerance, n_instances):
+        self.n, self.n_instances, self.tolerance = len(seen), n_instances, tolerance
+        x = seen[:, None] - seen[:, :, None]
+        self.differences = x.mean(axis=0)
+        scatter = np.maximum(((x - self.differences) ** 2).sum(axis=0), 1) + 0.25
+        self.errors = np.sqrt(scatter * (1 - self.n / n_instances)) / self.n
+        self.distances = (self.differences + tolerance) / self.errors
+
+    def is_rival(self, i, j):
+        return i != j and abs(self.distances[i, j].min()) < 2
+
+    def count_ties(self, active, outdone):
+        rivals, reached, others = [], [], 0
+        for i in active:
+            against = [j for j in active if j != i]
+            if any((self.differences[i, j] / self.errors[i, j]).min() >= 2 for j in against):
+                continue
+            rivals.append(sum(self.is_rival(i, j) for j in against) + outdone[i])
+            reached.append(sum(abs(self.distances[i, j]) < 3 for j in against) + outdone[i])
+            others += len(against) + outdone[i]
+        mean = sum(rivals) / len(rivals)
+        weight = 2 * min(1, np.max(sum(reached)) / others / 0.9973) ** 12
+        contested = sum(count > 0 for count in rivals)
+        return max(2, contested // 8, floor(mean / 8), floor(mean * weight))
+
+    def covers(self, i, j, z):
+        """Whether j certainly covers i."""
+        unseen = 1 - self.n / self.n_instances
+        least = z * np.sqrt(unseen / 3) / self.n
+        half = z * (1 + (z * z + 1) / (4 * self.n) * unseen) * np.maximum(self.errors[i, j], least)
+        return (self.differences[i, j] - half + self.tolerance).min() > 0
 
 
 @examples(20)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 30), st.sampled_from([0.0, 0.05, 0.3]))
 def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, tolerance):
+    """Also those that have left: with rivals of whoever drove them out."""
     rng = np.random.default_rng(seed)
-    means = rng.uniform(0.3, 0.6, (n_arms, 1, n_objectives))
-    rewards = np.clip(rng.normal(means, 0.2, (n_arms, 40, n_objectives)), 0, 1)
-    race = ParetoRace(np.ones(n_arms), n_objectives, 40, tolerance=tolerance, front="objectives")
-    while race.depth < FIRST_LOOK:
-        arm = race.ask()
-        race.tell(arm, rewards[arm, arm.number])
-    expected = count_ties(rewards[:, :FIRST_LOOK].transpose(1, 0, 2), tolerance, 40)
-    assert race._count_ties(np.arange(n_arms), FIRST_LOOK) == expected
+    means = rng.uniform(0.3, rng.uniform(0.31, 0.6), (n_arms, 1, n_objectives))
+    rewards = np.clip(rng.normal(means, 0.2, (n_arms, 80, n_objectives)), 0, 1)
+    race = ParetoRace(np.ones(n_arms), n_objectives, 80, tolerance=tolerance, front="objectives")
+    outdone = np.zeros(n_arms, dtype=int)
+    active, depth = np.arange(n_arms), 0
+    while (pull := race.ask()) is not None:
+        if race.depth > depth:
+            depth = race.depth
+            if depth >= FIRST_LOOK:
+                seen = Seen(rewards[:, :depth].transpose(1, 0, 2), tolerance, 80)
+                z = race.thresholds[
+                    list_looks(80).tolist().index(depth), seen.count_ties(active, outdone) - 1
+                ]
+                left = [j for j in active if race.settled[j] and not race._standing.returned[j]]
+                for i in active:
+                    outdone[i] += sum(seen.is_rival(i, j) and seen.covers(j, i, z) for j in left)
+                assert race._outdone.tolist() == outdone.tolist()
+                active = np.flatnonzero(~race.settled)
+                assert race._count_ties(active, depth) == seen.count_ties(active, outdone)
+        race.tell(pull, rewards[pull.key])
+
+
+def test_those_that_one_drove_out_are_counted_while_they_were_its_rivals():
+    """All but one are equal, and that one is ahead by the tolerance: each that leaves is counted."""
+    rng = np.random.default_rng(0)
+    counts = np.array([180, *[150] * 9])
+    right = rng.permuted(np.arange(300) < counts[:, None], axis=1).astype(float)
+    race = ParetoRace(np.linspace(1, 2, 10), 1, 300, tolerance=0.1, front="objectives")
+    play_once(race, right[:, :, None])
+    assert race._outdone[0] > 0 and (race._outdone[1:] <= 9).all()
 
 
 # ----------------------------------------------------------------------------- protocol and budget

@@ -117,14 +117,17 @@ def test_known_clusters_are_taken_and_parts_of_them_filled():
 
 @pytest.mark.parametrize("certified", [False, True])
 def test_what_is_to_come_is_told_in_whole_clusters(certified):
-    rewards, sizes = made_up(n_instances=300), [3] * 100
-    race = ParetoRace(np.ones(8), 2, 300, tolerance=0.05, cluster=label(sizes), certified=certified)
-    while race.depth < 30 and (pull := race.ask()) is not None:
-        race.tell(pull, rewards[pull.key])
-    expected = race.forecast()
-    assert (expected % 3 == 0).all() and (expected + race.pulls <= 300).all() and expected.any()
-    actual = len(play_once(race, rewards))
-    assert 0.4 < actual / expected.sum() < 2.5, (actual, expected)
+    expected = actual = 0
+    for seed in range(8):
+        rewards = made_up(n_instances=300, seed=seed)
+        race = ParetoRace(np.ones(8), 2, 300, tolerance=0.05, cluster=label([3] * 100), certified=certified)
+        while race.depth < 20 and (pull := race.ask()) is not None:
+            race.tell(pull, rewards[pull.key])
+        forecast = race.forecast()
+        assert (forecast % 3 == 0).all() and (forecast + race.pulls <= 300).all()
+        expected += forecast.sum()
+        actual += len(play_once(race, rewards))
+    assert 0.5 < actual / expected < 2, (actual, expected)
 
 
 def test_labels_are_checked():
@@ -145,10 +148,10 @@ def test_a_replay_of_a_table_with_clusters_is_that_of_their_sums():
     n, sizes = len(source.cluster), np.unique(source.cluster, return_counts=True)[1]
     assert (np.diff(source.cluster) >= 0).all() and len(set(sizes)) > 1
     rewards = source.feedback.rows[:, 2:].reshape(6, n, 1)
-    cell = GridCell(cb.spec("ParetoRace", tolerance=0.1), 1e9, 1e9, np.arange(5), 0)
+    cell = GridCell(cb.spec("ParetoRace", tolerance=0.02), 1e9, 1e9, np.arange(5), 0)
     runs = play_cell(source, cell, realised=False)
 
-    tolerance = 0.1 * sizes.mean() / sizes.max()
+    tolerance = 0.02 * sizes.mean() / sizes.max()
     joined = ParetoRace(np.ones(6), 1, len(sizes), tolerance=tolerance)
     feedback = share_instances(join(rewards, sizes), np.ones((6, 1)))
     alone = run_kernel(joined, feedback, 0, np.arange(5))

@@ -12,9 +12,11 @@ from cobandit.policies.cost_comparison import LEAST_SCATTER, compare_costs
 from cobandit.policies.pareto_race import (
     FIRST_LOOK,
     NEAR,
+    REACH,
     STEP,
     UNSEEN,
     count_near_ties,
+    list_looks,
     widen,
 )
 from cobandit.policies.tolerance_evidence import next_certified_look
@@ -118,8 +120,11 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 
 
 @inner
-def _place(sign, differences, errors, tolerances, costs, a, b, scale):
-    """Whether the arm at b is far above that at a, and whether it is a rival of it."""
+def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
+    """Whether the arm at b is far above that at a, and whether it is a rival of it.
+
+    Each quantity in which it is in reach is counted, the cost last.
+    """
     above, near, short = True, True, False
     for d in range(len(differences)):
         difference, level = sign * differences[d], NEAR * errors[d]
@@ -127,42 +132,68 @@ def _place(sign, differences, errors, tolerances, costs, a, b, scale):
         above = above and difference >= level
         near = near and distance >= -level
         short = short or distance < level
-    if costs.compared and (above or near):
+        n_reached[d] += abs(distance) < REACH * errors[d]
+    if costs.compared:
         margin = _compare_costs(costs, a, b, scale)
         level = NEAR * margin.within_error
         above = above and margin.cheaper >= NEAR * margin.cheaper_error
         near = near and margin.within >= -level
         short = short or margin.within < level
+        n_reached[-1] += abs(margin.within) < REACH * margin.within_error
     return above, near and short
 
 
 @inner
-def _count_ties(means, n, scale, tolerances, squares, costs):
+def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
     """Count the near ties that are allowed for: m."""
     k, n_objectives = means.shape
     differences, errors = np.empty((2, n_objectives))
-    candidates, n_rivals = np.ones(k, dtype=np.bool_), np.zeros(k, dtype=np.int64)
+    candidates, n_rivals = np.ones(k, dtype=np.bool_), outdone.copy()
+    n_reached = np.zeros((k, n_objectives + 1), dtype=np.int64)  # and of the cost, last
     for a in range(k):
+        n_reached[a] += outdone[a]
         for b in range(a + 1, k):
             _compare(means, n, scale, squares, a, b, differences, errors)
-            above, rival = _place(1.0, differences, errors, tolerances, costs, a, b, scale)
+            above, rival = _place(1.0, differences, errors, tolerances, costs, a, b, scale, n_reached[a])
             candidates[a] &= not above
             n_rivals[a] += rival
-            above, rival = _place(-1.0, differences, errors, tolerances, costs, b, a, scale)
+            above, rival = _place(-1.0, differences, errors, tolerances, costs, b, a, scale, n_reached[b])
             candidates[b] &= not above
             n_rivals[b] += rival
-    return count_near_ties(k, candidates.sum(), n_rivals[candidates].sum())
+    n_candidates, n_contested = candidates.sum(), (n_rivals[candidates] > 0).sum()
+    most_reached = n_reached[candidates].sum(axis=0).max()
+    n_others = n_candidates * (k - 1) + outdone[candidates].sum()
+    return count_near_ties(n_candidates, n_contested, n_rivals[candidates].sum(), most_reached, n_others)
 
 
 @inner
-def _call(means, n, p, squares, costs, calls):
+def _count_outdone(means, n, p, squares, costs, calls, left):
+    """Count, of each arm by position, the rivals that it certainly covers and that have just left."""
+    n_instances, tolerances, _, _, _, _ = p
+    scale = sqrt((1 - n / n_instances) / (n * n))
+    differences, errors = np.empty((2, means.shape[1]))
+    n_reached = np.zeros(means.shape[1] + 1, dtype=np.int64)
+    outdone = np.zeros(len(means), dtype=np.int64)
+    for b in np.flatnonzero(left):
+        for a in range(len(means)):
+            if calls[b, a] & COVERED > 0:
+                _compare(means, n, scale, squares, min(a, b), max(a, b), differences, errors)
+                sign = 1.0 if a < b else -1.0
+                outdone[a] += _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)[1]
+    return outdone
+
+
+@inner
+def _call(means, n, p, squares, costs, outdone, calls):
     """Fill what is certain of all pairs of arms, by position, as bits; given are their means (k, D)."""
-    n_instances, tolerances, thresholds, _, _ = p
+    n_instances, tolerances, looks, thresholds, _, _ = p
     k, n_objectives = means.shape
     scale, threshold = sqrt((1 - n / n_instances) / (n * n)), 0.0
     if n < n_instances:
-        threshold = thresholds[_count_ties(means, n, scale, tolerances, squares, costs) - 1]
-    least, wide = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n)), widen(threshold, n)
+        look = min(np.searchsorted(looks, n), len(thresholds) - 1)
+        threshold = thresholds[look, _count_ties(means, n, scale, tolerances, squares, costs, outdone) - 1]
+    least = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n))
+    wide = widen(threshold, n, n_instances)
     differences, halves = np.empty((2, n_objectives))
     asked = DOMINATED + COVERED + OPEN * (n < n_instances)  # afterwards nothing is left to wait for
     for a in range(k):
@@ -252,7 +283,7 @@ def _read_costs(arms, first, last, draws, terms, declared):
 @inner
 def _play(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and whether all are settled."""
-    n_instances, tolerances, _, (limit, affordable), (compared, share, amount) = p
+    n_instances, tolerances, _, _, (limit, affordable), (compared, share, amount) = p
     n_arms, n_objectives = seen.sums.shape
     certified = limit > 0.0
     declared = certified or not terms.realised  # as costs are compared
@@ -262,6 +293,7 @@ def _play(p, terms, draws, seen, returned):
     cost_sums, cost_squares = np.zeros((2, n_arms))
     covers, n_covers = np.zeros((n_arms, n_arms), dtype=np.bool_), np.zeros(n_arms, dtype=np.int64)
     calls = np.empty((n_arms, n_arms), dtype=np.uint8)
+    outdone = np.zeros(n_arms, dtype=np.int64)
     evidence = empty_evidence(n_arms if certified else 0, n_objectives, affordable)
     while len(arms) > 0:
         goal = min(n_instances, max(FIRST_LOOK, depth + max(1, floor(STEP * depth))))
@@ -301,10 +333,14 @@ def _play(p, terms, draws, seen, returned):
         else:  # at the end half-widths are zero, whatever the squares
             scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
             costs = Costs(compared, mean_costs, scatter, squares[-1], depth, share, amount)
-            _call(means, depth, p, squares, costs, calls)
+            _call(means, depth, p, squares, costs, outdone[arms], calls)
             if compared:
                 strength -= mean_costs / mean_costs.max()
         kept = _conclude(arms, strength, mean_costs, calls, covers, n_covers, returned)
+        if not certified and depth < n_instances:
+            left = ~returned[arms]
+            left[kept] = False
+            outdone[arms] += _count_outdone(means, depth, p, squares, costs, calls, left)
         arms, places = arms[kept], places[kept]
         if certified:
             release_purses(arms, evidence)
@@ -325,7 +361,8 @@ def _read(policy):
     if policy.evidence:
         evidence = policy.evidence.limit, policy.evidence.affordable
     of_cost = policy.compares_cost, policy.cost_margin.share, policy.cost_margin.amount
-    return policy.n_instances, policy.tolerances, policy.thresholds, evidence, of_cost
+    looks = list_looks(policy.n_instances)
+    return policy.n_instances, policy.tolerances, looks, policy.thresholds, evidence, of_cost
 
 
 register(
