@@ -106,7 +106,9 @@ def told(folder):
 
 
 def start(folder, address):
-    path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")])
+    root = Path(__file__).resolve().parents[2]
+    folders = [root / "tests", root / "data" / "scripts", os.environ.get("PYTHONPATH", "")]
+    path = os.pathsep.join(map(str, folders))
     local = {"PYTHONPATH": path, "LOCAL_BASE_URL": f"{address}/v1", "LOCAL_API_KEY": "none"}
     command = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
