@@ -105,6 +105,37 @@ def describe_shape(tables: EvaluationTable | Sequence[EvaluationTable]) -> str:
     )
 
 
+def count_shared(table: EvaluationTable) -> int:
+    """Count the instances of the evaluation split that all configurations have.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> count_shared(cb.load("synthetic-24"))
+    300
+    """
+    evaluated = table.rows[table.rows["split"] == "evaluation"]
+    return int((evaluated["instance"].value_counts() == table.n_arms).sum())
+
+
+def describe_shared(table: EvaluationTable) -> str:
+    """Say on how many instances methods compare that evaluate once; nothing if these are all.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> describe_shared(cb.load("synthetic-24"))
+    ''
+    """
+    evaluated = table.rows.loc[table.rows["split"] == "evaluation", "instance"].nunique()
+    shared = count_shared(table)
+    if shared == evaluated:
+        return ""
+    return (
+        f"Evaluating once compares on the {shared:,} of {evaluated:,} instances that all configurations have."
+    )
+
+
 def say_of_own(own: bool, *sentences: str) -> Markdown | None:
     """Show sentences on a table of the reader's, and nothing on those that the page was written for.
 

@@ -46,8 +46,8 @@ SMALL = {
 #: Two configurations and 150; one, two and four objectives; costs that are a millionfold apart or free;
 #: holes; exact ties; other scripts.
 TABLES = ("two", "four-objectives", "holes", "free", "ties", "millionfold", "other-scripts", "widest")
-#: All or one on the front; equal costs; long names: for the pages that show most of a table.
-MORE_TABLES = ("all-front", "one-front", "equal-costs", "long-names")
+#: All or one on the front; equal costs; long names; no instance in common: for pages that show most of one.
+MORE_TABLES = ("all-front", "one-front", "equal-costs", "long-names", "nothing-shared")
 SHOWING_MOST = ("your-data", "once")
 EVERY = [
     *((page, table) for page in SMALL for table in TABLES),

@@ -63,6 +63,18 @@ def draw_costs(n_arms, ratio, seed=0):
     return np.random.default_rng([seed, n_arms]).permutation(costs)
 
 
+def nothing_shared(n=120):
+    """Twelve configurations with so many holes that no instance has been evaluated with all of them."""
+    means = draw_means(12, 2)
+    scores = draw_scores(np.random.default_rng(5), means, n)
+    for instance in range(n):
+        scores[instance % len(scores), instance] = np.nan
+    costs = draw_costs(12, 10)[:, None] * np.ones((1, n))
+    return cb.EvaluationTable.from_arrays(
+        scores, costs, objectives=["accuracy", "brevity"], unit="USD", name="nothing-shared"
+    )
+
+
 def all_on_the_front(n=200):
     """Eight configurations, each better in one objective where it is worse in the other."""
     rise = np.linspace(0.1, 0.9, 8)
@@ -96,6 +108,7 @@ SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
     "dollars": lambda: build("dollars", draw_means(10, 1), 800, costs=draw_costs(10, 60)),
     "four-objectives": lambda: build("four-objectives", draw_means(12, 4), 100, costs=draw_costs(12, 10)),
     "holes": lambda: build("holes", draw_means(12, 2), 300, costs=draw_costs(12, 30), holes=0.4),
+    "nothing-shared": nothing_shared,
     "free": lambda: build(
         "free",
         draw_means(6, 2),
