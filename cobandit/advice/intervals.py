@@ -1,15 +1,19 @@
-"""Intervals of means and of steps between them, which stay within the range of scores (`mean_limits`)."""
+"""Intervals of means and of steps between them, which stay within the range of scores.
+
+About instances like these they are those of `mean_limits`, and about the benchmark those of
+`finite_mean_limits`: of no width where all of it is evaluated.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cobandit.advice.paired import Evaluations, Floats, Paired
-from cobandit.stats.limits import mean_limits
+from cobandit.advice.paired import Floats, Paired
+from cobandit.stats.limits import finite_mean_limits, mean_limits
 
 
 def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
-    """Give each mean its interval, one at a time, about instances like these.
+    """Give each mean its interval, one at a time.
 
     Parameters
     ----------
@@ -21,7 +25,7 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     -------
     low, high : ndarray, shape (K, D)
         Of a mean that is adjusted for instances on which it is missing, as far from it as the ends are from
-        the mean of its own instances.
+        the mean of its own instances, and not beyond what these leave possible on the benchmark.
 
     Examples
     --------
@@ -35,9 +39,14 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     for arms in compared.evaluations.blocks(np.arange(len(compared.means))):
         values, present = compared.evaluations.block(arms)
         for d, scores in enumerate(values[:-1]):
-            shift = compared.means[arms, d] - scores.sum(axis=1) / present.sum(axis=1)
-            found = _limits(compared.evaluations, scores, present, level)
-            ends[:, arms, d] = np.clip(found + shift, 0.0, 1.0)
+            sums = scores.sum(axis=1)
+            shift = compared.means[arms, d] - sums / present.sum(axis=1)
+            found = _limits(compared, scores, present, level) + shift
+            least, most = np.zeros(len(arms)), np.ones(len(arms))
+            if compared.finite:
+                least = sums / compared.n_instances
+                most = least + compared.missing[arms] / compared.n_instances
+            ends[:, arms, d] = np.clip(found, least, most)
     return ends[0], ends[1]
 
 
@@ -67,30 +76,41 @@ def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tup
     values, present = compared.evaluations.block([lower, upper])
     both = present.all(axis=0)
     gains = (values[:-1, 1] - values[:-1, 0]) * both
-    low, high = _limits(compared.evaluations, gains, np.broadcast_to(both, gains.shape), level, low=-1.0)
+    low, high = _limits(compared, gains, np.broadcast_to(both, gains.shape), level, low=-1.0)
     return low, high
 
 
-def _limits(
-    evaluations: Evaluations, scores: Floats, present: np.ndarray, level: float, low: float = 0.0
-) -> Floats:
+def _limits(compared: Paired, scores: Floats, present: np.ndarray, level: float, low: float = 0.0) -> Floats:
     """Give the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
 
     Of clusters each counts once, with the excess of all its instances over the mean, divided by the size of
-    the largest so that it stays in the range; limits are then as much too close to the mean.
+    the largest so that it stays in the range; limits are then as much too close to the mean.  Of a benchmark
+    as large a share of the clusters is missing as of the instances.
     """
+    evaluations = compared.evaluations
+    seen = present.sum(axis=1)
+    total = np.full(len(seen), compared.n_instances) if compared.finite else None
     if not evaluations.is_clustered:
         values, counts = _count(scores, present) if low == 0.0 else (scores, present.astype(float))
-        return np.array(mean_limits(values, counts, level, low=low))
-    mean = scores.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+        return _find_limits(values, counts, total, level, low)
+    mean = scores.sum(axis=1) / np.maximum(seen, 1)
     sizes = evaluations.gather(present)
     sums = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
     largest = np.maximum(sizes.max(axis=1), 1)
     there = sizes > 0
     pooled = mean[:, None] + sums / largest[:, None]
-    ends = np.array(mean_limits(pooled, there.astype(float), level, low=low))
-    widening = largest * there.sum(axis=1) / np.maximum(sizes.sum(axis=1), 1)
+    units = there.sum(axis=1)
+    if total is not None:
+        total = np.ceil(units * total / np.maximum(seen, 1))
+    ends = _find_limits(pooled, there.astype(float), total, level, low)
+    widening = largest * units / np.maximum(seen, 1)
     return np.clip(mean + (ends - mean) * widening, low, 1.0)
+
+
+def _find_limits(values: Floats, counts: Floats, total: Floats | None, level: float, low: float) -> Floats:
+    if total is None:
+        return np.array(mean_limits(values, counts, level, low=low))
+    return np.array(finite_mean_limits(values, counts, total, level, low=low))
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:

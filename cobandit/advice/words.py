@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from cobandit._text import amount
 from cobandit.advice.paired import find_worth
+from cobandit.dominance import TIE
 from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.tables.card import FREE
 
@@ -230,7 +231,7 @@ def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[
 
 def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) -> str:
     gain, low, high = (100 * row[f"more_{name}{end}"] for end in ("", "_low", "_high"))
-    interval_text = f" ({low:+.1f} to {high:+.1f})" if with_interval else ""
+    interval_text = f" ({low:+.1f} to {high:+.1f})" if with_interval and high - low > TIE else ""
     return f"{gain:+.1f} {name}{interval_text}"
 
 
@@ -435,7 +436,7 @@ def write_table(
     shown : DataFrame
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
-        Whether intervals stand behind means, and behind steps.
+        Whether intervals stand behind means, and behind steps, where these are not exact.
 
     Returns
     -------
@@ -451,7 +452,7 @@ def write_table(
     ['400', '63.82', '', '0.440 .392–.489', '0.851 .842–.857']
     """
     costs = shown["cost"].map(amount).mask(shown["has_made_up_cost"], "free")
-    factors = advice.front["times"].dropna().map("{:.3g}x".format)
+    factors = advice.front["times"].dropna().map("{:.3g}x".format).astype(object)
     columns = {
         "n": shown["instances"].map("{:,}".format),
         f"{advice.unit}/eval": costs,
@@ -461,7 +462,7 @@ def write_table(
         columns[name] = shown[name].map("{:.3f}".format)
         if intervals:
             ends = zip(shown[f"{name}_low"], shown[f"{name}_high"], strict=True)
-            columns[name] += [f" {interval(low, high)}" for low, high in ends]
+            columns[name] += [f" {interval(low, high)}" if high - low > TIE else "" for low, high in ends]
     steps = pd.Series(describe_steps(advice, step_intervals), index=advice.front.index)
     columns[STANDING] = standings(advice).reindex(shown.index)
     columns[STEP] = steps.reindex(shown.index, fill_value="")

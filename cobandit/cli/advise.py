@@ -318,7 +318,7 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
             break
 
     notes = [f"{len(likely) - len(shown)} more with --all"] if len(likely) > len(shown) else []
-    if with_intervals:
+    if with_intervals and not advice.exact:
         notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
     view = Table(box=box.SIMPLE_HEAD, padding=0, caption="; ".join(notes), caption_justify="left")
     view.add_column("configuration", min_width=len("configuration"), overflow="fold")

@@ -268,7 +268,8 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
     if len(arms) > len(members):
         entries.append(Line2D([], [], ls="", marker="o", ms=4, color=FAINT, label="beaten"))
     bar: dict[str, Any] = {"ls": "", "marker": "|", "ms": 12, "markeredgewidth": 0.8}
-    entries.append(Line2D([], [], color=INK, label=f"{level} interval, one mean at a time", **bar))
+    if not advice.exact:
+        entries.append(Line2D([], [], color=INK, label=f"{level} interval, one mean at a time", **bar))
     if np.any(advice.tolerance):
         entries.append(Patch(color=INK, alpha=0.1, label="within the tolerance"))
     if advice.choice is not None:

@@ -12,11 +12,16 @@ b it is Clopper and Pearson's, and as n grows its limits become as short as Stud
 
 On a benchmark of N instances, of which n were drawn without replacement, scores that are all a or b have
 the hypergeometric distribution.  For others, capital is bet against the claim (Waudby-Smith and Ramdas 2024).
+Limits come from an urn with the n scores and the worst one: the N - n others are drawn from it, and each is
+put back with another of its kind (Polya's urn, Lo 1988).  For scores that are all a or b that is the
+hypergeometric distribution again, and as N grows the shares of the draws become Gaffke's weights.
 
 References
 ----------
 N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
 variable, Mathematical Methods of Statistics 14, 451-467.
+
+A. Y. Lo (1988), A Bayesian bootstrap for a finite population, Annals of Statistics 16, 1684-1695.
 
 N. Vlassis, P. S. Thomas (2026), An exact distribution-free test for means of nonnegative random variables,
 arXiv:2607.08415.
@@ -30,6 +35,8 @@ Royal Statistical Society B 86, 1-27.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from math import log
 
 import numpy as np
@@ -47,6 +54,8 @@ STEPS = 100
 PRECISION = 1e-7
 #: A saddle point so close to zero that a ratio is replaced by its limit.
 NEAR = 1e-3
+#: So few missing scores are drawn from the urn, so many times, instead of approximated.
+FEW, DRAWS = 100, 4000
 
 
 def doubt_exceeds(
@@ -194,11 +203,140 @@ def mean_limits(
     ends = np.full((2, len(counts)), np.nan)
     some = counts.sum(axis=1) > 0
     for end, tail in zip(ends, ((1 - level) / 2, (1 + level) / 2), strict=True):
-        end[some] = _find_quantile(values[some], counts[some], tail, low, high)
+        end[some] = _find_mid_quantile(values[some], counts[some], tail, low, high)
     return ends[0], ends[1]
 
 
-def _find_quantile(values: Floats, counts: Floats, tail: float, low: float, high: float) -> Floats:
+def finite_mean_limits(
+    values: ArrayLike,
+    counts: ArrayLike,
+    n_instances: ArrayLike,
+    level: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> tuple[Floats, Floats]:
+    r"""Return the interval of each mean of all N scores, from some that were drawn without replacement.
+
+    Parameters
+    ----------
+    values, counts, low, high
+        As in `doubt_exceeds`.
+    n_instances : array_like of int, shape (k,) or ()
+        N, at least the number of scores of each sample.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : ndarray, shape (k,)
+        Both are the mean where all N scores are there, and NaN where a sample is empty.  Exact limits for
+        scores that are all ``low`` or ``high``, each of which the mean is beyond with probability at most
+        (1 - level) / 2.  For others, of means of draws from the urn.  Where more than a hundred scores are
+        missing, gamma variables of the same mean and variance take the place of their shares, and limits are
+        half a score further out, since shares come in steps.
+
+    Examples
+    --------
+    Fifty-six right answers of fifty-six, of a benchmark of 56, 60 and 600:
+
+    >>> low, high = finite_mean_limits([0.0, 1.0], [[0, 56]] * 3, [56, 60, 600])
+    >>> low.round(3), high
+    (array([1.   , 0.983, 0.94 ]), array([1., 1., 1.]))
+    """
+    values, counts, _ = _shape(values, counts, low)
+    total = np.broadcast_to(np.asarray(n_instances, dtype=float), len(counts))
+    seen = counts.sum(axis=1)
+    missing = total - seen
+    ends = np.full((2, len(counts)), np.nan)
+    exact = (missing == 0) & (seen > 0)
+    ends[:, exact] = ((values * counts).sum(axis=1) / np.maximum(seen, 1))[exact]
+    at_ends = _at_ends(values, counts, low, high) & (seen > 0) & ~exact
+    tail = (1 - level) / 2
+    others = (seen > 0) & ~exact & ~at_ends
+    few = others & (missing <= FEW)
+    many = others & (missing > FEW)
+    for sign, end in zip((1.0, -1.0), ends, strict=True):  # the upper end is a lower one, turned around
+        of, least = (values, low) if sign > 0 else (-values, -high)
+        sums = (of * counts).sum(axis=1)
+        rest = np.full(len(counts), np.nan)  # the least sum of the missing scores
+        if at_ends.any():
+            hits = (counts * (of > least)).sum(axis=1)[at_ends]
+            more = _fewest_hits(hits, seen[at_ends], total[at_ends], tail) - hits
+            rest[at_ends] = missing[at_ends] * least + (high - low) * more
+        for row in np.flatnonzero(few):
+            rest[row] = _draw_least(of[row], counts[row], int(missing[row]), tail, least)
+        if many.any():
+            mean = _find_least(of[many], counts[many], missing[many], tail, least, least + high - low)
+            rest[many] = np.maximum(missing[many] * mean - (high - low) / 2, missing[many] * least)
+        end[~exact] = sign * ((sums + rest) / total)[~exact]
+    return ends[0], ends[1]
+
+
+def _fewest_hits(hits: Floats, seen: Floats, total: Floats, tail: float) -> Floats:
+    """Find the fewest hits among all with which as many as were seen have a chance of more than the tail."""
+    left = hits - 1
+    right = hits + total - seen
+    while (right - left > 1).any():
+        middle = np.floor((left + right) / 2)
+        enough = scipy.stats.hypergeom.sf(hits - 1, total, np.maximum(middle, 0), seen) > tail
+        enough &= middle >= hits
+        right = np.where(enough, middle, right)
+        left = np.where(enough, left, middle)
+    return right
+
+
+def _draw_least(values: Floats, counts: Floats, missing: int, tail: float, low: float) -> float:
+    """Draw the missing scores from the urn, and return the quantile of their sum."""
+    urn = np.append(np.repeat(values, counts.astype(np.int64)), low)
+    sums = urn[_draw_balls(len(urn), missing)].sum(axis=1)
+    return float(np.quantile(sums, tail, method="inverted_cdf"))
+
+
+@lru_cache(maxsize=4)  # most samples of a table are of one size
+def _draw_balls(n_balls: int, n_draws: int) -> NDArray[np.int64]:
+    """Draw from an urn again and again, each ball being put back with another of its kind: their numbers."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(0, n_balls, (DRAWS, n_draws))
+    for number in range(1, n_draws):
+        again = rng.random(DRAWS) < number / (n_balls + number)
+        earlier = drawn[np.arange(DRAWS), rng.integers(0, number, DRAWS)]
+        drawn[again, number] = earlier[again]
+    return drawn
+
+
+def _find_least(
+    values: Floats, counts: Floats, missing: Floats, tail: float, low: float, high: float
+) -> Floats:
+    r"""Find the quantile of the mean of the missing scores, drawn from the urn.
+
+    The share of one of the :math:`A = n + 1` balls among m draws has the mean 1 / A, and a variance that is
+    :math:`(A + m) / m` times that of Gaffke's weight: that of a gamma variable of less than one degree.
+    """
+    balls = counts.sum(axis=1) + 1
+    shape = (missing * (balls + 1) / (balls + missing) - 1) / balls
+    weighed = counts * shape[:, None]
+
+    def chance(mean: Floats) -> Floats:
+        return _lower_tail(values, weighed, mean, low, shape)
+
+    return _find_quantile(chance, values, counts, tail, low, high)
+
+
+def _find_mid_quantile(values: Floats, counts: Floats, tail: float, low: float, high: float) -> Floats:
+    """Find the quantile where the one score more is the lowest or the highest, with equal chances."""
+
+    def chance(mean: Floats) -> Floats:
+        below = doubt_exceeds(values, counts, mean, low, high)
+        # turned around, the chance to be above is that of a mean of the scores turned around
+        above = doubt_exceeds(low + high - values, counts, low + high - mean, low, high)
+        return np.asarray((below + 1 - above) / 2)
+
+    return _find_quantile(chance, values, counts, tail, low, high)
+
+
+def _find_quantile(
+    chance: Callable[[Floats], Floats], values: Floats, counts: Floats, tail: float, low: float, high: float
+) -> Floats:
     """Find where the chance that the weighted mean is below has this value, by secants within brackets."""
     goal = scipy.special.ndtri(tail)
     n = counts.sum(axis=1)
@@ -207,11 +345,7 @@ def _find_quantile(values: Floats, counts: Floats, tail: float, low: float, high
 
     def distance(mean: Floats) -> Floats:
         """How far the chance is from the goal, as a normal quantile, in which it is about linear."""
-        below = doubt_exceeds(values, counts, mean, low, high)
-        # turned around, the chance to be above is that of a mean of the scores turned around
-        above = doubt_exceeds(low + high - values, counts, low + high - mean, low, high)
-        chance = np.clip((below + 1 - above) / 2, 1e-300, 1 - 1e-16)
-        return np.asarray(scipy.special.ndtri(chance) - goal)
+        return np.asarray(scipy.special.ndtri(np.clip(chance(mean), 1e-300, 1 - 1e-16)) - goal)
 
     variance = (counts * (values - mean[:, None]) ** 2).sum(axis=1) / n
     spread = np.sqrt(variance / n) + (high - low) / (n + 1) / 2
@@ -252,21 +386,26 @@ def _beta(a: Floats, b: Floats, share: Floats) -> Floats:
     return chance
 
 
-def _lower_tail(values: Floats, counts: Floats, threshold: Floats, low: float) -> Floats:
+def _lower_tail(
+    values: Floats, counts: Floats, threshold: Floats, low: float, more: ArrayLike = 1.0
+) -> Floats:
     r"""Chance that the sum of exponentially weighted distances from the threshold is at most zero.
 
-    With :math:`K(t) = -\sum_s c_s \log(1 - t a_s)` the cumulant generating function of the sum, and
+    The lowest score counts ``more``: once, or as its weight has another shape than an exponential one.  With
+    :math:`K(t) = -\sum_s c_s \log(1 - t a_s)` the cumulant generating function of the sum, and
     :math:`K'(\hat t) = 0`, it is about :math:`\Phi(w + \log(u / w) / w)`, where
     :math:`w = \mathrm{sgn}(\hat t) \sqrt{-2 K(\hat t)}` and :math:`u = \hat t \sqrt{K''(\hat t)}`.
     """
     apart = np.column_stack([values - threshold[:, None], low - threshold])
-    counts = np.column_stack([counts, np.ones(len(counts))])
+    counts = np.column_stack([counts, np.broadcast_to(more, len(counts))])
     apart = np.where(counts > 0, apart, 0.0)
     smallest, largest = apart.min(axis=1), apart.max(axis=1)
     chance = np.where(smallest >= 0, 0.0, 1.0)  # nothing is below the threshold, or nothing above it
     both = (smallest < 0) & (largest > 0)
     if not both.all():
-        chance[both] = _lower_tail(values[both], counts[both, :-1], threshold[both], low) if both.any() else 0
+        if both.any():
+            some = counts[both]
+            chance[both] = _lower_tail(values[both], some[:, :-1], threshold[both], low, some[:, -1])
         return chance
 
     t = _find_saddle(apart, counts, 1 / smallest, 1 / largest)

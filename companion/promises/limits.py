@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from cobandit.advice import recommend
 from cobandit.advice.choice import choose, read_wishes
 from cobandit.advice.paired import Paired, find_worth
-from cobandit.stats.limits import mean_limits
+from cobandit.dominance import TIE
+from cobandit.stats.limits import finite_mean_limits, mean_limits
 from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
@@ -111,10 +112,14 @@ class Settled(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Wrong is a run in which the interval of the first mean misses it, or that of the first step."""
+    """Wrong is a run in which the interval of the first mean misses it, or that of the first step.
+
+    Where so many are ``seen`` of all that are drawn, it is about the mean of all.
+    """
 
     draw: Draw
     step: bool = False
+    seen: int | None = None
 
 
 _CELLS: dict[str, Sure | Settled | Interval] = {
@@ -188,6 +193,13 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "step, .95 to .97, n = 40": Interval(answers([0.95, 0.97], 40), step=True),
     "step, .6 to .7, n = 60, alike": Interval(answers([0.6, 0.7], 60, 0.8), step=True),
     "step, beta (9, 1), n = 20": Interval(grades(2, 20, 9, 1), step=True),
+    "benchmark, interval, .97, 40 of 60": Interval(answers([0.97], 60), seen=40),
+    "benchmark, interval, .9, 50 of 500": Interval(answers([0.9], 500), seen=50),
+    "benchmark, interval, beta (.2, .02), 30 of 60": Interval(grades(1, 60, 0.2, 0.02), seen=30),
+    "benchmark, interval, beta (50, 1), 30 of 300": Interval(grades(1, 300, 50, 1), seen=30),
+    "benchmark, interval, 0, .5, 1, 48 of 50": Interval(halves(1, 50, 0.01, 0.03), seen=48),
+    "benchmark, step, .95 to .97, 40 of 80": Interval(answers([0.95, 0.97], 80), step=True, seen=40),
+    "benchmark, step, beta (9, 1), 200 of 400": Interval(grades(2, 400, 9, 1), step=True, seen=200),
 }
 CELLS = tuple(_CELLS)
 
@@ -198,8 +210,8 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     drawn = (asked.draw(rng) for _ in range(runs))
     if isinstance(asked, Interval):
         promise = "the interval holds the step" if asked.step else "the interval holds the mean"
-        allowed = MISSES
-        wrong = sum(_misses(each, asked.step) for each in drawn)
+        allowed = MISSES if asked.seen is None else ERROR
+        wrong = sum(_misses(each, asked) for each in drawn)
     elif isinstance(asked, Settled):
         promise, allowed = "what is settled is right", ERROR
         wrong = sum(_settles_wrongly(each, asked.about) for each in drawn)
@@ -241,9 +253,17 @@ def _settles_wrongly(drawn: Drawn, about: str) -> bool:
     return bool((arms["front_settled"] & (arms["on_front"] != front)).any())
 
 
-def _misses(drawn: Drawn, step: bool) -> bool:
+def _misses(drawn: Drawn, asked: Interval) -> bool:
     scores, truth = drawn.scores[:1], drawn.means[0]
-    if step:
+    least = 0.0
+    if asked.step:
         scores, truth = drawn.scores[1:] - drawn.scores[:1], drawn.means[1] - drawn.means[0]
-    low, high = mean_limits(scores, np.ones(scores.shape), low=-1.0 if step else 0.0)
-    return not low[0] <= truth <= high[0]
+        least = -1.0
+    if asked.seen is None:
+        low, high = mean_limits(scores, np.ones(scores.shape), low=least)
+        return not low[0] <= truth <= high[0]
+    n_instances = scores.shape[1]
+    truth = scores.mean()
+    scores = scores[:, : asked.seen]
+    low, high = finite_mean_limits(scores, np.ones(scores.shape), n_instances, low=least)
+    return not low[0] - TIE <= truth <= high[0] + TIE

@@ -9,7 +9,8 @@ from support.drawn import table_of
 import cobandit as cb
 from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.paired import Paired
-from cobandit.stats.limits import mean_limits
+from cobandit.advice.words import STEP, write_table
+from cobandit.stats.limits import finite_mean_limits, mean_limits
 
 
 def make(seed=0, binary=True):
@@ -70,3 +71,70 @@ def test_where_two_share_nothing_there_is_no_interval():
     compared = Paired(table_of(scores, np.ones((3, 56))))
     low, high = step_interval(compared, 0, 1, 0.95)
     assert np.isnan(low).all() and np.isnan(high).all()
+
+
+# ----------------------------------------------------------------------------- about the benchmark
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_about_a_benchmark_that_is_evaluated_nothing_is_uncertain(binary):
+    """No interval has a width, nor is one printed."""
+    _, table = make(binary=binary)
+    advice = cb.recommend(table, about="benchmark", replications=2)
+    for end in ("low", "high"):
+        np.testing.assert_allclose(advice.arms[f"accuracy_{end}"], advice.arms["accuracy"], atol=1e-12)
+    steps = advice.front.iloc[1:]
+    assert steps["more_accuracy_low"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
+    assert steps["more_accuracy_high"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
+    written = write_table(advice, advice.arms)
+    assert written["accuracy"].str.fullmatch(r"\d\.\d{3}").all()
+    assert not written[STEP].str.contains(" to ").any()
+    beyond = cb.recommend(table, replications=2)
+    assert write_table(beyond, beyond.arms)["accuracy"].str.contains("–").all()
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_about_a_benchmark_intervals_are_those_of_a_finite_population(binary):
+    """Of arms that are evaluated on all, on 40 and on 20 of 56 instances."""
+    scores, _ = make(binary=binary)
+    scores[1, 40:] = np.nan
+    scores[2, :36] = np.nan
+    compared = Paired(table_of(scores, np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56))), finite=True)
+    low, high = mean_intervals(compared, 0.9)
+    own = np.nanmean(scores, axis=1)
+    for arm, n in enumerate((56, 40, 20)):
+        present = np.isfinite(scores[arm])
+        expected = finite_mean_limits(scores[arm][None, present], np.ones((1, n)), 56, 0.9)
+        moved = np.array(expected)[:, 0] + compared.means[arm, 0] - own[arm]
+        possible = np.nansum(scores[arm]) / 56
+        ends = np.clip(moved, possible, possible + (56 - n) / 56)
+        assert (low[arm, 0], high[arm, 0]) == pytest.approx(tuple(ends))
+    assert low[0, 0] == high[0, 0] == own[0]
+    wider = mean_intervals(Paired(compared.table), 0.9)
+    assert (high - low < wider[1] - wider[0]).all()
+    for pair, n in (((0, 1), 40), ((1, 2), 4)):
+        ends = np.array(step_interval(compared, *pair, 0.95))[:, 0]
+        gains = scores[pair[1]] - scores[pair[0]]
+        gains = gains[np.isfinite(gains)]
+        assert len(gains) == n
+        expected = finite_mean_limits(gains[None], np.ones((1, n)), 56, low=-1.0)
+        assert ends == pytest.approx(np.array(expected)[:, 0])
+
+
+def test_clusters_of_a_benchmark_are_uncertain_while_some_are_missing():
+    scores, _ = make(binary=False)
+    frame = table_of(scores, np.ones((3, 56))).rows.reset_index()[["config", "instance", "accuracy", "cost"]]
+    frame["passage"] = frame["instance"].astype(str).str.extract(r"(\d+)$", expand=False).astype(int) // 4
+    options = {"cost": "cost", "objectives": ["accuracy"], "cluster": "passage"}
+    whole = Paired(cb.EvaluationTable.from_frame(frame, **options), finite=True)
+    low, high = mean_intervals(whole, 0.95)
+    np.testing.assert_allclose(low, whole.means, atol=1e-12)
+    np.testing.assert_allclose(high, whole.means, atol=1e-12)
+    held = (frame["config"] != "arm1") | (frame["passage"] < 7)
+    part = cb.EvaluationTable.from_frame(frame[held], **options)
+    arm = part.configs.index("arm1")
+    widths = {}
+    for finite in (True, False):
+        low, high = mean_intervals(Paired(part, finite), 0.95)
+        widths[finite] = high[arm, 0] - low[arm, 0]
+    assert 0.01 < widths[True] < 0.85 * widths[False]

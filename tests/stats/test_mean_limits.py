@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import factorial
 
 import numpy as np
@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cobandit.stats import limits
-from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite, mean_limits
+from cobandit.stats.limits import (
+    doubt_exceeds,
+    doubt_exceeds_finite,
+    finite_mean_limits,
+    mean_limits,
+)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.floats(0.01, 0.99))
@@ -149,6 +154,109 @@ def test_alike_scores_keep_an_interval():
     ((low,), (high,)) = mean_limits([0.0], [[10]], low=-1.0)
     assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
     assert limits.mean_limits([0.7], [[10]])[0][0] < 0.65
+
+
+# ----------------------------------------------------------------------------- intervals about a benchmark
+
+
+@pytest.mark.parametrize(("total", "seen"), [(7, 3), (20, 19), (60, 40)])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_limits_of_true_or_false_scores_on_a_benchmark_are_exact(total, seen, level):
+    """Each end is the last count that is not refuted, and each count is held as often as it should be."""
+    hits = np.arange(seen + 1)
+    tail = (1 - level) / 2
+    low, high = finite_mean_limits([0.0, 1.0], np.column_stack([seen - hits, hits]), total, level)
+    right = np.arange(total + 1)
+    for at in hits:
+        possible = (right >= at) & (right <= total - seen + at)
+        enough = stats.hypergeom.sf(at - 1, total, right, seen) > tail
+        few = stats.hypergeom.cdf(at, total, right, seen) > tail
+        assert low[at] * total == pytest.approx(right[possible & enough].min())
+        assert high[at] * total == pytest.approx(right[possible & few].max())
+    for count in right:
+        held = (low * total <= count + 1e-9) & (count - 1e-9 <= high * total)
+        assert stats.hypergeom.pmf(hits, total, count, seen)[held].sum() >= level - 1e-9
+
+
+@pytest.mark.parametrize(
+    "benchmark",
+    [
+        [0.0, *[0.9] * 8],
+        [1.0, *[0.01] * 8],
+        [0.0, 0.5, 0.5, *[1.0] * 6],
+        [0.1, 0.2, 0.4, 0.5, 0.55, 0.7, 0.8, 0.9, 0.95],
+        [0.0, 0.0, 0.3, 0.3, 0.3, 0.3, 0.3, 1.0, 1.0],
+    ],
+)
+def test_limits_hold_the_mean_of_every_small_benchmark(benchmark):
+    """Over all choices of instances, each end misses with its chance at most."""
+    values = np.array(benchmark)
+    for seen in range(1, len(values)):
+        drawn = values[np.array(list(combinations(range(len(values)), seen)))]
+        low, high = finite_mean_limits(drawn, np.ones(drawn.shape), len(values), 0.8)
+        assert (low > values.mean() + 1e-9).mean() <= 0.1 + 1e-9, seen
+        assert (high < values.mean() - 1e-9).mean() <= 0.1 + 1e-9, seen
+
+
+def test_of_a_benchmark_that_is_all_there_limits_are_its_mean():
+    scores = np.array([[0.5, 0.75, 1.0], [0.0, 1.0, 1.0]])
+    low, high = finite_mean_limits(scores, np.ones((2, 3)), 3)
+    assert low.tolist() == high.tolist() == [0.75, pytest.approx(2 / 3)]
+    assert np.isnan(finite_mean_limits(scores, np.zeros((2, 3)), 3)).all()
+
+
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_limits_about_a_benchmark_narrow_as_it_is_seen_and_mirror_each_other(low):
+    scores = low + (1 - low) * np.random.default_rng(0).beta(9, 1, (1, 40))
+    counts = np.ones(scores.shape)
+    before = None
+    for total in (40, 41, 60, 139, 150, 1000, 10**9):
+        ends = np.array(finite_mean_limits(scores, counts, total, low=low))
+        turned = finite_mean_limits(-scores, counts, total, low=-1.0, high=-low)
+        np.testing.assert_allclose(turned, -ends[::-1], atol=2e-3)
+        least = (scores.sum() + (total - 40) * low) / total
+        most = (scores.sum() + (total - 40)) / total
+        assert least - 1e-9 <= ends[0] <= scores.mean() + 1e-9
+        assert scores.mean() - 1e-9 <= ends[1] <= most + 1e-9
+        if before is not None:
+            assert ends[0] < before[0] and before[1] < ends[1]
+        before = ends
+    # of a benchmark without end the lower one is where one score more, the worst, leaves this doubt
+    assert doubt_exceeds(scores, counts, ends[0], low=low) == pytest.approx(0.025, rel=1e-3)
+
+
+def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
+    scores = np.random.default_rng(1).random((3, 90))
+    drawn = finite_mean_limits(scores, np.ones(scores.shape), 180)
+    monkeypatch.setattr(limits, "FEW", 0)
+    approximated = finite_mean_limits(scores, np.ones(scores.shape), 180)
+    half_a_score = 0.5 / 180
+    assert approximated[0] + half_a_score == pytest.approx(drawn[0], abs=3e-3)
+    assert approximated[1] - half_a_score == pytest.approx(drawn[1], abs=3e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seen", "total"), [(20, 40), (97, 100), (30, 300), (1800, 2000)])
+@pytest.mark.parametrize(
+    ("low", "shares"),
+    [
+        (0.0, {0.0: 0.03, 0.5: 0.02, 1.0: 0.95}),
+        (0.0, {1.0: 0.02, 0.01: 0.98}),
+        (0.0, {0.0: 0.05, 0.6: 0.95}),
+        (0.0, {0.0: 0.3, 0.5: 0.2, 1.0: 0.5}),
+        (-1.0, {-1.0: 0.02, 0.0: 0.98}),
+        (-1.0, {-1.0: 0.3, 0.0: 0.3, 1.0: 0.4}),
+    ],
+)
+def test_limits_hold_the_mean_of_benchmarks_made_to_break_them(seen, total, low, shares):
+    """In 600 draws: at most 5 %, and three standard errors."""
+    rng = np.random.default_rng(0)
+    places = (np.arange(total) + 0.5) / total
+    benchmark = np.array(list(shares))[np.searchsorted(np.cumsum(list(shares.values())), places)]
+    drawn = rng.permuted(np.tile(benchmark, (600, 1)), axis=1)[:, :seen]
+    ends = finite_mean_limits(drawn, np.ones(drawn.shape), total, low=low)
+    missed = (ends[0] > benchmark.mean() + 1e-9) | (ends[1] < benchmark.mean() - 1e-9)
+    assert missed.mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
 
 
 def instances_needed(threshold, mean, level, small):
