@@ -326,20 +326,30 @@ def _few(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
 
 def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
-    """Configurations whose missing evaluations are on harder, or easier, instances than the others."""
-    for found in find_dependence(table):
-        todo = "Evaluate it there before comparing: until then nothing is settled"
-        yield found.where_missing - found.where_there, found.found, todo
+    """Evaluations that are missing on harder, or easier, instances than the others: one cause, one finding."""
+    cases = find_dependence(table)
+    if cases:
+        clearest = cases[0]
+        problem = clearest.found
+        others = [*dict.fromkeys(case.configuration for case in cases if case.configuration)][1:]
+        if others:
+            problem += f"; so it is, less clearly, for {_names(others)}"
+        yield (
+            clearest.where_missing - clearest.where_there,
+            problem,
+            "Evaluate what is missing there before comparing: until then nothing is settled",
+        )
 
 
 def _clusters(table: EvaluationTable, rows: pd.DataFrame) -> Found:
     """Instances that have something in common, and are counted as independent."""
-    for found in find_likeness(table):
+    for found, *others in filter(None, [find_likeness(table)]):
+        also = f"; so are those of one {_names(other.column for other in others)}" if others else ""
         yield (
             found.correlation,
             f"Instances of one {_names([found.column])} are alike (correlation {found.correlation:.2f} in "
             f"{found.measure}): {rows['instance'].nunique():,} of them, with {found.n_clusters:,} values, "
-            f"say as much about a mean as {found.as_many:,.0f} independent ones",
+            f"say as much about a mean as {found.as_many:,.0f} independent ones{also}",
             f"Give --cluster {found.column} (in Python cluster={found.column!r}), or write it on the card: "
             "what is settled then counts these values",
         )

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Redrawn tables behind shares and intervals, by default.
 REDRAWS = 1000
+#: Percentiles of a measured column that stand beside the score that is made of it.
+PERCENTILES = (50, 95)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,10 @@ class Recommendation:
         configuration), ``front_settled``, ``instances``, ``missing`` (instances of the benchmark on which
         it is not evaluated), and ``has_made_up_cost`` (its evaluations cost nothing, and what that counts as
         is made up: its ratio is NaN).  Means are on all instances of the table, adjusted where some are
-        missing (`cobandit.tables.adjusted`).
+        missing (`cobandit.tables.adjusted`).  A score that is made of a measured column, such as a latency,
+        also has ``_p50`` and ``_p95``: median and 95th percentile of that column.
+    measured : mapping of str to str
+        By objective that is made of a measured column, the name of that column.
     front : DataFrame
         The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
         ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, with
@@ -132,6 +137,7 @@ class Recommendation:
     smallest_cost: float | None = None
     free: int = 0
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    measured: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def made_up(self) -> list[str]:
@@ -389,7 +395,23 @@ def recommend(
         table.card.smallest_cost,
         table.n_free,
         {name: each for name, each in table.card.counts.items() if name in table.configs},
+        _measured_columns(table),
     )
+
+
+def _measured_columns(table: EvaluationTable) -> dict[str, str]:
+    """Return the measured column behind each objective that is not a score as it was measured."""
+    return {each.name: each.column for each in table.card.objectives if each.transform != "none"}
+
+
+def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
+    """Return the median and the 95th percentile of each measured column, by configuration."""
+    columns = {}
+    by_config = table.evaluations.groupby("config", observed=True)
+    for name, column in _measured_columns(table).items():
+        for percentile in PERCENTILES:
+            columns[f"{name}_p{percentile}"] = by_config[column].quantile(percentile / 100)
+    return columns
 
 
 def _arms(
@@ -406,6 +428,7 @@ def _arms(
     columns: dict[str, Any] = {}
     for d, name in enumerate(table.objectives):
         columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
+    columns |= _percentiles(table)
     columns |= {
         "cost": every["cost"],
         "hypervolume_per_cost": np.where(

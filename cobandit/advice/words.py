@@ -50,6 +50,17 @@ def interval(low: float, high: float) -> str:
     return "–".join(short.get(end, end.removeprefix("0")) for end in ends)
 
 
+def three_digits(value: float) -> str:
+    """Write a measured value to three digits.
+
+    Examples
+    --------
+    >>> three_digits(0.41234), three_digits(1234.5)
+    ('0.412', '1,230')
+    """
+    return amount(float(f"{value:.3g}"))
+
+
 def some_names(names: Sequence[str], most: int = FEW) -> str:
     """Name a few, and count the rest.
 
@@ -425,8 +436,17 @@ def _describe_next(advice: Recommendation) -> str:
 TIMES, STANDING, STEP = "times", "on the front", "points more than the row above"
 
 
+def measured_head(column: str) -> str:
+    """Return the head above the median and the 95th percentile of a measured column."""
+    return f"{column} p50/p95"
+
+
 def write_table(
-    advice: Recommendation, shown: pd.DataFrame, intervals: bool = True, step_intervals: bool = True
+    advice: Recommendation,
+    shown: pd.DataFrame,
+    intervals: bool = True,
+    step_intervals: bool = True,
+    measured: bool = True,
 ) -> pd.DataFrame:
     """Write the numbers of some configurations as text.
 
@@ -437,6 +457,9 @@ def write_table(
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
         Whether intervals stand behind means, and behind steps, where these are not exact.
+    measured : bool
+        Whether a score that is made of a measured column is followed by the median and the 95th percentile
+        of that column.
 
     Returns
     -------
@@ -463,6 +486,11 @@ def write_table(
         if intervals:
             ends = zip(shown[f"{name}_low"], shown[f"{name}_high"], strict=True)
             columns[name] += [f" {interval(low, high)}" if high - low > TIE else "" for low, high in ends]
+        if measured and name in advice.measured:
+            percentiles = zip(shown[f"{name}_p50"], shown[f"{name}_p95"], strict=True)
+            columns[measured_head(advice.measured[name])] = [
+                f"{three_digits(median)}/{three_digits(slow)}" for median, slow in percentiles
+            ]
     steps = pd.Series(describe_steps(advice, step_intervals), index=advice.front.index)
     columns[STANDING] = standings(advice).reindex(shown.index)
     columns[STEP] = steps.reindex(shown.index, fill_value="")

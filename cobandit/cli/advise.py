@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -199,7 +200,7 @@ def recommend(
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))
         return
-    print_advice(advice, console(), ratio, everything)
+    print_advice(advice, console(), ratio, everything, source=table)
     if html is not None:
         console().print(f"the page is at {html}", soft_wrap=True)
 
@@ -282,8 +283,17 @@ NAME = 24
 LABEL = 11
 
 
-def print_advice(advice: Recommendation, out: Console, ratio: bool = False, everything: bool = False) -> None:
-    """Print a recommendation: the headline, the table of the front, and a line for each question."""
+def print_advice(
+    advice: Recommendation,
+    out: Console,
+    ratio: bool = False,
+    everything: bool = False,
+    source: str | None = None,
+) -> None:
+    """Print a recommendation: the headline, the table of the front, and a line for each question.
+
+    With the ``source`` that a user named, the last line shows what else the command answers about it.
+    """
     from cobandit.advice.words import answer
 
     texts = answer(advice, ratio)
@@ -294,6 +304,11 @@ def print_advice(advice: Recommendation, out: Console, ratio: bool = False, ever
     grid.add_column(overflow="fold")
     for topic, line in texts.lines.items():
         grid.add_row(topic, plain(line[0].upper() + line[1:], most=100_000))
+    if source is not None:
+        command = f"cobandit recommend {shlex.quote(source)}"
+        grid.add_row(
+            "More", plain(f"{command} --html front.html   --why NAME   --all   --json", most=100_000)
+        )
     out.print(grid)
 
 
@@ -307,9 +322,16 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     shown = pd.concat([likely, advice.arms.drop(index=likely.index)]) if everything else likely.head(SHOWN)
     longest = max(len(plain(name)) for name in shown.index)
 
-    # steps leave first, then intervals; names are never cut, only folded
-    for with_steps, with_intervals in ((True, True), (False, True), (False, False)):
-        texts = write_table(advice, shown, with_intervals, step_intervals=False).rename(columns={TIMES: ""})
+    # steps leave first, then intervals, then measured values; names are never cut, only folded
+    for with_steps, with_intervals, with_measured in (
+        (True, True, True),
+        (False, True, True),
+        (False, False, True),
+        (False, False, False),
+    ):
+        texts = write_table(
+            advice, shown, with_intervals, step_intervals=False, measured=with_measured
+        ).rename(columns={TIMES: ""})
         if not with_steps:
             texts = texts.drop(columns=STEP)
         widths = [max(len(str(head)), texts[head].str.len().max()) for head in texts]
@@ -320,6 +342,8 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     notes = [f"{len(likely) - len(shown)} more with --all"] if len(likely) > len(shown) else []
     if with_intervals and not advice.exact:
         notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
+    if advice.measured and not with_measured:
+        notes.append(f"{', '.join(advice.measured.values())}: in a wider terminal, or with --html")
     view = Table(box=box.SIMPLE_HEAD, padding=0, caption="; ".join(notes), caption_justify="left")
     view.add_column("configuration", min_width=len("configuration"), overflow="fold")
     for head in map(str, texts):

@@ -183,6 +183,9 @@ def _points(advice: Recommendation) -> pd.DataFrame:
         frame[f"o{number}"] = arms[objective].to_numpy()
         frame[f"low{number}"] = arms[f"{objective}_low"].to_numpy()
         frame[f"high{number}"] = arms[f"{objective}_high"].to_numpy()
+        if objective in advice.measured:
+            frame[f"median{number}"] = arms[f"{objective}_p50"].to_numpy()
+            frame[f"slow{number}"] = arms[f"{objective}_p95"].to_numpy()
     on_front = arms.index.isin(advice.front.index)
     settled = arms["front_settled"].to_numpy()
     frame["standing"] = BEATEN
@@ -201,5 +204,9 @@ def _tooltip(advice: Recommendation) -> list[Any]:
         level = f"{100 * advice.level:g} %"
         tips.append(alt.Tooltip(f"low{number}:Q", title=f"{objective}, {level} from", format=".3f"))
         tips.append(alt.Tooltip(f"high{number}:Q", title=f"{objective}, {level} to", format=".3f"))
+        if objective in advice.measured:
+            column = advice.measured[objective]
+            tips.append(alt.Tooltip(f"median{number}:Q", title=f"{column}, median", format=".3~g"))
+            tips.append(alt.Tooltip(f"slow{number}:Q", title=f"{column}, 95th percentile", format=".3~g"))
     tips.append(alt.Tooltip("standing:N", title="standing"))
     return tips

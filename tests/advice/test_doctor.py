@@ -255,3 +255,18 @@ def test_costs_that_an_import_made_up(clean, tmp_path):
     assert advice.free == 30 and any(line.startswith(said) for line in describe(advice))
     kept = made.table.configs[1:]
     assert made.table.subset(f"config in {list(kept)}").n_free == 0
+
+
+def test_one_cause_is_one_finding():
+    """Five configurations lack what is hard: one finding, with the clearest and the names of the others."""
+    rng = np.random.default_rng(12)
+    hard = np.arange(120) < 40
+    scores = (rng.random((8, 120)) < np.where(hard, 0.1, 0.9)).astype(float)
+    scores[:5, hard] = np.nan
+    table = EvaluationTable.from_arrays(scores, np.arange(1, 9.0))
+
+    (finding,) = [each for each in doctor(table) if each.name == "missing"]
+
+    assert finding.number < -0.5
+    assert sum(f"config{number}" in finding.found for number in range(5)) >= 3
+    assert "and 1 more" in finding.found
