@@ -326,7 +326,7 @@ def _few(table: EvaluationTable, rows: pd.DataFrame) -> Found:
 
 
 def _missing(table: EvaluationTable, rows: pd.DataFrame) -> Found:
-    """Evaluations that are missing on harder, or easier, instances than the others: one cause, one finding."""
+    """Evaluations that are missing where instances are harder, easier or dearer: one cause, one finding."""
     cases = find_dependence(table)
     if cases:
         clearest = cases[0]
