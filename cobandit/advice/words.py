@@ -476,16 +476,17 @@ def write_table(
     """
     costs = shown["cost"].map(amount).mask(shown["has_made_up_cost"], "free")
     factors = advice.front["times"].dropna().map("{:.3g}x".format).astype(object)
-    columns = {
+    columns: dict[str, pd.Series[Any] | list[str]] = {
         "n": shown["instances"].map("{:,}".format),
         f"{advice.unit}/eval": costs,
         TIMES: factors.reindex(shown.index, fill_value=""),
     }
     for name in advice.objectives:
-        columns[name] = shown[name].map("{:.3f}".format)
+        means = shown[name].map("{:.3f}".format)
         if intervals:
             ends = zip(shown[f"{name}_low"], shown[f"{name}_high"], strict=True)
-            columns[name] += [f" {interval(low, high)}" if high - low > TIE else "" for low, high in ends]
+            means += [f" {interval(low, high)}" if high - low > TIE else "" for low, high in ends]
+        columns[name] = means
         if measured and name in advice.measured:
             percentiles = zip(shown[f"{name}_p50"], shown[f"{name}_p95"], strict=True)
             columns[measured_head(advice.measured[name])] = [

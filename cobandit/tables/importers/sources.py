@@ -115,7 +115,7 @@ class Notes:
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 
-def limit_lines(lines: list[str], most: int = 20) -> list[str]:
+def limit_lines(lines: list[str], most: int = 3) -> list[str]:
     """Keep the first lines, and say how many more there are."""
     more = len(lines) - most
     return lines if more <= 0 else [*lines[:most], f"and {more:,} more of these"]
