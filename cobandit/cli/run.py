@@ -83,7 +83,7 @@ def describe(progress: Progress) -> list[str]:
     """Say how far a run is, a line each: what was spent of what, evaluations, the front."""
     from cobandit._text import amount
     from cobandit.advice.words import some_names
-    from cobandit.live.outcome import describe_overspending
+    from cobandit.live.flaws import describe_overspending
     from cobandit.policies.identification_policy import IdentificationPolicy
 
     stage, plan, policy = progress.stage, progress.stage.plan, progress.stage.policy

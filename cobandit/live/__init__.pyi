@@ -1,10 +1,10 @@
-from .folder import read_answers as read_answers
-from .folder import rescore as rescore
+from .estimates import Estimate as Estimate
 from .journal import Journal as Journal
 from .journal import Told as Told
-from .outcome import Estimate as Estimate
-from .outcome import Progress as Progress
-from .outcome import Run as Run
+from .progress import Progress as Progress
+from .rescoring import read_answers as read_answers
+from .rescoring import rescore as rescore
+from .result import Run as Run
 from .runner import estimate as estimate
 from .runner import export as export
 from .runner import read_progress as read_progress

@@ -16,7 +16,8 @@ from pydantic import BeforeValidator, Field, RootModel, ValidationInfo, model_se
 
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
-from cobandit.live.evaluators import WHERE, shorten
+from cobandit.live.evaluators.base import WHERE
+from cobandit.live.evaluators.rows import shorten
 from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
 
 #: Columns of a table that no setting may take.

@@ -2,146 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 import os
 import warnings
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit._text import ellipsize
 from cobandit.errors import CobanditError
+from cobandit.live.headers import add_defaults, compare, copy_plain, make_header
+from cobandit.live.lines import Lines, closed_by_errors
 from cobandit.policies.asktell import AskTell, Pull
-
-
-def seal(body: bytes, crc: int) -> bytes:
-    """A line from its body, an open JSON object, and the CRC-32 of the file before it."""
-    return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
-
-
-def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
-    """What the whole lines hold, up to the first that does not fit its checksum, their CRC-32 and bytes."""
-    crc, size, entries = 0, 0, []
-    for line in content.splitlines(keepends=True):
-        body = line.rpartition(b', "crc": ')[0]
-        if not body or seal(body, crc) != line:
-            break
-        entries.append(json.loads(body + b"}"))
-        crc, size = zlib.crc32(line, crc), size + len(line)
-    return entries, crc, size
-
-
-def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Look at what the whole lines of a file hold, without a lock; a file that is absent holds none."""
-    return _read_whole(path.read_bytes())[0] if path.exists() else []
-
-
-@contextmanager
-def _closed_by_errors(held: Lines | Journal, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Close it at any error, and at an interrupt, after which it may be in no state to go on."""
-    try:
-        yield
-    except but:
-        raise
-    except BaseException:
-        held.close()
-        raise
-
-
-class Lines:
-    """One process's hold on a file of lines; `entries` are those found in it, oldest first.
-
-    Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
-    when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
-    Once `file` is closed, by `close` or by an error of `append`, nothing can be appended any more.
-    The lock is on an empty file next to it, whose name ends with ``.lock``: on some systems nobody else could
-    read a file that is locked itself.
-    """
-
-    def __init__(self, path: Path):
-        if not path.parent.is_dir():
-            raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
-        self.path = path
-        # Never a lock that outlives its process, which is what it would fall back to.
-        self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
-        try:
-            self._lock.acquire(blocking=False)
-            self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
-        except Timeout:
-            raise CobanditError(
-                f"{path} is open already, here or in another process: close it or let that process end, "
-                "or give this run a file of its own"
-            ) from None
-        except OSError as error:
-            self._lock.release()
-            raise CobanditError(
-                f"{path} cannot be locked and opened ({error}): choose a folder that you can write to, on a "
-                "local disk"
-            ) from error
-        with _closed_by_errors(self):
-            self.file.seek(0)
-            content = self.file.read()
-            # with a newline more, which may be all that the last line lacks
-            self.entries, self._crc, self._whole = _read_whole(content + b"\n")
-            self._tail = content[self._whole :]
-            self._lacks_end = self._whole > len(content)
-            if b"\n" in self._tail:
-                good, n_lines = len(self.entries), content.count(b"\n")
-                what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
-                raise CobanditError(
-                    f"{path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
-                    f"copy the lines before (the first {good}) into a new file: what they do not hold is "
-                    "evaluated again"
-                )
-
-    def close(self) -> None:
-        """Give the file up."""
-        self.file.close()
-        self._lock.release()
-
-    def was_writing(self, entry: dict[str, Any]) -> bool:
-        """Whether the file ends with a beginning of this entry, maybe an empty one."""
-        return self._line(entry).startswith(self._tail)
-
-    def _line(self, entry: dict[str, Any]) -> bytes:
-        return seal(json.dumps(entry, allow_nan=False)[:-1].encode(), self._crc)
-
-    def mend(self) -> None:
-        """Complete or drop a last line that has no end."""
-        if self._lacks_end:
-            self.file.write(b"\n")
-        else:
-            self.file.truncate(self._whole)
-        os.fsync(self.file.fileno())
-        if hasattr(os, "O_DIRECTORY"):  # a new file is safe once its folder is on the disk
-            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-    def append(self, entry: dict[str, Any]) -> None:
-        """Add a line; the file is closed, and the error holds the entry, if that fails."""
-        line = self._line(entry)
-        with _closed_by_errors(self):
-            try:
-                rest = memoryview(line)
-                while rest:  # a write may take less than it was given
-                    rest = rest[self.file.write(rest) :]
-                os.fsync(self.file.fileno())
-            except OSError as error:
-                raise CobanditError(
-                    f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
-                    "disk, open it again with a fresh policy, and tell what was not written"
-                ) from error
-        self._crc = zlib.crc32(line, self._crc)
 
 
 class Told(NamedTuple):
@@ -238,7 +112,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._ended = False  # whether the end of the run has its line
         header = make_header(policy, names)
         self._lines = Lines(self.path)
-        with _closed_by_errors(self):
+        with closed_by_errors(self):
             self._recover(header)
         self._flying = dict.fromkeys(self._flying, True)
 
@@ -262,7 +136,7 @@ class Journal(AbstractContextManager["Journal"]):
             If the journal is closed, could not be written, or the policy was told behind its back.
         """
         self._check_ready()
-        with _closed_by_errors(self):
+        with closed_by_errors(self):
             pull = self._ask()
             if pull is not None:
                 self._lines.append({"ask": int(pull), "number": pull.number})
@@ -309,7 +183,7 @@ class Journal(AbstractContextManager["Journal"]):
         if not isinstance(kept, dict | None):
             raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
         pull = self.policy.find(arm)
-        with _closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
+        with closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
             # A warning may have been made an error: it must not come between the policy and the line.
             with warnings.catch_warnings(record=True, action="always") as doubts:
                 told = self._tell(pull, reward, cost, kept)
@@ -329,7 +203,7 @@ class Journal(AbstractContextManager["Journal"]):
         """
         self._check_ready()
         found = pull if isinstance(pull, Pull) else self.policy.find(pull)  # a failure may be left out, too
-        with _closed_by_errors(self, but=(CobanditError,)):
+        with closed_by_errors(self, but=(CobanditError,)):
             self._leave_out(found)
             self._lines.append({"leave_out": int(found), "number": found.number})
 
@@ -416,74 +290,3 @@ class Journal(AbstractContextManager["Journal"]):
                 f"for {asked[1]} of arm {asked[0]} now: its code has changed since, or it is not "
                 "deterministic.  The file is left as it is"
             )
-
-
-#: Of the lines; part of the first one.
-FORMAT = 2
-#: Of options that were added, what the class did without them, where that is not the default.
-BEFORE = {"front": "objectives"}
-#: Letters of a value that a message shows, at most.
-LONGEST = 80
-
-
-def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """Return what identifies a run, as it looks after a way through JSON."""
-    if names is not None:
-        names = [str(name) for name in names]
-        if len(names) != policy.n_arms:
-            raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    given = policy.options
-    if given.get("budget") == np.inf:  # JSON has none
-        given["budget"] = None
-    options = {name: copy_plain(value, f"option {name}") for name, value in given.items()}
-    return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
-
-
-def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
-    """Add the options that the class did not have when a header was written, as it did without them.
-
-    Examples
-    --------
-    >>> from cobandit.policies import ParetoRace
-    >>> header = add_defaults({"options": {"error": 0.1}}, ParetoRace([1, 1], 1, 10))
-    >>> header["options"]["error"], header["options"]["certified"], header["options"]["front"]
-    (0.1, False, 'objectives')
-    """
-    parameters = inspect.signature(type(policy)).parameters.values()
-    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
-    defaults |= {name: value for name, value in BEFORE.items() if name in defaults}
-    return header | {"options": defaults | header.get("options", {})}
-
-
-def compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Find where two nested values differ: the path, and both in words; in a list of ids the first place.
-
-    Examples
-    --------
-    >>> [said for _, said in compare({"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]})]
-    ["ids.0 is 'a' there and 'b' here", 'n has 1 entries there and 2 here']
-    """
-    if isinstance(there, Mapping) and isinstance(here, Mapping):
-        for key in dict(there) | dict(here):
-            yield from compare(there.get(key), here.get(key), (*path, str(key)))
-    elif isinstance(there, list) and isinstance(here, list):
-        if len(there) != len(here):
-            yield path, f"{'.'.join(path)} has {len(there)} entries there and {len(here)} here"
-            return
-        for place, (old, new) in enumerate(zip(there, here, strict=True)):
-            yield from compare(old, new, (*path, str(place)))
-            if old != new and not isinstance(new, Mapping):
-                return
-    elif there != here:
-        said = [ellipsize(repr(value), LONGEST) for value in (there, here)]
-        yield path, f"{'.'.join(path)} is {said[0]} there and {said[1]} here"
-
-
-def copy_plain(value: Any, what: str) -> Any:
-    """A value as JSON gives it back."""
-    try:
-        return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))
-    except (TypeError, ValueError):
-        raise CobanditError(
-            f"{what} is {value!r}: a journal needs numbers, text or arrays of them (a seed, not a generator)"
-        ) from None

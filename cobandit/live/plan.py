@@ -14,100 +14,21 @@ from pydantic import Field, field_validator, model_validator
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instances
-from cobandit.live.evaluators import WHERE, find_evaluator
-from cobandit.live.journal import compare
+from cobandit.live.evaluators.base import WHERE
+from cobandit.live.evaluators.registry import find_evaluator
+from cobandit.live.headers import compare
+from cobandit.live.plan_fields import COSTS, RACE, SHARE, Named, Stop
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
-#: The method of a plan that names none.
-RACE = "ParetoRace"
-
-#: Unit of a budget that is a part of what evaluating everything costs.
-SHARE = "share"
-
-#: Costs that have a short name in a plan.
-COSTS = {
-    "usd": {"column": "cost_usd", "unit": "USD"},
-    "tokens": {"column": "tokens", "unit": "tokens"},
-    "seconds": {"column": "seconds", "unit": "seconds"},
-}
-
 #: What may change when a run is continued: nothing that was told depends on it.
 CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
 
+
 #: What may also change while there is only the pilot, and later where instances are evaluated once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
-
-
-class Named(Fields):
-    """Something chosen by name, written ``NAME`` or ``{NAME: {option: value}}``.
-
-    Examples
-    --------
-    >>> Named.model_validate({"CoPSIOnce": {"confidence": 0.95}})
-    Named(name='CoPSIOnce', options={'confidence': 0.95})
-    """
-
-    name: str
-    options: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, written: Any) -> Any:
-        if isinstance(written, str):
-            return {"name": written}
-        if not isinstance(written, Mapping) or len(written) != 1 or "name" in written:
-            return written  # as the plan that a run keeps has it
-        ((name, options),) = written.items()
-        return {"name": name, "options": {} if options is None else options}
-
-
-class Stop(Fields):
-    """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
-
-    Every configuration is then returned or at most the tolerance above one that is, in each objective and in
-    its cost; none that is returned is dominated by more than the tolerance by another one that is, nor by
-    more than twice the tolerance by any (`cobandit.ParetoRace`).
-
-    The share is measured; of a certified race it is proved, on any table, and the race takes longer.
-
-    Examples
-    --------
-    >>> stop = Stop(tolerance=0.02, cost="10%")
-    >>> stop.error, stop.options["cost_tolerance"]
-    (0.05, '10%')
-    """
-
-    tolerance: float | tuple[float, ...] = Field(0.0, description="give a number, or one for each objective")
-    error: float = Field(0.05, gt=0, lt=1, description="give the share of runs that may be wrong")
-    certified: bool | None = Field(None, description="write true, or leave it out")
-    cost: float | str | None = Field(
-        None, description="write a share such as 10%, or an amount in the unit of the cost"
-    )
-    front: Literal["objectives and cost", "objectives"] | None = Field(
-        None, description="write objectives for the front whatever the cost, or leave it out"
-    )
-
-    @field_validator("cost")
-    @classmethod
-    def _check_cost(cls, written: float | str | None) -> float | str | None:
-        if written is not None:
-            try:
-                read_cost_tolerance(written)
-            except CobanditError:
-                raise ValueError(f"{written!r} is no tolerance of a cost") from None
-        return written
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of the race."""
-        options = self.model_dump(mode="json", exclude_none=True)
-        if "cost" in options:
-            options["cost_tolerance"] = options.pop("cost")
-        return options
 
 
 class Plan(Fields):

@@ -8,14 +8,24 @@ from typing import Any, NamedTuple
 from anyio.from_thread import start_blocking_portal
 
 from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.conduct import Conductor
-from cobandit.live.evaluators import Context, Evaluator, find_evaluator
+from cobandit.live.estimates import Estimate, estimate_run
+from cobandit.live.evaluators.base import Context, Evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
+from cobandit.live.evaluators.registry import find_evaluator
 from cobandit.live.folder import FEW, RunFolder
-from cobandit.live.journal import Journal, Lines, compare, make_header, read_entries
-from cobandit.live.outcome import Estimate, Progress, Run, estimate_run, order_from, read_made, write_run
+from cobandit.live.headers import compare, make_header
+from cobandit.live.journal import Journal
+from cobandit.live.lines import Lines, read_entries
+from cobandit.live.method_budget import make_policy
+from cobandit.live.pilot import Pilot
 from cobandit.live.plan import Plan, check_plan
-from cobandit.live.stages import FAILED, Made, MainStage, Pilot, Stage, make_policy, profile_of
+from cobandit.live.profile import profile_of
+from cobandit.live.progress import Progress
+from cobandit.live.records import FAILED, Made
+from cobandit.live.result import Run, write_run
+from cobandit.live.reuse import order_from, read_made
+from cobandit.live.scheduler import Scheduler
+from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
 
@@ -249,7 +259,7 @@ async def _run(
             with closing(_stages(setup, made)) as stages:
                 for stage in stages:
                     stage.answers = answers
-                    await Conductor(opened, stage, watch, doubted).play()
+                    await Scheduler(opened, stage, watch, doubted).play()
                     if isinstance(stage, MainStage):
                         return write_run(stage, folder)
     raise CobanditError(  # a larger budget may hold what comes next

@@ -1,208 +1,26 @@
-"""The two parts of a run, its pilot and what follows: what each tells its policy of an evaluation.
-
-The pilot is a few instances of every configuration, for what evaluations cost and how they score.
-"""
+"""Pilot and main stage of a run, and how each reports results to its policy."""
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType, SimpleNamespace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from cobandit import _budget, _validation
-from cobandit._text import suggest
-from cobandit.errors import CobanditError, GuaranteeWarning, TableError
-from cobandit.live.configurations import RESERVED
-from cobandit.live.evaluators import Answered, Failure, Row, read_row
-from cobandit.live.journal import Lines, copy_plain
-from cobandit.live.plan import SHARE, Plan
-from cobandit.policies.asktell import AskTell, Pull
-from cobandit.tables.columns import COST
+from cobandit import _budget
+from cobandit.errors import GuaranteeWarning
+from cobandit.live.evaluators.base import Failure
+from cobandit.live.evaluators.rows import Answered, read_row
+from cobandit.live.headers import copy_plain
+from cobandit.live.lines import Lines
+from cobandit.live.plan import Plan
+from cobandit.live.plan_fields import SHARE
+from cobandit.live.profile import Profile
+from cobandit.live.records import COST_WAS_ZERO, FAILED, Earlier, Key, Made, check_row, name_row
+from cobandit.policies.asktell import Pull
 from cobandit.tables.transforms import TRANSFORMS
-
-#: Key of a record that has no measurements, and why.
-FAILED = "failed"
-#: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost so far.
-COST_WAS_ZERO = "cost_was_zero"
-
-
-#: An evaluation: number of the configuration, and its number among the evaluations of that.
-Key = tuple[int, int]
-
-
-#: Rows by name of the configuration and instance.
-Made = Mapping[tuple[str, str], Row]
-
-
-class Pilot(AskTell):
-    """Every configuration on the first instances of the order, configuration by configuration in turn.
-
-    Its one objective is whether an evaluation gave a score.  It sets aside what an evaluation may cost: the
-    largest cost, or if that is not known the largest so far.  Its budget is set once it is made, so that it
-    can go on with a larger one.
-
-    Parameters
-    ----------
-    n_arms : int
-        K.
-    n_instances : int
-        How many of the instances.
-    largest_costs : sequence of float, optional
-        Largest cost of a single evaluation of each configuration, where known.
-
-    Examples
-    --------
-    >>> pilot = Pilot(2, 2)
-    >>> [pilot.ask() for _ in range(5)]
-    [0, 1, 0, 1, None]
-    >>> pilot.finished
-    False
-    """
-
-    def __init__(self, n_arms: int, n_instances: int, *, largest_costs: Sequence[float] | None = None):
-        super().__init__(n_arms, 1, sys.float_info.max)
-        self.n_instances = _validation.count(n_instances, "n_instances", 1)
-        self.largest_costs = largest_costs
-        # where nothing is known, nothing to speak of: the ratio to it of what is told makes up for it
-        self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
-
-    @property
-    def finished(self) -> bool:
-        """Whether every evaluation was told."""
-        return bool((self.pulls == self.n_instances).all())
-
-    def _choose(self) -> int | None:
-        turns = self._numbers.copy()
-        for arm, _ in self._failed:
-            turns[arm] = -1
-        arm = int(turns.argmin())
-        room = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
-        return arm if turns[arm] < self.n_instances and room else None
-
-    def _doubt(self, arm: int, cost: float) -> str:
-        return ""
-
-
-class Profile(NamedTuple):
-    """What a pilot says.
-
-    Attributes
-    ----------
-    costs : list of float, length K
-        Mean cost of one evaluation of each configuration.
-    cost_range : (float, float)
-        Smallest and largest cost of one evaluation.
-    limits : dict of str to (float, float)
-        For each objective, the values of its column that score 1 and 0.
-    spent : float
-        What the pilot cost, with what was tried in vain.
-    budget : float or None
-        That of the whole run, pilot included, in the unit of the cost; None for none.  A share is one of what
-        evaluating everything costs, by the means of the pilot.
-    results : dict of (int, int) to dict
-        The record of each evaluation, by number of the configuration and place in the order.
-    """
-
-    costs: list[float]
-    cost_range: tuple[float, float]
-    limits: dict[str, tuple[float, float]]
-    spent: float
-    budget: float | None
-    results: Mapping[Key, dict[str, Any]]
-
-
-def profile_of(pilot: Stage) -> Profile:
-    """Take costs and limits from the records of a pilot, as a card's profiling split is taken.
-
-    Raises
-    ------
-    CobanditError
-        If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
-        column that the plan now names, or if no scale can be made.
-    """
-    plan, results = pilot.plan, pilot.results
-    scored = {key: record for key, record in results.items() if FAILED not in record}
-    for key, record in scored.items():
-        check_row(plan, record, *pilot.which(key))  # the plan may have changed since
-    hopeless = [arm for arm in range(len(plan.names)) if arm not in {of for of, _ in scored}]
-    if hopeless and (not scored or plan.failures == "leave-out"):
-        raise CobanditError(
-            f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot "
-            f"({results[hopeless[0], 0][FAILED]}), so that nothing would be left: mend it, or leave it out, "
-            "and start in another folder; or take failures: zero if others were answered"
-        )
-    costs = np.array([results[key][plan.cost.column] for key in sorted(results)]).reshape(len(plan.names), -1)
-    limits = {}
-    for objective in plan.objectives:
-        transform = TRANSFORMS[objective.transform]
-        values = np.array([record[objective.column] for record in scored.values()])
-        fitted = objective.limits or transform.fit(values, objective.low, objective.high)
-        limits[objective.name] = fitted
-        try:
-            transform.apply(values, *fitted)
-        except TableError as error:
-            remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
-            raise CobanditError(f"objective {objective.name!r}: {error} in the pilot: {remedy}") from None
-    means, cost_range = costs.mean(axis=1).tolist(), (float(costs.min()), float(costs.max()))
-    budget = plan.budget
-    if budget is not None and plan.unit == SHARE:
-        budget = budget * len(plan.order) * sum(means)
-    return Profile(means, cost_range, limits, pilot.spent, budget, results)
-
-
-def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
-    """Refuse what an evaluator gave if the plan's columns are not all there, or something cannot be used.
-
-    Raises
-    ------
-    CobanditError
-        With the configuration, the instance, the column and what to do.
-
-    Examples
-    --------
-    >>> from cobandit.live.plan import check_plan
-    >>> plan = check_plan({
-    ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
-    ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
-    ...     "objectives": [{"name": "accuracy", "column": "correct"}],
-    ... }, "toy.yml")
-    >>> check_row(plan, {"correct": 1.0, "tokens": 12.0}, "a", "7")
-    >>> check_row(plan, {"correct": 80.0, "tokens": 12.0}, "a", "7")
-    Traceback (most recent call last):
-        ...
-    cobandit.errors.CobanditError: 'a' on instance '7' gave 80.0 as 'correct': the objective 80.0 is outside \
-[0, 1]; correct the evaluator, or name another column or transform in the plan
-    """
-    said = f"{configuration!r} on instance {instance!r} gave"
-    if taken := [column for column in row if column in plan.settings or column in RESERVED]:
-        which = "a setting or a column of every table"
-        raise CobanditError(f"{said} {taken[0]!r}, which is {which}: let the evaluator call it otherwise")
-    rules = [(each.column, TRANSFORMS[each.transform].rule) for each in plan.objectives]
-    for column, rule in [(plan.cost.column, COST), *rules]:
-        if column not in row:
-            remedy = suggest(column, row, "let the evaluator give it, or name another column in the plan")
-            raise CobanditError(f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {remedy}")
-        if rule is not None and rule.broken(np.array([row[column]])).any():
-            problem = rule.problem.format(value=float(row[column]))
-            raise CobanditError(
-                f"{said} {row[column]!r} as {column!r}: {problem}; correct the evaluator, or name another "
-                "column or transform in the plan"
-            )
-
-
-class Earlier(NamedTuple):
-    """What a run evaluated before its plan changed.
-
-    Rows by evaluation, what its failures cost, and what was paid for evaluations that are not the pilot's.
-    """
-
-    rows: Mapping[Key, Row]
-    lost: float
-    besides: Mapping[Key, float]
 
 
 class Stage:
@@ -423,63 +241,3 @@ class MainStage(Stage):
         super()._keep(pull, record)
         if self.key(pull) in self.profile.results:
             self._charged_again += record[self.plan.cost.column]
-
-
-def name_row(order: Sequence[str], place: int) -> str:
-    """Name an instance by its place in an order that begins again at its end.
-
-    Examples
-    --------
-    >>> name_row(["a", "b"], 1), name_row(["a", "b"], 3)
-    ('b', 'b (2)')
-    """
-    round_, instance = divmod(place, len(order))
-    return order[instance] + (f" ({round_ + 1})" if round_ else "")
-
-
-def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
-    """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
-
-    A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
-    for it.  What it does not use, since a configuration leaves early, is known once it has used what it does;
-    that depends on the budget, so that the largest one that fits is found by rehearsing.
-
-    Raises
-    ------
-    CobanditError
-        If what is left is too little, or the largest cost is below the mean.
-    """
-    total, unit = profile.budget, plan.cost.unit
-    if total is None:
-        return plan.make_policy(profile.costs, profile.cost_range, None)
-    paid = profile.spent + earlier.lost + sum(earlier.besides.values())
-    budget = total if plan.is_once else total - paid
-    try:
-        if paid > _budget.add_slack(total):
-            raise CobanditError("nothing is left")
-        while plan.is_once:
-            besides = _rehearse(plan, profile, budget, earlier)
-            if budget + besides <= _budget.add_slack(total):
-                break
-            budget = total - besides
-        return plan.make_policy(profile.costs, profile.cost_range, budget)
-    except CobanditError as error:
-        raise CobanditError(
-            f"{plan.method.name}: {error}.  {paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: "
-            "change the plan's budget or method and run it again; what was evaluated is kept"
-        ) from None
-
-
-def _rehearse(plan: Plan, profile: Profile, budget: float, earlier: Earlier) -> float:
-    """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
-    policy = plan.make_policy(profile.costs, profile.cost_range, budget)
-    unwritten = SimpleNamespace(  # stands for a journal that told nothing before
-        policy=policy,
-        leave_out=policy.leave_out,
-        tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),
-        records=list,
-    )
-    stage = MainStage(plan, unwritten, {}, profile, earlier)
-    while (pull := policy.ask()) is not None:
-        stage.settle(pull)
-    return stage.spent - policy.spent

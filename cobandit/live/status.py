@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from cobandit.errors import CobanditError
-from cobandit.live.outcome import Progress, card_of, count_flaws, frame_of
+from cobandit.live.flaws import count_flaws
+from cobandit.live.progress import Progress
+from cobandit.live.run_table import card_of, frame_of
 from cobandit.live.stages import MainStage
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.tables.card import Card

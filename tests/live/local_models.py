@@ -22,7 +22,7 @@ from support.local_sums import FIXED, MODEL, PROMPTS, evaluate
 from support.runs import PLAN
 
 import cobandit as cb
-from cobandit.live.journal import read_entries
+from cobandit.live.lines import read_entries
 
 pytest.importorskip("inspect_ai")
 

@@ -12,7 +12,7 @@ from support.stub_endpoint import completion, stub_endpoint
 from cobandit import live
 from cobandit.cli.run import describe
 from cobandit.errors import CobanditError
-from cobandit.live import conduct
+from cobandit.live import retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.folder import RunFolder
 from cobandit.live.plan import check_plan
@@ -26,7 +26,7 @@ USD = {"cost": "usd", "budget": 1, "unit": "share"}
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.02)
+    monkeypatch.setattr(retries, "back_off", lambda tries: 0.02)
 
 
 def write_plan(folder, address, name="plan.yml", models=("small", "large"), options=None, **changes):
@@ -159,7 +159,7 @@ def test_a_budget_that_was_crossed_is_said_with_how_to_prevent_it(tmp_path):
 
 def test_one_question_does_not_hold_a_run_up(tmp_path, monkeypatch):
     """It always fails, while the patience with the service is that of ten minutes."""
-    monkeypatch.setattr(conduct, "LONGEST_ALONE", 0.2)
+    monkeypatch.setattr(retries, "LONGEST_ALONE", 0.2)
     plan = PLAN | {"budget": 1, "at_once": 2}
     bad = check_plan(plan, "plan").order[3]
     tried = []
@@ -171,7 +171,7 @@ def test_one_question_does_not_hold_a_run_up(tmp_path, monkeypatch):
         return None
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(conduct, "back_off", lambda tries: 0.05)
+        patched.setattr(retries, "back_off", lambda tries: 0.05)
         done = live.run(plan, tmp_path / "run", evaluator=Fake(delay=0.01, fail=fail))
     found = pd.read_parquet(done.table)
     assert found["failed"].sum() == 1 and 5 <= len(tried) <= 40
@@ -180,8 +180,8 @@ def test_one_question_does_not_hold_a_run_up(tmp_path, monkeypatch):
 
 def test_a_service_that_fails_now_and_then_is_not_the_questions_fault(tmp_path, monkeypatch):
     """Three in ten requests fail: that one fails six times in a row has a chance below 0.001 each."""
-    monkeypatch.setattr(conduct, "LONGEST_ALONE", 0.0)
-    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.001)
+    monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
+    monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)
     fake = Fake(seed=3)
     fake.fail = lambda *_: Failure("status 500", retry=True) if fake.rng.random() < 0.3 else None
     done = live.run(PLAN | {"budget": 0.5, "instances": 20}, tmp_path / "run", evaluator=fake)

@@ -13,7 +13,7 @@ from support.stub_endpoint import completion, stub_endpoint
 import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError
-from cobandit.live import conduct
+from cobandit.live import retries, scheduler
 from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
 
@@ -24,7 +24,7 @@ QUICK = {"patience": 0.6, "timeout": 0.5}
 def no_waiting(monkeypatch):
     """Neither for the disk nor for long before another try."""
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.05)
+    monkeypatch.setattr(retries, "back_off", lambda tries: 0.05)
 
 
 def hang_up(_):
@@ -68,7 +68,7 @@ def answer_well(body):
 def test_seconds_of_outage_change_nothing(tmp_path, monkeypatch, sick, at_once):
     """The service is ill for three answers, and then well: the run ends as if it had never been."""
     counter = itertools.count()
-    monkeypatch.setattr(conduct, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(retries, "LONGEST_WAIT", 0.1)
 
     def answer(body):
         return sick(body) if 4 <= next(counter) < 7 else answer_well(body)
@@ -156,7 +156,7 @@ def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_ans
         told[:] = time.monotonic(), passed + min(time.monotonic() - before, 0.02)
         return told[1]
 
-    monkeypatch.setattr(conduct.anyio, "current_time", steady)
+    monkeypatch.setattr(scheduler.anyio, "current_time", steady)
     bad = check_plan(PLAN, "plan").order[2]
 
     def fail(configuration, instance, tried):

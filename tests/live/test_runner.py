@@ -22,7 +22,7 @@ from support.strategies import examples
 import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError, GuaranteeWarning, TableError
-from cobandit.live import conduct
+from cobandit.live import retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.evaluators.endpoints import EndpointEvaluator
 from cobandit.live.plan import check_plan
@@ -42,7 +42,7 @@ AMOUNT = {"unit": "tokens", "largest_cost": LARGEST}
 def no_waiting(monkeypatch):
     """Neither for the disk nor before another try."""
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(conduct, "back_off", lambda tries: 0.0)
+    monkeypatch.setattr(retries, "back_off", lambda tries: 0.0)
 
 
 def rows(path):

@@ -32,21 +32,12 @@ from pydantic import HttpUrl, ValidationError
 from cobandit._text import ellipsize, suggest
 from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators import (
-    COLUMNS,
-    WHERE,
-    Context,
-    Failure,
-    Row,
-    describe_error,
-    evaluator,
-    judge_status,
-    keep_answer,
-    note_reading,
-    read_tokens,
-)
 from cobandit.live.evaluators.answers import Answer, read_answer
+from cobandit.live.evaluators.base import WHERE, Context, Failure, Row, judge_status
+from cobandit.live.evaluators.registry import evaluator
+from cobandit.live.evaluators.rows import COLUMNS, keep_answer, note_reading, read_tokens
 from cobandit.live.evaluators.texts import OpenAIOptions
+from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.usage import Usage
 

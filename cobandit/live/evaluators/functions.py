@@ -20,18 +20,10 @@ from typing import Any
 
 from pydantic import Field
 
-from cobandit.live.evaluators import (
-    Answered,
-    Context,
-    EvaluatorOptions,
-    Failure,
-    Row,
-    describe_error,
-    evaluator,
-    judge_status,
-    load_function,
-    read_row,
-)
+from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row, judge_status
+from cobandit.live.evaluators.registry import evaluator
+from cobandit.live.evaluators.rows import Answered, read_row
+from cobandit.live.evaluators.user_code import describe_error, load_function
 
 NOBODY = (ConnectionRefusedError, socket.gaierror)
 #: Errors of the system, and their numbers, where a service is not there.

@@ -29,18 +29,10 @@ from rich.text import Text
 
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, TableError, raise_fault
-from cobandit.live.evaluators import (
-    COLUMNS,
-    Context,
-    EvaluatorOptions,
-    Failure,
-    Row,
-    describe_error,
-    evaluator,
-    keep_answer,
-    note_reading,
-    read_tokens,
-)
+from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row
+from cobandit.live.evaluators.registry import evaluator
+from cobandit.live.evaluators.rows import COLUMNS, keep_answer, note_reading, read_tokens
+from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.importers.inspect_ai import Sample, usage_usd
 from cobandit.tables.importers.scores import read_score
 from cobandit.tables.prices import Prices, read_prices

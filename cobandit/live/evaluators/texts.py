@@ -19,7 +19,9 @@ from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_v
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators import WHERE, EvaluatorOptions, Row, describe_error, load_function, read_row
+from cobandit.live.evaluators.base import WHERE, EvaluatorOptions, Row
+from cobandit.live.evaluators.rows import read_row
+from cobandit.live.evaluators.user_code import describe_error, load_function
 
 KINDS = ("exact", "contains", "regex", "number")
 

@@ -1,19 +1,7 @@
-"""Evaluations under way: what a policy hands out is evaluated, several at once, and told to its journal.
+"""Evaluations under way: what a policy hands out is evaluated, several at once, and told to its journal."""
 
-Three kinds of failure, and what becomes of each:
+from __future__ import annotations
 
-===================================  ====================================================================
-the question's (400, a refusal)      scored as ``failures`` says, at once
-unclear (500, a dropped connection)  tried again; it is the question's if it goes on failing while its
-                                     configuration answers others, again and again, or, where no others
-                                     are left, one that it has answered before
-the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
-                                     for as long as ``patience``
-===================================  ====================================================================
-"""
-
-import random
-from collections import Counter
 from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NoReturn
@@ -21,37 +9,17 @@ from typing import Any, NoReturn
 import anyio
 
 from cobandit.errors import CobanditError
-from cobandit.live.evaluators import Evaluator, Failure, Row, describe_error
-from cobandit.live.outcome import Progress
-from cobandit.live.stages import FAILED, Key, Stage
+from cobandit.live.evaluators.base import Evaluator, Failure, Row
+from cobandit.live.evaluators.user_code import describe_error
+from cobandit.live.progress import Progress
+from cobandit.live.records import FAILED
+from cobandit.live.retries import Retries, TimedOut, Verdict
+from cobandit.live.stages import Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
 
-#: Seconds between two tries, at most: of our own choice, and where a service asks for more.
-LONGEST_BACK_OFF, LONGEST_WAIT = 60.0, 120.0
 
-
-#: Seconds after which one evaluation may be given up, however long the patience with the service is.
-LONGEST_ALONE = 30.0
-
-#: Failures of one evaluation with answers to others between them, from which on it is the question's fault:
-#: once the patience is over, before that, and if each of them took as long as an answer may.
-CONTRASTS, CONTRASTS_EARLY, CONTRASTS_TIMED_OUT = 3, 5, 1
-
-#: Tries of one evaluation before one that was answered is asked again, where no others are left.
-TRIES_ALONE = 5
-
-
-def back_off(tries: int) -> float:
-    """Draw the seconds to the next try: up to 2, 4, 8, ..., so that several do not come back together."""
-    return random.uniform(0, min(LONGEST_BACK_OFF, 2.0 ** min(tries, 10)))
-
-
-class TimedOut(Failure):
-    """An evaluation that took too long; it may have been billed, and says little of the question."""
-
-
-class Conductor:
+class Scheduler:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
     A failure that was billed is told, so that its cost is charged at once, and is evaluated when the policy
@@ -80,15 +48,7 @@ class Conductor:
         self._n_held = 0  # so far
         self._doubted = doubted
         self._told = anyio.Event()
-        self._silent: dict[int, float] = {}  # since when a configuration has answered nothing, but failed
-        self._answered: dict[int, float] = {}  # when the last call that a configuration answered began
-        self._began: dict[Key, float] = {}  # when an evaluation first failed
-        self._failed: dict[Key, float] = {}  # when it failed last
-        self._contrasts: Counter[Key] = Counter()  # how often its configuration answered others in between
-        self._tries: Counter[Key] = Counter()
-        self._billed: Counter[Key] = Counter()
-        self._due: dict[Key, float] = {}  # when an evaluation may be tried again
-        self._rest: dict[int, float] = {}  # until when a configuration is left alone
+        self._retries = Retries(self.plan.patience, self.plan.retries)
 
     async def play(self) -> None:
         """Evaluate until nothing can be asked any more.
@@ -127,7 +87,7 @@ class Conductor:
                     self._refuse_held()
                 self._tell_held(self._give_up)  # the policy has nothing else to hand out
             else:
-                next_due = min(map(self._due_at, self._waiting), default=inf)
+                next_due = min(map(self._retries.find_due, self._waiting), default=inf)
                 with anyio.move_on_after(next_due - anyio.current_time()):
                     await self._told.wait()
 
@@ -155,11 +115,8 @@ class Conductor:
                 ready += [pull] * self._is_due(pull)
         return ready
 
-    def _due_at(self, pull: Pull) -> float:
-        return max(self._due.get(pull.key, 0), self._rest.get(int(pull), 0))
-
     def _is_due(self, pull: Pull) -> bool:
-        return anyio.current_time() >= self._due_at(pull)
+        return anyio.current_time() >= self._retries.find_due(pull)
 
     def _settle(self, pull: Pull) -> bool:
         """Tell an evaluation that need not be made, and say whether it was one."""
@@ -176,9 +133,7 @@ class Conductor:
             if isinstance(outcome, Failure):
                 await self._fail(pull, outcome)
             else:
-                self._answered[arm] = max(began, self._answered.get(arm, began))
-                self._silent.pop(arm, None)
-                self._rest.pop(arm, None)
+                self._retries.note_answer(arm, began)
                 self._end(pull, outcome)
         self._news()
 
@@ -225,60 +180,36 @@ class Conductor:
         raise CobanditError(f"nothing could be evaluated: {self._name(pull)} {said}")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
-        """Score a failure, try it again later, or stop the run: as the table on top of this file says."""
-        now, arm, patience = anyio.current_time(), int(pull), self.plan.patience
-        self._tries[pull.key] += 1
-        self._billed[pull.key] += bool(failure.cost) and not isinstance(failure, TimedOut)
-        if not failure.retry or self._billed[pull.key] > self.plan.retries:
-            self._silent.pop(arm, None)  # it was answered
+        """Score a failure, try it again later, or stop the run: as the table of `retries` says."""
+        now = anyio.current_time()
+        arm = int(pull)
+        verdict = self._retries.judge(pull, failure, now)
+        if verdict is Verdict.SCORE:
             self._end(pull, failure)
             return
-        silent = now - self._silent.setdefault(arm, now)
-        contrasted = self._answered.get(arm, -inf) > self._failed.get(pull.key, inf)
-        self._contrasts[pull.key] += contrasted
-        self._failed[pull.key] = now
-        elapsed = now - self._began.setdefault(pull.key, now)
-        if not failure.unavailable and self._contrasts[pull.key] >= self._contrasts_needed(elapsed, failure):
-            self._end(pull, failure)
-            return
+
         cost = failure.cost or 0.0
-        tries = TRIES_ALONE if not isinstance(failure, TimedOut) else CONTRASTS_TIMED_OUT + 1
-        alone = silent >= min(patience, LONGEST_ALONE) and self._tries[pull.key] >= tries
-        paid = None
-        if not failure.unavailable and (alone or silent >= patience):
-            paid = await self._ask_again(arm)
+        paid = await self._ask_again(arm) if verdict is Verdict.COMPARE else None
         if paid is not None:
-            self._silent.pop(arm, None)
-            self._contrasts[pull.key] = CONTRASTS_EARLY  # once more, and it is the question's
+            self._retries.note_comparison(pull)
             cost += paid
-            said = "while another is answered"
-        elif silent < patience:
-            wanted = max(back_off(self._tries[pull.key]), min(failure.wait or 0.0, LONGEST_WAIT))
-            pause = min(wanted, patience - silent)
-            self._due[pull.key] = now + pause
-            if not contrasted:  # others of the configuration may have more luck
-                self._rest[arm] = now + pause
-            said = f"and is tried again in {pause:.1f} s"
+            outlook = "while another is answered"
         else:
-            raise CobanditError(
-                f"{self.stage.names[pull]!r} has answered nothing for {silent:.0f} s; the last failure, on "
-                f"instance {self.stage.instance(pull)!r}: {str(failure).rstrip('. ')}: see to the service, "
-                "or ask it less at once or with more patience"
-            )
+            pause = self._retries.postpone(pull, failure, now)
+            if pause is None:
+                silence = self._retries.find_silence(arm, now)
+                raise CobanditError(
+                    f"{self.stage.names[arm]!r} has answered nothing for {silence:.0f} s. The last failure, "
+                    f"on instance {self.stage.instance(pull)!r}: {str(failure).rstrip('. ')}. See to the "
+                    "service, make fewer calls at once (at_once), or raise the plan's patience"
+                )
+            outlook = f"and is tried again in {pause:.1f} s"
+        # what was billed is charged at once, and asked for again by the policy
         if cost:
             self.stage.try_again(pull, Failure(str(failure), cost=cost))
         else:
             self._waiting.append(pull)
-        self.watch(Progress(self.stage, f"{self._name(pull)} failed, {said}: {failure}", failed=True))
-
-    def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Answers to others between its failures that make an evaluation the question's fault by now."""
-        patience = self.plan.patience
-        if elapsed < min(patience, LONGEST_ALONE):
-            return inf
-        if isinstance(failure, TimedOut):
-            return CONTRASTS_TIMED_OUT
-        return CONTRASTS if elapsed >= patience else CONTRASTS_EARLY
+        self.watch(Progress(self.stage, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True))
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""

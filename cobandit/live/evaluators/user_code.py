@@ -1,0 +1,83 @@
+"""Modules and functions that a user names, and their errors in one line."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cobandit._text import suggest
+from cobandit.errors import CobanditError
+
+
+def import_module(name: str) -> Any:
+    """Import a module that the user names; the current folder is searched first.
+
+    Raises
+    ------
+    CobanditError
+        If there is no such module, or it fails on import.
+    """
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise CobanditError(
+            f"the module {name!r} cannot be imported in {here} by {sys.executable}: {error}: write it "
+            "without '.py', with dots between folders, start where it is, and install what it needs"
+        ) from error
+    except (Exception, SystemExit) as error:
+        *_, last = traceback.extract_tb(error.__traceback__)
+        place = f"{last.filename}, line {last.lineno}"
+        raise CobanditError(f"{name!r} fails on import ({place}): {describe_error(error)}") from error
+
+
+def load_function(name: str, *arguments: str) -> Callable[..., Any]:
+    """Import ``module:function`` and check that it takes so many arguments.
+
+    Raises
+    ------
+    CobanditError
+        If there is none, or it does not take them.
+
+    Examples
+    --------
+    >>> load_function("shutil:wich", "name")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'? check the name
+    """
+    module_name, _, path = name.partition(":")
+    module = import_module(module_name)
+    try:
+        function = pkgutil.resolve_name(name)
+    except AttributeError:
+        remedy = suggest(path, (n for n in vars(module) if not n.startswith("_")), "check the name")
+        raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        raise CobanditError(
+            f"{name} cannot be called as {path}({', '.join(arguments)}) ({error}): let it take these"
+        ) from None
+    except ValueError:  # compiled, without a signature to look at
+        pass
+    return function
+
+
+def describe_error(error: BaseException) -> str:
+    """An error of somebody's code in one line.
+
+    Examples
+    --------
+    >>> describe_error(KeyError("model")), describe_error(TimeoutError())
+    ("KeyError: 'model'", 'TimeoutError')
+    """
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

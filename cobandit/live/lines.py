@@ -1,0 +1,144 @@
+"""A file of lines under checksums that survives its process."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from filelock import FileLock, Timeout
+
+from cobandit.errors import CobanditError
+
+
+def seal(body: bytes, crc: int) -> bytes:
+    """A line from its body, an open JSON object, and the CRC-32 of the file before it."""
+    return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
+
+
+def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
+    """What the whole lines hold, up to the first that does not fit its checksum, their CRC-32 and bytes."""
+    crc, size, entries = 0, 0, []
+    for line in content.splitlines(keepends=True):
+        body = line.rpartition(b', "crc": ')[0]
+        if not body or seal(body, crc) != line:
+            break
+        entries.append(json.loads(body + b"}"))
+        crc, size = zlib.crc32(line, crc), size + len(line)
+    return entries, crc, size
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """Look at what the whole lines of a file hold, without a lock; a file that is absent holds none."""
+    return _read_whole(path.read_bytes())[0] if path.exists() else []
+
+
+class Closable(Protocol):
+    """Something that can be closed."""
+
+    def close(self) -> None: ...  # noqa: D102 (above)
+
+
+@contextmanager
+def closed_by_errors(held: Closable, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Close it at any error, and at an interrupt, after which it may be in no state to go on."""
+    try:
+        yield
+    except but:
+        raise
+    except BaseException:
+        held.close()
+        raise
+
+
+class Lines:
+    """One process's hold on a file of lines; `entries` are those found in it, oldest first.
+
+    Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
+    when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
+    Once `file` is closed, by `close` or by an error of `append`, nothing can be appended any more.
+    The lock is on an empty file next to it, whose name ends with ``.lock``: on some systems nobody else could
+    read a file that is locked itself.
+    """
+
+    def __init__(self, path: Path):
+        if not path.parent.is_dir():
+            raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
+        self.path = path
+        # Never a lock that outlives its process, which is what it would fall back to.
+        self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
+        try:
+            self._lock.acquire(blocking=False)
+            self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
+        except Timeout:
+            raise CobanditError(
+                f"{path} is open already, here or in another process: close it or let that process end, "
+                "or give this run a file of its own"
+            ) from None
+        except OSError as error:
+            self._lock.release()
+            raise CobanditError(
+                f"{path} cannot be locked and opened ({error}): choose a folder that you can write to, on a "
+                "local disk"
+            ) from error
+        with closed_by_errors(self):
+            self.file.seek(0)
+            content = self.file.read()
+            # with a newline more, which may be all that the last line lacks
+            self.entries, self._crc, self._whole = _read_whole(content + b"\n")
+            self._tail = content[self._whole :]
+            self._lacks_end = self._whole > len(content)
+            if b"\n" in self._tail:
+                good, n_lines = len(self.entries), content.count(b"\n")
+                what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
+                raise CobanditError(
+                    f"{path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
+                    f"copy the lines before (the first {good}) into a new file: what they do not hold is "
+                    "evaluated again"
+                )
+
+    def close(self) -> None:
+        """Give the file up."""
+        self.file.close()
+        self._lock.release()
+
+    def was_writing(self, entry: dict[str, Any]) -> bool:
+        """Whether the file ends with a beginning of this entry, maybe an empty one."""
+        return self._line(entry).startswith(self._tail)
+
+    def _line(self, entry: dict[str, Any]) -> bytes:
+        return seal(json.dumps(entry, allow_nan=False)[:-1].encode(), self._crc)
+
+    def mend(self) -> None:
+        """Complete or drop a last line that has no end."""
+        if self._lacks_end:
+            self.file.write(b"\n")
+        else:
+            self.file.truncate(self._whole)
+        os.fsync(self.file.fileno())
+        if hasattr(os, "O_DIRECTORY"):  # a new file is safe once its folder is on the disk
+            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """Add a line; the file is closed, and the error holds the entry, if that fails."""
+        line = self._line(entry)
+        with closed_by_errors(self):
+            try:
+                rest = memoryview(line)
+                while rest:  # a write may take less than it was given
+                    rest = rest[self.file.write(rest) :]
+                os.fsync(self.file.fileno())
+            except OSError as error:
+                raise CobanditError(
+                    f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
+                    "disk, open it again with a fresh policy, and tell what was not written"
+                ) from error
+        self._crc = zlib.crc32(line, self._crc)

@@ -1,0 +1,60 @@
+"""The pilot: every configuration on the first instances."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from cobandit import _budget, _validation
+from cobandit.policies.asktell import AskTell
+
+
+class Pilot(AskTell):
+    """Every configuration on the first instances of the order, configuration by configuration in turn.
+
+    Its one objective is whether an evaluation gave a score.  It sets aside what an evaluation may cost: the
+    largest cost, or if that is not known the largest so far.  Its budget is set once it is made, so that it
+    can go on with a larger one.
+
+    Parameters
+    ----------
+    n_arms : int
+        K.
+    n_instances : int
+        How many of the instances.
+    largest_costs : sequence of float, optional
+        Largest cost of a single evaluation of each configuration, where known.
+
+    Examples
+    --------
+    >>> pilot = Pilot(2, 2)
+    >>> [pilot.ask() for _ in range(5)]
+    [0, 1, 0, 1, None]
+    >>> pilot.finished
+    False
+    """
+
+    def __init__(self, n_arms: int, n_instances: int, *, largest_costs: Sequence[float] | None = None):
+        super().__init__(n_arms, 1, sys.float_info.max)
+        self.n_instances = _validation.count(n_instances, "n_instances", 1)
+        self.largest_costs = largest_costs
+        # where nothing is known, nothing to speak of: the ratio to it of what is told makes up for it
+        self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every evaluation was told."""
+        return bool((self.pulls == self.n_instances).all())
+
+    def _choose(self) -> int | None:
+        turns = self._numbers.copy()
+        for arm, _ in self._failed:
+            turns[arm] = -1
+        arm = int(turns.argmin())
+        room = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
+        return arm if turns[arm] < self.n_instances and room else None
+
+    def _doubt(self, arm: int, cost: float) -> str:
+        return ""

@@ -1,0 +1,74 @@
+"""The result of a run, and its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobandit.live.flaws import losses_of
+from cobandit.live.folder import RunFolder
+from cobandit.live.plan import Plan
+from cobandit.live.progress import recommended
+from cobandit.live.run_table import card_of, frame_of, report_of
+from cobandit.live.stages import MainStage
+from cobandit.policies.asktell import AskTell
+from cobandit.tables.storage import write_table
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run came to.
+
+    Attributes
+    ----------
+    plan : Plan
+    recommendation : tuple of str
+        Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
+    table : Path
+        The evaluations, with their card next to it; `cobandit.read` reads it.
+    policy : CoPSIOnce, ...
+        As the run left it.
+    spent : float
+        In the unit of the cost, the pilot included.
+    inherited : float
+        What of it an earlier run had paid, whose table was reused.
+    budget : float or None
+        In the unit of the cost; None if a race had no cap.
+    losses : tuple of str
+        What was lost by failures, and what else is not as it should be, in words; empty if all is well.
+    prices : str
+        Where prices are from, and of which day; empty if nothing is charged by them.
+    """
+
+    plan: Plan
+    recommendation: tuple[str, ...]
+    table: Path
+    policy: AskTell
+    spent: float
+    inherited: float
+    budget: float | None
+    losses: tuple[str, ...]
+    prices: str = ""
+
+
+def write_run(stage: MainStage, folder: RunFolder) -> Run:
+    """Write what a run came to: its recommendation, and the table of its evaluations with their card."""
+    plan, best = stage.plan, recommended(stage.policy, stage.names)
+    content = {
+        "method": plan.method.name,
+        "recommendation": list(best),
+        "finished": stage.policy.finished,
+        "spent": stage.spent,
+        "inherited": stage.inherited,
+        "budget": stage.budget,
+        "unit": plan.cost.unit,
+    }
+    folder.write(folder.recommendation, content)
+    frame = frame_of(stage)
+    report, losses, prices = report_of(stage, frame), tuple(losses_of(stage, frame)), folder.prices_source
+    if prices:
+        report.append(f"prices: {prices}")
+    write_table(frame, card_of(stage, frame), folder.table, report)
+    return Run(
+        plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses, prices
+    )
