@@ -45,7 +45,7 @@ def amount(value: float) -> str:
 MOST_ROWS = 12
 
 
-def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = ()) -> str:
+def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = (), picture: str = "") -> str:
     """Write HTML that a notebook shows in the place of a `repr`.
 
     Parameters
@@ -55,6 +55,8 @@ def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = ()) -> st
         Numbers are written with four digits, and names are text whatever they hold.
     notes : iterable of str
         Lines below the table.
+    picture : str
+        HTML between the headline and the table.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = ()) -> st
         border=0, max_rows=MOST_ROWS, show_dimensions=False, float_format="{:.4g}".format, na_rep="–"
     )
     below = "".join(f"<div>{escape(note)}</div>" for note in notes)
-    return f"<div>{escape(headline)}</div>{table}{below}"
+    return f"<div>{escape(headline)}</div>{picture}{table}{below}"
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:

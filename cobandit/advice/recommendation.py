@@ -184,14 +184,15 @@ class Recommendation:
         import matplotlib.pyplot as plt
 
         from cobandit import figures
-        from cobandit.advice.words import describe
+        from cobandit.advice.words import describe, write_table
 
         headline, *lines = describe(self)
         figure = self.plot()
         picture = figures.described(figures.panels(figure), headline)
         plt.close(figure)
-        front = self.front[["instances", "cost", *self.objectives]]
-        return as_html(headline, front, lines) + picture
+        members = self.arms.loc[self.front.index]
+        front = write_table(self, members, step_intervals=False).rename_axis(index=None)
+        return as_html(headline, front, lines, picture)
 
     def __repr__(self) -> str:
         """Name the table and count its front."""

@@ -233,7 +233,7 @@ def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[
     steps = [""]
     for row in advice.front[1:].to_dict("records"):
         if np.isnan(row[f"more_{advice.objectives[0]}"]):
-            steps.append("no instance shared with the row above")
+            steps.append("no instance shared with the next cheaper one")
             continue
         gains = [_describe_gain(name, row, with_intervals) for name in advice.objectives]
         steps.append(", ".join(gains))
@@ -433,7 +433,7 @@ def _describe_next(advice: Recommendation) -> str:
 
 
 #: Heads of columns that a table of the answer may have: factors of cost, standings, and steps.
-TIMES, STANDING, STEP = "times", "on the front", "points more than the row above"
+TIMES, STANDING, STEP = "times", "on the front", "points over the next cheaper one"
 
 
 def measured_head(column: str) -> str:
@@ -502,3 +502,9 @@ def worth_showing(advice: Recommendation) -> pd.DataFrame:
     """Return the configurations on the front, cheapest first, then others that may be on it."""
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])
+
+
+def front_first(advice: Recommendation) -> pd.DataFrame:
+    """Return all configurations: those that `worth_showing` returns, then the others, cheapest first."""
+    likely = worth_showing(advice)
+    return pd.concat([likely, advice.arms.drop(index=likely.index)])

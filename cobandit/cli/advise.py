@@ -314,12 +314,10 @@ def print_advice(
 
 def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
-    import pandas as pd
-
-    from cobandit.advice.words import STEP, TIMES, percent, worth_showing, write_table
+    from cobandit.advice.words import STEP, TIMES, front_first, percent, worth_showing, write_table
 
     likely = worth_showing(advice)
-    shown = pd.concat([likely, advice.arms.drop(index=likely.index)]) if everything else likely.head(SHOWN)
+    shown = front_first(advice) if everything else likely.head(SHOWN)
     longest = max(len(plain(name)) for name in shown.index)
 
     # steps leave first, then intervals, then measured values; names are never cut, only folded

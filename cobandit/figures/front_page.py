@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,12 @@ NAMED = 8
 #: What the choice is drawn in.
 CHOSEN = "#e8722a"
 
+#: Step of a slider.
+STEP = 0.005
+
 SETTLED, OPEN, BEATEN = "worth its cost, settled", "worth its cost, not settled", "beaten"
+COLOURS = {SETTLED: "#3a8fc8", OPEN: "#3a8fc8", BEATEN: "#8a8f96"}
+SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
 
 class RunReport(NamedTuple):
@@ -82,7 +88,7 @@ def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | 
             "Install them with: pip install 'cobandit[html]'"
         ) from error
 
-    from cobandit.advice.words import answer, write_table
+    from cobandit.advice.words import answer, front_first, write_table
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -90,7 +96,7 @@ def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | 
     page = environment.get_template("front_page.html.j2").render(
         advice=advice,
         answer=answer(advice),
-        table=write_table(advice, advice.arms),
+        table=write_table(advice, front_first(advice)),
         run=run,
         runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         sortable=SORTABLE.read_text(encoding="utf-8"),
@@ -108,9 +114,8 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
     arms = _points(advice)
     sliders = []
     for number, objective in enumerate(advice.objectives):
-        wish = 0.0 if advice.choice is None else advice.choice.wishes.at_least.get(objective, 0.0)
-        field = alt.binding_range(min=0, max=1, step=0.01, name=f"at least {objective} ")
-        sliders.append(alt.param(name=f"least{number}", value=wish, bind=field))
+        field = alt.binding_range(min=0, max=1, step=STEP, name=f"at least {objective} ")
+        sliders.append(alt.param(name=f"least{number}", value=_least_asked(advice, objective), bind=field))
     meets = " && ".join(f"datum.o{number} >= least{number}" for number in range(len(sliders)))
 
     few = alt.Axis(tickCount=5, format="~g", labelOverlap=True)
@@ -122,13 +127,16 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
         members = points.transform_filter(f"datum.standing != '{BEATEN}'")
         steps = alt.Chart(find_steps(advice, objective)).mark_line(interpolate="step-after", strokeWidth=1)
         ends = {"y": alt.Y(f"low{number}:Q", title=f"mean {objective}"), "y2": f"high{number}:Q"}
-        marks = points.mark_point(size=60, filled=True).encode(
+        marks = points.mark_point(size=60, filled=True, opacity=1).encode(
             x=cost,
             y=mean,
             color=alt.Color(
-                "standing:N", title=None, scale=_colours(), legend=alt.Legend(orient="top", columns=1)
+                "standing:N",
+                title=None,
+                scale=_scale(arms, COLOURS),
+                legend=alt.Legend(orient="top", columns=1),
             ),
-            shape=alt.Shape("standing:N", title=None, scale=_shapes()),
+            shape=alt.Shape("standing:N", title=None, scale=_scale(arms, SHAPES)),
             tooltip=_tooltip(advice),
         )
         names = members.mark_text(align="left", dx=8, dy=8, fontSize=10).encode(
@@ -161,16 +169,23 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
     return alt.Scale(type="log", nice=False, padding=30) if spread else alt.Scale(zero=False)
 
 
-def _colours() -> Any:
+def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
+    """Return the scale of the standings that there are, so that the legend has no others."""
     import altair as alt
 
-    return alt.Scale(domain=[SETTLED, OPEN, BEATEN], range=["#3a8fc8", "#3a8fc8", "#8a8f96"])
+    shown = [standing for standing in looks if arms["standing"].eq(standing).any()]
+    return alt.Scale(domain=shown, range=[looks[standing] for standing in shown])
 
 
-def _shapes() -> Any:
-    import altair as alt
-
-    return alt.Scale(domain=[SETTLED, OPEN, BEATEN], range=["circle", "diamond", "circle"])
+def _least_asked(advice: Recommendation, objective: str) -> float:
+    """Return the mean at which a slider begins: the least that was asked for, rounded down to its step."""
+    if advice.choice is None:
+        return 0.0
+    wishes = advice.choice.wishes
+    least = wishes.at_least.get(objective, 0.0)
+    if objective in wishes.within:
+        least = max(least, advice.arms[objective].max() - wishes.within[objective])
+    return round(math.floor(least / STEP + 1e-9) * STEP, 3)
 
 
 def _points(advice: Recommendation) -> pd.DataFrame:

@@ -274,7 +274,10 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
         entries.append(Patch(color=INK, alpha=0.1, label="within the tolerance"))
     if advice.choice is not None:
         ring: dict[str, Any] = {"marker": "o", "ms": 10, "markerfacecolor": "none"}
-        label = escape_math(f"chosen: {advice.choice.asked}")
+        if advice.choice.configuration is None:
+            ring = {"marker": ""}
+        outcome = "chosen" if advice.choice.configuration is not None else "none is"
+        label = escape_math(f"{outcome}: {advice.choice.asked}")
         entries.append(Line2D([], [], ls="--", color=INK, label=label, **ring))
     figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize="small")
     if len(members) <= NAMED_AT_MARKS:

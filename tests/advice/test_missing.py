@@ -145,7 +145,7 @@ def test_what_shares_no_instance_is_neither_ahead_nor_behind():
     advice = cb.recommend(compared.table, replications=2)
     assert advice.arms["on_front"][["arm0", "arm1"]].all()
     assert not advice.arms["front_settled"][["arm0", "arm1"]].any()
-    assert "no instance shared with the row above" in describe_steps(advice)
+    assert "no instance shared with the next cheaper one" in describe_steps(advice)
 
 
 def test_a_cycle_has_a_front_and_is_not_settled():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit import figures
-from cobandit.figures.front_page import CHOSEN
+from cobandit.figures.front_page import CHOSEN, OPEN, draw_chart
 
 
 def make_table(n_arms, n_objectives):
@@ -89,3 +90,42 @@ def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synth
     with pytest.raises(cb.CobanditError, match=r"vl_convert.*cobandit\[html\]"):
         figures.write_front_page(cb.recommend(synthetic, replications=2), tmp_path / "front.html")
     assert not (tmp_path / "front.html").exists()
+
+
+def test_sliders_begin_where_the_wish_has_its_choice(synthetic):
+    """A margin below the best is a mean, rounded down, so that the ring is on what was chosen."""
+    advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
+    chart = draw_chart(advice)
+
+    least = {param["name"]: param["value"] for param in chart["params"] if "bind" in param}
+
+    assert least == {"least0": 0.79, "least1": 0.0}
+    meets = advice.arms[advice.arms["accuracy"] >= least["least0"]]
+    assert meets.index[0] == advice.choice.configuration
+
+
+def test_legend_has_the_standings_that_there_are(synthetic):
+    advice = cb.recommend(synthetic, about="benchmark", replications=2)
+    assert advice.arms["front_settled"].all()
+    assert OPEN not in json.dumps(draw_chart(advice))
+
+
+def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
+    """Steps compare a row with the next cheaper one of the front."""
+    advice = cb.recommend(synthetic, replications=2)
+    figures.write_front_page(advice, tmp_path / "front.html")
+
+    table = (tmp_path / "front.html").read_text(encoding="utf-8").partition("<tbody>")[2]
+
+    places = [table.index(f"<td>{name}</td>") for name in advice.front.index]
+    assert places == sorted(places)
+    assert max(places) < min(
+        table.index(f"<td>{name}</td>") for name in advice.arms.index.difference(advice.front.index)
+    )
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(0.8, "chosen: "), (0.99, "none is: ")])
+def test_picture_says_whether_a_wish_is_met(synthetic, least, outcome):
+    figure = cb.recommend(synthetic, at_least={"accuracy": least}, replications=2).plot()
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert any(text.startswith(outcome) for text in texts)
