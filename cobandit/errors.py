@@ -83,6 +83,9 @@ class Fault:
         The column concerned, or the field of a card.
     more : int
         How many further rows have the same fault.
+    code : str
+        A short name of the kind of fault, such as ``equal-scores``, which stays if its words change; blank
+        for kinds that have none.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class Fault:
     row: int | None = None
     column: str | None = None
     more: int = 0
+    code: str = ""
 
     def at(self, place: Callable[[int, str | None], Place]) -> Fault:
         """Say it of the files that a frame was read from, given where each row and column comes from.
@@ -189,7 +193,7 @@ class Faults:
         self.found.append(Fault(self.source, problem, remedy, row, column, more))
 
 
-def raise_fault(where: str | Path | None, problem: str, remedy: str) -> NoReturn:
+def raise_fault(where: str | Path | None, problem: str, remedy: str, code: str = "") -> NoReturn:
     """Raise one error that says where, what, and what to do: `raise_if_any` with one fault.
 
     A validator of a field does not know where it is, and says None: `check_fields` adds it.
@@ -206,5 +210,5 @@ def raise_fault(where: str | Path | None, problem: str, remedy: str) -> NoReturn
         ...
     cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again
     """
-    raise_if_any([Fault("" if where is None else str(where), problem, remedy)])
+    raise_if_any([Fault("" if where is None else str(where), problem, remedy, code=code)])
     raise AssertionError  # what comes before never returns

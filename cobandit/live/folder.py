@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.live.lines import Lines, read_entries
-from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, Plan
+from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, SCORING, Plan
 from cobandit.live.records import FAILED, Earlier, Key
 from cobandit.tables.whole_files import replace_file
 
@@ -147,20 +147,38 @@ class RunFolder:
                     f"{self.path} is there and holds no run: choose another folder, or empty it"
                 )
             return
-        may = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
-        written = self.read_written()
-        other = plan.differences(written, may)
-        if other and self.has_results:
-            more = f"; and {len(other) - FEW} more" if len(other) > FEW else ""
-            if (started := written.get("reuse")) != plan.reuse:
-                more += (
-                    f" (it was started with {started or 'no table'}, this plan has {plan.reuse or 'none'})"
-                )
-            raise CobanditError(
-                f"{self.path} holds the run of another plan: {'; '.join(other[:FEW])}{more}.  Continue it "
-                "with the plan that it was started with, or choose another folder, where --from takes over "
-                "what the table of this run has"
-            )
+        free = () if self.journal.exists() else SCORING
+        if self.find_differences(plan, free) and self.has_results:
+            self.refuse(plan)
+
+    def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
+        """List what is other than in the plan that was written, but for what may change now.
+
+        Options of the evaluator in ``free`` are not compared.
+        """
+        may_change = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
+        return plan.differences(self.read_written(), may_change, free)
+
+    def refuse(self, plan: Plan) -> NoReturn:
+        """Refuse a plan whose evaluations would be mixed with those of another one.
+
+        Raises
+        ------
+        TableError
+            With the code ``other-plan``, and what differs.
+        """
+        other = self.find_differences(plan)
+        more = f"; and {len(other) - FEW} more" if len(other) > FEW else ""
+        started = self.read_written().get("reuse")
+        if started != plan.reuse:
+            more += f" (it was started with {started or 'no table'}, this plan has {plan.reuse or 'none'})"
+        raise_fault(
+            self.path,
+            f"the folder holds the run of another plan: {'; '.join(other[:FEW])}{more}",
+            "continue it with the plan that it was started with, or choose another folder, where --from "
+            "takes over what the table of this run has",
+            code="other-plan",
+        )
 
     def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:
         """Refuse instances that are not what they were; a run that did not keep that keeps it from now on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 
 from cobandit.errors import CobanditError
+from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
@@ -126,6 +127,21 @@ class Lines:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+    def replace(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Put other entries in the place of all, at once, and close the file."""
+        content = b""
+        for entry in entries:
+            content += seal(json.dumps(entry, allow_nan=False)[:-1].encode(), zlib.crc32(content))
+        try:
+            # some systems replace no file that is open; the lock is on another one
+            self.file.close()
+            with replace_file(self.path) as partial, open(partial, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            self.close()
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add a line; the file is closed, and the error holds the entry, if that fails."""

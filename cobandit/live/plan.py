@@ -24,8 +24,13 @@ from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
 #: What may change when a run is continued: nothing that was told depends on it.
-CHANGEABLE = frozenset({"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers"})
+CHANGEABLE = frozenset(
+    {"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers", "equal_scores"}
+)
 
+
+#: Options of an evaluator that may change while there is only the pilot, whose answers are then scored again.
+SCORING = ("scorer", "pattern", "tolerance", "answer")
 
 #: What may also change while there is only the pilot, and later where instances are evaluated once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
@@ -75,6 +80,8 @@ class Plan(Fields):
         How often an evaluation is tried again that was billed and gave no score.
     answers : bool
         Whether answers are kept, for `cobandit.live.rescore`.
+    equal_scores : bool
+        Whether a run goes on although all scores of an objective are equal in its pilot.
     failures : {"zero", "leave-out"}
         What becomes of one that went on failing: it scores zero, or its instance is left out for all.
     seed : int
@@ -114,6 +121,7 @@ class Plan(Fields):
     retries: int = Field(2, ge=0, description="say how often to try again what was billed, 0 for never")
     answers: bool = Field(True, description="write false if answers are not to be kept")
     failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
+    equal_scores: bool = Field(False, description="write true if equal scores are meant, or leave it out")
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
     ordered: bool | None = Field(None, description="write true, or leave it out")
 

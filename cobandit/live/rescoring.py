@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pandas as pd
 import yaml
 
 from cobandit.errors import CobanditError
+from cobandit.live.equal_scores import find_equal_objective
+from cobandit.live.evaluators.base import Evaluator
 from cobandit.live.evaluators.texts import ScorerOptions
 from cobandit.live.folder import RunFolder
-from cobandit.live.lines import read_entries
+from cobandit.live.lines import Lines, read_entries
+from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
@@ -99,3 +103,61 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     output = there.path / "rescored.parquet"
     write_table(frame, card, output, [f"made by: cobandit rescore, {given}; no evaluation was made again"])
     return output
+
+
+def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFolder) -> bool:
+    """Score the answers of a pilot again if its scorer has changed, or all its scores are equal.
+
+    Its journal is replaced at once, so that a process that dies meanwhile leaves the one or the other.
+
+    Parameters
+    ----------
+    plan : Plan
+        As it is now; the folder has the one that the answers were scored by.
+    evaluator : Evaluator
+    folder : RunFolder
+        Of a run that has begun, and is not past its pilot.
+
+    Returns
+    -------
+    bool
+        Whether all answers are scored as the plan now says.
+
+    Raises
+    ------
+    CobanditError
+        If the scorer has changed, and an answer cannot be scored again.
+    """
+    entries = read_entries(folder.pilot)
+    told = [entry for entry in entries if entry.get("tell") is not None and entry["reward"] is not None]
+    scored = [entry for entry in told if FAILED not in entry["record"]]
+    # a plan that differs in anything else was refused before
+    is_changed = bool(folder.find_differences(plan))
+    if not is_changed and find_equal_objective(plan, [entry["record"] for entry in scored]) is None:
+        return False
+
+    rescore_answer = getattr(evaluator, "rescore", None)
+    answers = {(entry["config"], entry["instance"]): entry for entry in read_entries(folder.answers)}
+    changed: list[dict[str, Any]] = []
+    for entry in scored:
+        arm = entry["tell"]
+        name, instance = plan.names[arm], plan.order[entry["number"]]
+        answer = answers.get((name, instance))
+        row = None
+        if answer is not None and rescore_answer is not None:
+            row = rescore_answer(plan.configurations.all[arm], instance, answer)
+        if answer is None or row is None:
+            if is_changed:
+                folder.refuse(plan)
+            return False
+        row = {column: value for column, value in row.items() if column != plan.cost.column}
+        if entry["record"] | row != entry["record"]:
+            entry["record"] |= row
+            changed.append(answer | {"row": entry["record"]})
+    if changed:
+        with closing(Lines(folder.answers)) as kept:
+            kept.mend()
+            for answer in changed:
+                kept.append(answer)
+        Lines(folder.pilot).replace(entries)
+    return True

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from anyio.from_thread import start_blocking_portal
 
 from cobandit.errors import CobanditError, raise_fault
+from cobandit.live.equal_scores import refuse_equal_scores
 from cobandit.live.estimates import Estimate, estimate_run
 from cobandit.live.evaluators.base import Context, Evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
@@ -22,6 +23,7 @@ from cobandit.live.plan import Plan, check_plan
 from cobandit.live.profile import profile_of
 from cobandit.live.progress import Progress
 from cobandit.live.records import FAILED, Made
+from cobandit.live.rescoring import rescore_pilot
 from cobandit.live.result import Run, write_run
 from cobandit.live.reuse import order_from, read_made
 from cobandit.live.scheduler import Scheduler
@@ -240,8 +242,8 @@ async def _run(
     plan, folder = setup.plan, setup.folder
     made = _made(setup)
     async with _opened(setup, evaluator) as opened:
-        digests = getattr(opened, "digests", {})
         if plan.reuse is not None:
+            digests = getattr(opened, "digests", {})
             asked = {name: digests[name] for name in plan.instances.ids if name in digests}
             RunFolder((setup.base / plan.reuse).parent).check_instances(asked, keep=False)
         made = _reprice(plan, opened, made)
@@ -251,8 +253,7 @@ async def _run(
         doubted: set[str] = set()
         if source := getattr(opened, "prices", ""):
             folder.write(folder.prices, {"day": folder.prices_day.isoformat(), "source": source})
-        if digests:
-            folder.check_instances(digests)
+        _check_digests(setup, opened)
         with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
             if answers is not None:
                 answers.mend()
@@ -262,10 +263,26 @@ async def _run(
                     await Scheduler(opened, stage, watch, doubted).play()
                     if isinstance(stage, MainStage):
                         return write_run(stage, folder)
+                    # a run that went on before may do so now
+                    if stage.policy.finished and not folder.journal.exists():
+                        can_rescore = plan.answers and hasattr(opened, "rescore")
+                        refuse_equal_scores(stage, folder, can_rescore)
     raise CobanditError(  # a larger budget may hold what comes next
         f"{_tell_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}: raise the plan's budget "
         "and run it again; what was evaluated is kept"
     )
+
+
+def _check_digests(setup: _Setup, evaluator: Evaluator) -> None:
+    """Refuse instances and prices that have changed, but for right answers that can be scored anew."""
+    plan, folder = setup.plan, setup.folder
+    digests = getattr(evaluator, "digests", {})
+    if not folder.journal.exists() and rescore_pilot(plan, evaluator, folder):
+        others = {name: digest for name, digest in digests.items() if name not in plan.instances.rows}
+        folder.check_instances(others, keep=False)
+        folder.write(folder.instances, digests)
+    elif digests:
+        folder.check_instances(digests)
 
 
 def _reprice(plan: Plan, evaluator: Evaluator, made: Made) -> Made:

@@ -20,7 +20,7 @@ from cobandit.tables.storage import read
 
 pytestmark = pytest.mark.slow
 
-USD = {"cost": "usd", "budget": 1, "unit": "share"}
+USD = {"cost": "usd", "budget": 1, "unit": "share", "equal_scores": True}
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +138,7 @@ def test_a_budget_that_was_crossed_is_said_with_how_to_prevent_it(tmp_path):
         return {"correct": 1.0, "tokens": 500.0 if next(numbers) == 20 else 10.0, "seconds": 1.0}
 
     plan = PLAN | {"budget": 300, "unit": "tokens", "objectives": PLAN["objectives"][:1], "pilot": 2}
+    plan |= {"equal_scores": True}
     seen = []
     done = live.run(
         plan,

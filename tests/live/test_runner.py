@@ -448,7 +448,7 @@ class TestGoingOn:
         before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
         fake = Fake()
         refuse(
-            r"holds the run of another plan: seed is 0 there and 1 here\.",
+            r"holds the run of another plan: seed is 0 there and 1 here -> ",
             PLAN | {"seed": 1, "budget": 0.6},
             tmp_path / "run",
             fake,
@@ -729,7 +729,7 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        refuse(r"instances\.0 is .* this plan has none\)\.", fine, tmp_path / "fine", fake)
+        refuse(r"instances\.0 is .* this plan has none\) -> ", fine, tmp_path / "fine", fake)
         assert not set(first.evaluated) & set(fake.evaluated)
         assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
 

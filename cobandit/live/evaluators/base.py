@@ -104,6 +104,9 @@ class Evaluator(Protocol):
         Where prices are from, and of which day; the run and its card say so.
     reprice : callable, optional
         Given a configuration and a row that was measured before, the row with its cost by today's prices.
+    rescore : callable, optional
+        Given a configuration, an instance and an answer that was kept, the columns of its score; None if
+        something else was asked then.
     """
 
     @property

@@ -35,7 +35,7 @@ from cobandit.live.configurations import Columns
 from cobandit.live.evaluators.answers import Answer, read_answer
 from cobandit.live.evaluators.base import WHERE, Context, Failure, Row, judge_status
 from cobandit.live.evaluators.registry import evaluator
-from cobandit.live.evaluators.rows import COLUMNS, keep_answer, note_reading, read_tokens
+from cobandit.live.evaluators.rows import COLUMNS, digest_prompt, keep_answer, note_reading, read_tokens
 from cobandit.live.evaluators.texts import OpenAIOptions
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.prices import Prices, read_prices
@@ -219,6 +219,16 @@ class EndpointEvaluator:
         """Charge a row that was measured before by these prices."""
         usage = read_tokens(row)
         return row if usage is None else row | self._price(configuration, usage)
+
+    def rescore(
+        self, configuration: Mapping[str, Any], instance: str, answer: Mapping[str, Any]
+    ) -> Row | None:
+        """Score an answer that was kept; None if something else was asked then."""
+        columns = self.context.instances[instance]
+        messages = self.options.request(configuration, columns)["messages"]
+        if digest_prompt(json.dumps(messages)) != answer.get("prompt") or "text" not in answer:
+            return None
+        return self.options.score(answer["text"], str(columns[self.options.answer]))
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
         """Say what an evaluation costs at most, infinity if that cannot be known before.

@@ -44,8 +44,13 @@ def keep_answer(
 ) -> Answered:
     """Note in a row what is odd about its answer, and let that be kept, with a checksum of what was asked."""
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
-    prompt = sha256(asked.encode()).hexdigest()[:16]
-    return Answered(row, {"prompt": prompt, "text": text, "target": target, "finish": finish}, doubts)
+    answer = {"prompt": digest_prompt(asked), "text": text, "target": target, "finish": finish}
+    return Answered(row, answer, doubts)
+
+
+def digest_prompt(asked: str) -> str:
+    """Return the checksum by which an answer names what was asked."""
+    return sha256(asked.encode()).hexdigest()[:16]
 
 
 def count_tokens(usage: Usage) -> Row:

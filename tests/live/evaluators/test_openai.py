@@ -340,8 +340,9 @@ def test_a_text_that_changed_between_two_starts_is_noticed(folder):
             live.run(folder / f"{name}.yml", folder / name)
 
     with stub_endpoint(answer) as address:
-        (folder / "run.yml").write_text(json.dumps(asking(address)))
-        (folder / "more.yml").write_text(json.dumps(asking(address) | {"reuse": "run/table.parquet"}))
+        plan = asking(address) | {"equal_scores": True}
+        (folder / "run.yml").write_text(json.dumps(plan))
+        (folder / "more.yml").write_text(json.dumps(plan | {"reuse": "run/table.parquet"}))
         write(folder)
         until = 4
         start(match="status 401")

@@ -1,0 +1,109 @@
+"""A stop after a pilot whose scores are all equal, as where a scorer fits no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cobandit._text import ellipsize
+from cobandit.errors import raise_fault
+from cobandit.live.folder import RunFolder
+from cobandit.live.lines import read_entries
+from cobandit.live.plan import Plan
+from cobandit.live.records import FAILED
+from cobandit.live.stages import Stage
+from cobandit.tables.card import Objective
+
+#: Letters of an answer and of a right answer that the message shows, at most.
+SHOWN = 120
+
+#: The fault's code.
+CODE = "equal-scores"
+
+
+def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Objective | None:
+    """Find the first objective on which several records all score alike; None if there is none.
+
+    An objective whose scale is fitted to the pilot is left out, since no scale fits equal values.
+
+    Examples
+    --------
+    >>> from cobandit.live.plan import check_plan
+    >>> plan = check_plan({
+    ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
+    ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+    ...     "objectives": [{"name": "accuracy", "column": "correct"}],
+    ... }, "toy.yml")
+    >>> find_equal_objective(plan, [{"correct": 0.0}, {"correct": 0.0}]).name
+    'accuracy'
+    >>> find_equal_objective(plan, [{"correct": 0.0}, {"correct": 1.0}])
+    """
+    scored = [record for record in records if FAILED not in record]
+    for objective in plan.objectives:
+        has_scale = objective.transform == "none" or objective.limits is not None
+        values = {record.get(objective.column) for record in scored}
+        if has_scale and len(scored) > 1 and len(values) == 1:
+            return objective
+    return None
+
+
+def refuse_equal_scores(pilot: Stage, folder: RunFolder, can_rescore: bool) -> None:
+    """Stop a run after a pilot whose scores are all equal, unless its plan says that they are meant.
+
+    Parameters
+    ----------
+    pilot : Stage
+        A complete one.
+    folder : RunFolder
+        Of the run; the message shows one of its answers.
+    can_rescore : bool
+        Whether the evaluator can score answers again, so that the same run can go on.
+
+    Raises
+    ------
+    TableError
+        With the code ``equal-scores``, an answer with its right answer, and what to do.
+    """
+    plan = pilot.plan
+    objective = None if plan.equal_scores else find_equal_objective(plan, pilot.results.values())
+    if objective is None:
+        return
+    key, record = next((key, each) for key, each in pilot.results.items() if FAILED not in each)
+    name, instance = pilot.which(key)
+    value = record[objective.column]
+    problem = (
+        f"all {len(pilot.results)} evaluations of the pilot score {value:g} in {objective.name} (column "
+        f"{objective.column!r}), so they cannot tell configurations apart. For example, "
+        f"{ellipsize(name, SHOWN)!r} on instance {ellipsize(instance, SHOWN)!r} "
+        f"{describe_answer(folder, name, instance)}"
+    )
+    if can_rescore:
+        remedy = (
+            "mend the scorer or the right answers, and run the plan again: it scores the answers that are "
+            "kept, and asks nothing twice. If equal scores are meant, write equal_scores: true into the plan"
+        )
+    else:
+        remedy = (
+            "mend the evaluator and start in another folder (--folder). What was evaluated is kept here. "
+            "If equal scores are meant, write equal_scores: true into the plan, and run it again"
+        )
+    raise_fault(folder.path, problem, remedy, code=CODE)
+
+
+def describe_answer(folder: RunFolder, name: str, instance: str) -> str:
+    """Describe the last answer that a configuration gave on an instance, with the right one."""
+    answers = [
+        entry
+        for entry in read_entries(folder.answers)
+        if (entry["config"], entry["instance"]) == (name, instance)
+    ]
+    if not answers:
+        return "gave no text that could be shown here (an evaluator may return it as 'answer')"
+    text = answers[-1].get("text")
+    target = answers[-1].get("target")
+    answered = f"answered {_quote(text)}" if text else "gave an empty answer"
+    return answered if target is None else f"{answered}, where {_quote(target)} is right"
+
+
+def _quote(text: str) -> str:
+    return repr(ellipsize(" ".join(str(text).split()), SHOWN))
