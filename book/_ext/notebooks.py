@@ -51,7 +51,7 @@ def draw_readme() -> None:
         subprocess.run(
             [sys.executable, "-c", example], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
         )
-        shutil.copy(Path(folder) / "regret.png", ROOT / "book" / "_static" / "readme.png")
+        shutil.copy(Path(folder) / "front.png", ROOT / "book" / "_static" / "readme.png")
 
 
 def main(names: list[str]) -> None:

@@ -276,8 +276,9 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
         ring: dict[str, Any] = {"marker": "o", "ms": 10, "markerfacecolor": "none"}
         if advice.choice.configuration is None:
             ring = {"marker": ""}
-        outcome = "chosen" if advice.choice.configuration is not None else "none is"
-        label = escape_math(f"{outcome}: {advice.choice.asked}")
+        chosen = advice.choice.configuration
+        name = "none" if chosen is None else ellipsize(chosen, LONG)
+        label = escape_math(f"chosen: {name}")
         entries.append(Line2D([], [], ls="--", color=INK, label=label, **ring))
     figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize="small")
     if len(members) <= NAMED_AT_MARKS:
