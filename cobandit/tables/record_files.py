@@ -1,15 +1,13 @@
 """Files of records (Parquet, CSV, TSV, JSON, JSON Lines) as data frames."""
 
-import codecs
-import csv
 import gzip
 import io
 import json
-import re
+import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import psutil
@@ -18,12 +16,8 @@ import pyarrow.csv
 from pyarrow import parquet
 
 from cobandit.errors import TableError, raise_fault
-
-#: Column separator of a text file, by its suffix.
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-
-#: Separators that are recognised where a file does not use that of its suffix.
-OTHER_SEPARATORS = (";", "\t", "|", ",")
+from cobandit.tables.json_records import Found, find_records, flatten, follow_path
+from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expanded
 
 #: Largest size of an expanded file, in bytes.
 MAX_EXPANDED = 4 * 1024**3
@@ -31,105 +25,8 @@ MAX_EXPANDED = 4 * 1024**3
 #: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6 to 10^7 rows.
 BYTES_PER_VALUE = 50
 
-#: Bytes at the start of a text file from which its rows and its layout are estimated.
-HEAD = 2**20
-
-
-class TextLayout(NamedTuple):
-    """Separator, decimal mark and encoding of a text file."""
-
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-
-    def __str__(self) -> str:
-        """Name the three parts."""
-        mark = {",": "comma", ".": "point"}.get(self.decimal, self.decimal)
-        return f"separator {self.separator!r}, decimal {mark}, encoding {self.encoding}"
-
-
-def recognise_layout(
-    path: Path,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-) -> TextLayout:
-    r"""Recognise the layout of a CSV or TSV file; parts that are given are kept.
-
-    Parameters
-    ----------
-    path : Path
-        The file; text may be compressed, with ``.gz`` behind its suffix.
-    separator, decimal, encoding : str, optional
-        Parts that are known.
-
-    Returns
-    -------
-    TextLayout
-        The encoding is UTF-8 where the file can be decoded so, UTF-16 where it begins with that mark, else
-        cp1252, the one of Western spreadsheets.  The separator is that of the suffix where the first lines
-        agree on it, else the one with the most columns on which they agree.  Decimal commas are recognised
-        where no column is separated by commas and no number has a decimal point.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "table.csv"
-    ...     _ = path.write_text("modèle;score\na;0,5\nb;0,25\n", encoding="cp1252")
-    ...     recognise_layout(path)
-    TextLayout(separator=';', decimal=',', encoding='cp1252')
-    """
-    encoding = encoding or _recognise_encoding(path)
-    with _open(path) as file:
-        head = file.read(HEAD).decode(encoding, errors="replace").removeprefix("\ufeff")
-    # the last line may be cut
-    lines = head.splitlines()[:-1] or head.splitlines()
-    separator = separator or _recognise_separator(lines, _default_separator(path))
-    if decimal is None:
-        cells = [cell.strip() for row in csv.reader(lines, delimiter=separator) for cell in row]
-        with_comma = any(re.fullmatch(r"[+-]?\d+,\d+", cell) for cell in cells)
-        with_point = any(re.fullmatch(r"[+-]?\d+\.\d+", cell) for cell in cells)
-        decimal = "," if with_comma and not with_point else "."
-    return TextLayout(separator, decimal, encoding)
-
-
-def _open(path: Path) -> IO[bytes]:
-    """Open a file, expanded if it is compressed."""
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _default_separator(path: Path) -> str:
-    stem = Path(path.stem) if path.suffix.lower() == ".gz" else path
-    return SEPARATORS.get(stem.suffix.lower(), ",")
-
-
-def _recognise_encoding(path: Path) -> str:
-    with _open(path) as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-        file.seek(0)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            while chunk := file.read(HEAD):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "cp1252"
-    return "utf-8"
-
-
-def _recognise_separator(lines: Sequence[str], default: str) -> str:
-    """Find the separator on which the first lines agree."""
-    n_columns = {}
-    for candidate in (default, *OTHER_SEPARATORS):
-        rows = csv.reader(lines[:50], delimiter=candidate)
-        lengths = {len(row) for row in rows if row}
-        if len(lengths) == 1 and lengths != {1}:
-            n_columns[candidate] = lengths.pop()
-    if default in n_columns or not n_columns:
-        return default
-    return max(n_columns, key=lambda candidate: n_columns[candidate])
+#: Places of records that a message offers, at most.
+MOST_OFFERED = 5
 
 
 def read_columns(
@@ -139,7 +36,8 @@ def read_columns(
     *,
     layout: TextLayout | None = None,
     records: str | None = None,
-    flatten: bool = False,
+    nested: bool = False,
+    remarks: list[str] | None = None,
 ) -> pd.DataFrame:
     """Read a Parquet, CSV, TSV, JSON or JSON Lines file that is not empty.
 
@@ -156,10 +54,14 @@ def read_columns(
     layout : TextLayout, optional
         Of a CSV or TSV file; by default the separator of its suffix, decimal points and UTF-8.
     records : str, optional
-        Of a JSON file: the keys that lead to the list of records, separated by points.  By default the file
-        is that list.
-    flatten : bool
-        Whether fields of nested records become columns of their own, such as ``usage.tokens``.
+        Of a JSON file: the keys that lead to the records, separated by points.  By default the file is a list
+        of records.
+    nested : bool
+        Whether fields of nested records, and of JSON within text, become columns of their own, such as
+        ``usage.tokens``.  Records of a JSON file are then looked for, and short fields beside them become
+        columns such as ``file.model``.
+    remarks : list of str, optional
+        Takes where records were found.
 
     Raises
     ------
@@ -179,16 +81,22 @@ def read_columns(
             _check_expanded(path)
             suffix = Path(path.stem).suffix.lower()
         if suffix == ".parquet":
-            return _read_parquet(path, names, wanted, flatten)
+            frame = _read_parquet(path, names, wanted, nested)
+            return _expand_json(frame, names) if nested else frame
         if suffix == ".json":
-            return _make_frame(_read_json(path, records), names, None, flatten, path)
+            found = _read_json(path, records, nested)
+            if found.path and records is None and remarks is not None:
+                remarks.append(f"records: those at {found.path!r} (--records)")
+            places = ((f"record {number}", row) for number, row in enumerate(found.records, 1))
+            return _make_frame(places, names, None, nested, path, found.beside)
         if suffix == ".jsonl":
-            return _make_frame(_read_jsonl(path, wanted), names, wanted, flatten, path)
+            return _make_frame(_read_jsonl(path, wanted), names, wanted, nested, path, {})
         if suffix in SEPARATORS:
-            return _read_separated(path, layout or TextLayout(SEPARATORS[suffix]), names, wanted)
+            frame = _read_separated(path, layout or TextLayout(SEPARATORS[suffix]), names, wanted)
+            return _expand_json(frame, names) if nested else frame
     except TableError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error, RecursionError) as error:
         raise_fault(
             path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again"
         )
@@ -236,14 +144,14 @@ def _check_expanded(path: Path) -> None:
 
 
 def _read_parquet(
-    path: Path, names: Sequence[str], wanted: Sequence[str] | None, flatten: bool
+    path: Path, names: Sequence[str], wanted: Sequence[str] | None, nested: bool
 ) -> pd.DataFrame:
     file = parquet.ParquetFile(path)
     columns = _columns_to_read(file.schema_arrow.names, wanted)
     _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
     table = file.read(columns=columns)
     table.validate(full=True)  # the reader does not look whether text is UTF-8
-    while flatten and any(pa.types.is_struct(field.type) for field in table.schema):
+    while nested and any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
 
     for place, field in enumerate(table.schema):
@@ -259,7 +167,7 @@ def _read_separated(
     """Read with types inferred, except that names stay text and dates are not guessed."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
     # one thread: the parser can then say in which row it failed
-    serial = pa.csv.ReadOptions(use_threads=False, encoding=layout.encoding)
+    serial = pa.csv.ReadOptions(use_threads=False, encoding=layout.encoding, skip_rows=layout.title)
     with pa.csv.open_csv(path, serial, parsing) as head:
         columns = _columns_to_read(head.schema.names, wanted)
         _check_memory(path, _estimate_rows(path), len(columns or head.schema.names))
@@ -279,40 +187,40 @@ def _read_separated(
         text |= dict.fromkeys(dates, pa.string())
 
 
-def _read_json(path: Path, records: str | None) -> Iterator[tuple[str, Any]]:
-    """Read the records of a JSON file, each with its place."""
-    with _open(path) as file:
+def _read_json(path: Path, records: str | None, nested: bool) -> Found:
+    """Read the records that are asked for, those that the file is, or the only ones that could be meant."""
+    with open_expanded(path) as file:
         value = json.load(io.TextIOWrapper(file, "utf-8-sig"))
-    for key in records.split(".") if records else ():
-        if not isinstance(value, Mapping) or key not in value:
-            known = list(value) if isinstance(value, Mapping) else []
-            there = f"there are {', '.join(map(str, known[:20]))}" if known else "there are no keys"
-            raise_fault(path, f"there is no {key!r} on the way to {records!r}; {there}", "correct --records")
-        value = value[key]
-    if not isinstance(value, list):
-        found = list(_find_lists(value))
-        remedy = "say where the list of records is with --records, such as results.rows"
-        if found:
-            remedy = f"say where the list of records is: --records {max(found, key=lambda each: each[1])[0]}"
-        keys = f", with the keys {', '.join(list(value)[:20])}" if isinstance(value, Mapping) else ""
-        raise_fault(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
-    for number, record in enumerate(value, 1):
-        yield f"record {number}", record
+    keys = f", with the keys {_list_keys(value)}" if isinstance(value, Mapping) else ""
+    if records is not None:
+        followed = follow_path(value, records)
+        if followed is None or not followed.records:
+            problem = f"there are no records at {records!r}; this is {type(value).__name__}{keys}"
+            raise_fault(path, problem, "correct --records")
+        return followed
+    if isinstance(value, list):
+        return Found("", value, {})
+
+    candidates = find_records(value)
+    if nested and len(candidates) == 1:
+        return candidates[0]
+    if nested and not candidates and isinstance(value, dict):
+        return Found("", [value], {})  # such as the result of one instance
+    paths = [found.path for found in candidates[:MOST_OFFERED] if found.path]
+    remedy = "say where the records are with --records, such as results.rows"
+    if paths:
+        remedy = f"say where the records are: --records {' or '.join(map(shlex.quote, paths))}"
+    raise_fault(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
 
 
-def _find_lists(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
-    """Find lists of objects in nested JSON: the keys that lead there, and how long each is."""
-    for key, inner in value.items() if isinstance(value, Mapping) else ():
-        there = f"{path}.{key}" if path else str(key)
-        if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
-            yield there, len(inner)
-        yield from _find_lists(inner, there)
+def _list_keys(value: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, list(value)[:20]))
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
     """Read the lines that are not blank, each with its place."""
     _check_memory(path, _estimate_rows(path), len(wanted or ()))
-    with _open(path) as file:
+    with open_expanded(path) as file:
         for number, line in enumerate(io.TextIOWrapper(file, "utf-8-sig"), 1):
             if line.isspace():
                 continue
@@ -328,8 +236,9 @@ def _make_frame(
     records: Iterable[tuple[str, Any]],
     names: Sequence[str],
     wanted: Sequence[str] | None,
-    flatten: bool,
+    nested: bool,
     path: Path,
+    beside: dict[str, Any],
 ) -> pd.DataFrame:
     """Make a frame of JSON objects; of all but the first, which a message shows, the wanted columns."""
     rows: list[dict[str, Any]] = []
@@ -337,7 +246,7 @@ def _make_frame(
         if not isinstance(record, dict):
             problem = f"{place} is not a JSON object: it holds another value"
             raise_fault(path, problem, "correct it or export it again")
-        row = dict(_flatten(record)) if flatten else record
+        row = dict(flatten(record)) | beside if nested else record
         if wanted and rows:
             row = {name: row[name] for name in wanted if name in row}
         numbers = {name: str(row[name]) for name in names if type(row.get(name)) is int}
@@ -345,10 +254,36 @@ def _make_frame(
     return pd.DataFrame(rows)
 
 
-def _flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give each field of nested objects, under a name that says where it was."""
-    for key, value in record.items():
-        if isinstance(value, dict) and value:
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Add the fields of text that is JSON, after the column that holds it."""
+    parts: list[pd.DataFrame] = []
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        parts.append(column.to_frame())
+        objects = _parse_objects(column)
+        if objects is not None:
+            rows = [
+                {key: value for key, value in flatten(record, f"{name}.") if key not in frame}
+                for record in objects
+            ]
+            whole = [{key: str(row[key]) for key in names if type(row.get(key)) is int} for row in rows]
+            fields = [row | numbers for row, numbers in zip(rows, whole, strict=True)]
+            parts.append(pd.DataFrame(fields, index=frame.index))
+    return frame if len(parts) == len(frame.columns) else pd.concat(parts, axis=1)
+
+
+def _parse_objects(column: pd.Series) -> list[dict[str, Any]] | None:
+    """Parse text that is JSON objects; None if a value is another thing."""
+    if column.dtype != object and not pd.api.types.is_string_dtype(column):
+        return None
+    text = column.dropna()
+    if not text.map(lambda cell: isinstance(cell, str)).all():
+        return None
+    text = text[text != ""]
+    if text.empty or not text.str.lstrip().str.startswith("{").all():
+        return None
+    try:
+        values = {row: json.loads(cell) for row, cell in text.items()}
+    except (ValueError, RecursionError):
+        return None
+    return [values.get(row, {}) for row in column.index]

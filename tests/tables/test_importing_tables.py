@@ -300,8 +300,12 @@ def test_configuration_may_be_the_name_of_the_file(here):
         instance="q", objective="score", cost="usd", unit="USD",
     )  # fmt: skip
     assert done.table.configs == ("a", "bb") and done.table.n_instances.tolist() == [8, 8]
-    with pytest.raises(CobanditError, match="--records"):
-        import_logs("csv", ["a.json"], "a.parquet", config="file", instance="q", objective="score")
+    found = import_logs(
+        "csv", ["a.json", "bb.json"], "b.parquet", config="file", instance="q", objective="score",
+        cost="usd", unit="USD",
+    )  # fmt: skip
+    assert said(found, "records: ") == ["records: those at 'results.rows' (--records)"]
+    assert found.table.rows.equals(done.table.rows)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "json"])
@@ -423,7 +427,9 @@ MENDABLE = {
     "words": lambda: rows(ok=["right now", "no!"] * 8).to_csv("my.csv", index=False),
     "a judge": lambda: rows(ok=[-1, 7, 3, 9] * 4).to_csv("my.csv", index=False),
     "nested": lambda: Path("my.json").write_text(
-        json.dumps({"head": {"of": [1, 2]}, "run": {"rows": rows().to_dict("records"), "few": [{"a": 1}]}})
+        json.dumps(
+            {"head": {"of": [1, 2]}, "run": {"rows": rows().to_dict("records"), "logs": [{"a": 1}] * 16}}
+        )
     ),
 }
 
@@ -442,6 +448,7 @@ def test_what_a_message_offers_works_at_the_first_try(here, what):
             unit="tokens",
         )
     offered = str(refused.value).partition(" -> ")[2].partition(", or ")[0].replace(", and values", " ")
+    offered = offered.partition(" or ")[0] if "--records" in offered else offered
     offered = offered.replace("LOW:HIGH", "1:9").replace("=NUMBER", "=1") + " -1" * ("--no-score" in offered)
     remedy = shlex.split(offered[offered.index("--") :].replace("that mean no score with", ""))
     done = call(*words, *remedy)

@@ -1,0 +1,84 @@
+"""Columns of where a record stands: the name of its file, the folders that hold it, its row."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from cobandit.errors import raise_fault
+from cobandit.tables.text_layout import SEPARATORS
+
+#: Column of the name of the file, of the row in it, and the stem of those of its folders.
+FILE, ROW, FOLDER = "file", "row", "folder"
+
+_SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
+
+
+class SourceFile(NamedTuple):
+    """A file that was read: its rows, the decimal mark of numbers in text, and its `FileColumns`."""
+
+    path: Path
+    frame: pd.DataFrame
+    decimal: str
+    places: list[str]
+
+
+class FileColumns:
+    """Columns that say where records of several files stand, unless a file has columns of these names.
+
+    ``file`` is the name of the file without its suffix, ``row`` the number of the record, and ``folder1``,
+    ``folder2``, ... are the folders that hold the file, below the one that holds all.
+
+    Parameters
+    ----------
+    files : sequence of Path
+
+    Examples
+    --------
+    >>> columns = FileColumns([Path("runs/gpt-4.1/a.json"), Path("runs/gpt-4.1-mini/a.json")])
+    >>> columns.add(pd.DataFrame({"ok": [1, 0]}), Path("runs/gpt-4.1/a.json"), ["folder1", "row"])
+       ok  folder1 row
+    0   1  gpt-4.1   1
+    1   0  gpt-4.1   2
+    """
+
+    def __init__(self, files: Sequence[Path]):
+        parents = {file: file.resolve().parent for file in files}
+        common = os.path.commonpath(parents.values())
+        self._folders = {file: parent.relative_to(common).parts for file, parent in parents.items()}
+
+    def names(self, file: Path) -> list[str]:
+        """Return the names of the columns of a file."""
+        return [FILE, ROW, *(f"{FOLDER}{depth}" for depth, _ in enumerate(self._folders[file], 1))]
+
+    def add(self, frame: pd.DataFrame, file: Path, wanted: Iterable[str]) -> pd.DataFrame:
+        """Add those columns that are wanted and that the frame lacks."""
+        folders = {f"{FOLDER}{depth}": name for depth, name in enumerate(self._folders[file], 1)}
+        values = folders | {FILE: name_file(file), ROW: [str(row + 1) for row in frame.index]}
+        added = {name: values[name] for name in wanted if name in values and name not in frame}
+        return frame.assign(**added)
+
+    def check_config(self, config: Sequence[str], columns: Iterable[str]) -> None:
+        """Refuse the name of the file as the configuration where files of several folders have that name."""
+        if FILE in columns or not set(config) <= {FILE}:
+            return
+        names = [name_file(file) for file in self._folders]
+        again = [name for name in names if names.count(name) > 1]
+        if again:
+            remedy = f"name the configuration by the folder: --config {FOLDER}1"
+            raise_fault("--config", f"several files are called {again[0]!r}", remedy)
+
+
+def name_file(file: Path) -> str:
+    """Return the name of a file without the suffix of its format.
+
+    Examples
+    --------
+    >>> name_file(Path("gpt-4.1-mini.csv.gz")), name_file(Path("m_temp_0.5.jsonl"))
+    ('gpt-4.1-mini', 'm_temp_0.5')
+    """
+    name = file.name[:-3] if file.suffix.lower() == ".gz" else file.name
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix.lower() in _SUFFIXES else name

@@ -1,0 +1,84 @@
+"""Columns of a file that are named: all there, read as text, and rows without a value left out."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
+from cobandit.tables.columns import evaluate_condition
+from cobandit.tables.schema import check_columns, encode_names
+
+
+def take_columns(
+    frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
+) -> pd.DataFrame:
+    """Take the columns of a file, each by the name that the table has for it, next to those of names."""
+    check_present(frame, columns.values(), file)
+    for column in sorted(names.keys() & columns.keys()):
+        problem = f"the column {column!r} is measured or descriptive"
+        raise_fault(file, problem, "rename it: the table needs that name")
+    return pd.DataFrame(names | {name: frame[column] for name, column in columns.items()}, index=frame.index)
+
+
+def check_present(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> None:
+    """Refuse columns that a file lacks, or has twice."""
+    faults = Faults(str(file))
+    check_columns(frame, list(dict.fromkeys(wanted)), faults)
+    raise_if_any(faults.found)
+
+
+def read_names(
+    frame: pd.DataFrame, column: str, file: Path, where: str | None, measured: Sequence[str] = ()
+) -> np.ndarray:
+    """Read a column of names as text, each there.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    column : str
+    file : Path
+        The file that the frame was read from, for messages.
+    where : str or None
+        The condition on rows that is given, to which a remedy adds.
+    measured : sequence of str
+        Columns that rows without a name, such as events of a log that are no evaluations, may lack as well.
+    """
+    check_present(frame, [column], file)
+    faults = Faults(str(file))
+    keys = encode_names(frame[column], faults)
+    if keys.labels and (keys.codes < 0).any():
+        remedy = None
+        for name in (*measured, column):
+            remedy = remedy or find_where(frame, name, keys.codes < 0, where)
+        faults.found[:] = [replace(fault, remedy=remedy or fault.remedy) for fault in faults.found]
+    rows = frame.index + 1  # those of the file, of which --where may have left out some
+    raise_if_any(
+        fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found
+    )
+    return np.array(keys.labels, dtype=object)[keys.codes]
+
+
+def find_where(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None) -> str | None:
+    """Find the condition on a column that leaves out rows without a value, which are among those missing.
+
+    Returns
+    -------
+    str or None
+        None if no such condition leaves out all of the missing rows and keeps others.
+    """
+    if column not in frame:
+        return None
+    before = "" if where is None else f"({where}) and "
+    for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
+        try:
+            kept = evaluate_condition(frame, condition, "--where")
+        except TableError:  # as of a name that no condition can have
+            continue
+        if kept.any() and not (kept & missing).any():
+            return f"take only the rows that have one: --where {shlex.quote(before + condition)}"
+    return None

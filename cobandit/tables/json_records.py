@@ -1,0 +1,235 @@
+"""Records within JSON: the forms in which files hold them, and their nested fields as columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+#: Column of the key under which an object holds a record, where records are not a list.
+KEY = "key"
+
+#: Prefix of the fields of a file that stand beside its records.
+OF_FILE = "file."
+
+#: Fields that name the items of a list, such as the metrics of a sample.
+LABELS = ("name", "key", "metric")
+
+#: Most fields of a file that become columns, and letters of the longest.
+MOST_FIELDS, LONGEST_FIELD = 100, 200
+
+#: Records of an object from which on none are looked for within them.
+FEW = 3
+
+Record = dict[str, Any]
+
+
+class Found(NamedTuple):
+    """Records of a JSON value: the keys that lead there, the records, and the fields beside them."""
+
+    path: str
+    records: list[Record]
+    beside: Record
+
+
+def find_records(value: Any) -> list[Found]:
+    """Find the records of a JSON value that could be meant: those of the largest number.
+
+    Returns
+    -------
+    list of Found
+        One, unless several are equally many; empty if there are none.
+
+    Examples
+    --------
+    >>> find_records({"model": "m", "results": {"rows": [{"id": 1}, {"id": 2}]}})
+    [Found(path='results.rows', records=[{'id': 1}, {'id': 2}], beside={'file.model': 'm'})]
+    """
+    candidates = list(_search(value, ()))
+    # a list is meant as records, an object of records may be another thing, even more so a single one
+    rank = [(len(records), is_list) for _, records, is_list in candidates]
+    largest = [candidate for candidate, its in zip(candidates, rank, strict=True) if its == max(rank)]
+    if rank and max(rank) == (1, False):
+        largest = [candidate for candidate in largest if not candidate[0]]
+    return [Found(".".join(keys), records, _fields_beside(value, keys)) for keys, records, _ in largest]
+
+
+def follow_path(value: Any, path: str) -> Found | None:
+    """Find the records under keys that are separated by points; None if there is no such key.
+
+    A key may hold points itself.  An object that has no other form is one record.
+
+    Examples
+    --------
+    >>> follow_path({"v1.5": {"a": {"ok": 1}, "b": {"ok": 0}}}, "v1.5").records
+    [{'key': 'a', 'ok': 1}, {'key': 'b', 'ok': 0}]
+    """
+    inner, keys, rest = value, [], path
+    while rest:
+        if not isinstance(inner, Mapping):
+            return None
+        fitting = [key for key in inner if rest == key or rest.startswith(f"{key}.")]
+        if not fitting:
+            return None
+        key = max(fitting, key=len)
+        keys.append(key)
+        inner = inner[key]
+        rest = rest[len(key) + 1 :]
+    records = as_records(inner)
+    if records is None:
+        records = [inner] if isinstance(inner, dict) else []
+    return Found(path, records, _fields_beside(value, keys))
+
+
+def as_records(value: Any) -> list[Record] | None:
+    """Read a JSON value as records, if it has one of the forms of records.
+
+    These are a list of objects; names of columns with rows of values, as tables of Weights & Biases and
+    MLflow; an object of columns, as pandas writes; an object of records, or of lists of records, by name;
+    and lists of names, of which one holds all.
+
+    Examples
+    --------
+    >>> as_records({"columns": ["id", "ok"], "data": [[1, True], [2, False]]})
+    [{'id': 1, 'ok': True}, {'id': 2, 'ok': False}]
+    >>> as_records({"ok": {"0": 1, "1": 0}, "id": {"0": "a", "1": "b"}})
+    [{'ok': 1, 'id': 'a'}, {'ok': 0, 'id': 'b'}]
+    >>> as_records({"all": ["a", "b"], "resolved": ["b"]})
+    [{'key': 'a', 'all': True, 'resolved': False}, {'key': 'b', 'all': True, 'resolved': True}]
+    """
+    if _is_objects(value):
+        return list(value)
+    if not isinstance(value, Mapping):
+        return None
+    for read in (_read_rows, _read_columns, _read_by_name, _read_lists_by_name, _read_lists_of_names):
+        records = read(value)
+        if records:
+            return records
+    return None
+
+
+def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each field of nested objects, under a name that says where it was.
+
+    Items of a list that have names are taken as an object; a list of one number is that number.
+
+    Examples
+    --------
+    >>> dict(flatten({"usage": {"tokens": 3}, "metrics": [{"name": "exact", "score": [1]}]}))
+    {'usage.tokens': 3, 'metrics.exact.score': 1}
+    """
+    for key, value in record.items():
+        named = _name_items(value)
+        inner = value if named is None else named
+        if isinstance(inner, Mapping) and inner:
+            yield from flatten(inner, f"{prefix}{key}.")
+        elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], (int, float)):
+            yield f"{prefix}{key}", value[0]
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _search(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Record], bool]]:
+    """Yield the records at a value and within its objects: keys, records, and whether they are a list."""
+    records = as_records(value)
+    if records:
+        yield keys, records, isinstance(value, list)
+    if not isinstance(value, Mapping) or len(records or ()) >= FEW:
+        return
+    for key, inner in value.items():
+        yield from _search(inner, (*keys, key))
+
+
+def _fields_beside(value: Any, keys: Sequence[str]) -> Record:
+    """Return the short fields that stand beside records: they say what all of these share."""
+    fields: Record = {}
+    prefix = OF_FILE
+    for key in keys:
+        others = {name: field for name, field in value.items() if name != key}
+        for name, field in flatten(others, prefix):
+            if isinstance(field, (str, int, float)) and len(str(field)) <= LONGEST_FIELD:
+                fields[name] = field
+        prefix += f"{key}."
+        value = value[key]
+    return dict(list(fields.items())[:MOST_FIELDS])
+
+
+def _name_items(value: Any) -> Record | None:
+    """Return the items of a list by their names, if each has a name of its own."""
+    if not _is_objects(value):
+        return None
+    for label in LABELS:
+        names = [item.get(label) for item in value]
+        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+            return {
+                item[label]: {key: field for key, field in item.items() if key != label} for item in value
+            }
+    return None
+
+
+def _is_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _read_rows(value: Mapping[str, Any]) -> list[Record]:
+    """Read the names of columns with rows of values."""
+    columns, rows = value.get("columns"), value.get("data")
+    if not isinstance(columns, list) or not isinstance(rows, list):
+        return []
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+        return []
+    names = [str(name) for name in columns]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _read_columns(value: Mapping[str, Any]) -> list[Record]:
+    """Read an object of columns, each a list or an object by the number of the row."""
+    columns = {
+        name: list(column.values()) if _is_numbered(column) else column for name, column in value.items()
+    }
+    if not all(isinstance(column, list) for column in columns.values()):
+        return []
+    lengths = {len(column) for column in columns.values()}
+    plain = not any(isinstance(cell, (dict, list)) for cell in chain.from_iterable(columns.values()))
+    if len(columns) < 2 or len(lengths) != 1 or not plain:
+        return []
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _is_numbered(column: Any) -> bool:
+    """Whether an object holds plain values by the numbers from 0."""
+    return isinstance(column, dict) and list(column) == [str(row) for row in range(len(column))]
+
+
+def _read_by_name(value: Mapping[str, Any]) -> list[Record]:
+    """Read an object of records by name; a few other values may stand among them."""
+    records = {name: record for name, record in value.items() if isinstance(record, dict)}
+    if len(records) <= len(value) - len(records):
+        return []
+    # records of one kind share fields; a single one can only be recognised where nothing is beside it
+    if not set.intersection(*(set(record) for record in records.values())):
+        return []
+    return [{KEY: name} | record for name, record in records.items()]
+
+
+def _read_lists_by_name(value: Mapping[str, Any]) -> list[Record]:
+    """Read an object of lists of records."""
+    if not value or not all(_is_objects(records) for records in value.values()):
+        return []
+    if len(value) < 2 or not set.intersection(*(set(records[0]) for records in value.values())):
+        return []
+    return [{KEY: name} | record for name, records in value.items() for record in records]
+
+
+def _read_lists_of_names(value: Mapping[str, Any]) -> list[Record]:
+    """Read lists of names, of which one holds all: a record per name, with the lists that it is in."""
+    lists = {key: names for key, names in value.items() if isinstance(names, list) and _is_names(names)}
+    if len([names for names in lists.values() if names]) < 2:
+        return []
+    longest: Sequence[str] = max(lists.values(), key=len)
+    members = {key: set(names) for key, names in lists.items()}
+    if any(not names <= set(longest) for names in members.values()):
+        return []
+    return [{KEY: name} | {key: name in names for key, names in members.items()} for name in longest]
+
+
+def _is_names(names: list[Any]) -> bool:
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)

@@ -1,0 +1,126 @@
+"""How text files of tables are laid out: separator, decimal mark, encoding and title, recognised."""
+
+import codecs
+import csv
+import gzip
+from collections.abc import Sequence
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from cobandit.tables.written_numbers import recognise_decimal
+
+#: Column separator of a text file, by its suffix.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+#: Separators that are recognised where a file does not use that of its suffix.
+OTHER_SEPARATORS = (";", "\t", "|", ",")
+
+#: Bytes at the start of a text file from which its rows and its layout are estimated.
+HEAD = 2**20
+
+
+class TextLayout(NamedTuple):
+    """Separator, decimal mark and encoding of a text file, and lines of a title above its columns."""
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    title: int = 0
+
+    def __str__(self) -> str:
+        """Name the parts."""
+        mark = {",": "comma", ".": "point"}.get(self.decimal, self.decimal)
+        title = f", without the first {self.title} lines, a title" if self.title else ""
+        return f"separator {self.separator!r}, decimal {mark}, encoding {self.encoding}{title}"
+
+
+def recognise_layout(
+    path: Path,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> TextLayout:
+    r"""Recognise the layout of a CSV or TSV file; parts that are given are kept.
+
+    Parameters
+    ----------
+    path : Path
+        The file; text may be compressed, with ``.gz`` behind its suffix.
+    separator, decimal, encoding : str, optional
+        Parts that are known.
+
+    Returns
+    -------
+    TextLayout
+        The encoding is UTF-8 where the file can be decoded so, UTF-16 where it begins with that mark, else
+        cp1252, the one of Western spreadsheets.  The separator is that of the suffix where the first lines
+        agree on it, else the one with the most columns on which they agree.  Decimal commas are recognised
+        where no number has a decimal point; where columns are separated by commas, the one of 1,234 is none.
+        First lines with nothing but their first cell are a title.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_text("modèle;score\na;0,5\nb;0,25\n", encoding="cp1252")
+    ...     recognise_layout(path)
+    TextLayout(separator=';', decimal=',', encoding='cp1252', title=0)
+    """
+    encoding = encoding or _recognise_encoding(path)
+    with open_expanded(path) as file:
+        head = file.read(HEAD).decode(encoding, errors="replace").removeprefix("\ufeff")
+
+    # the last line may be cut
+    lines = head.splitlines()[:-1] or head.splitlines()
+    separator = separator or _recognise_separator(lines, _default_separator(path))
+    rows = list(csv.reader(lines, delimiter=separator))
+    if decimal is None:
+        cells = chain.from_iterable(rows)
+        decimal = recognise_decimal(cells, with_commas=separator != ",")
+    return TextLayout(separator, decimal, encoding, _count_title_lines(rows))
+
+
+def _count_title_lines(rows: Sequence[Sequence[str]]) -> int:
+    """Count the first lines that hold nothing but a title; blank lines count, as a reader skips them."""
+    title = list(takewhile(lambda row: not any(cell.strip() for cell in row[1:]), rows))
+    return len(title) if len(title) < len(rows) and any(map(len, title)) else 0
+
+
+def open_expanded(path: Path) -> IO[bytes]:
+    """Open a file, expanded if it is compressed."""
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _default_separator(path: Path) -> str:
+    stem = Path(path.stem) if path.suffix.lower() == ".gz" else path
+    return SEPARATORS.get(stem.suffix.lower(), ",")
+
+
+def _recognise_encoding(path: Path) -> str:
+    with open_expanded(path) as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+        file.seek(0)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            while chunk := file.read(HEAD):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def _recognise_separator(lines: Sequence[str], default: str) -> str:
+    """Find the separator on which the first lines agree."""
+    n_columns = {}
+    for candidate in (default, *OTHER_SEPARATORS):
+        rows = csv.reader(lines[:50], delimiter=candidate)
+        lengths = {len(row) for row in rows if row}
+        if len(lengths) == 1 and lengths != {1}:
+            n_columns[candidate] = lengths.pop()
+    if default in n_columns or not n_columns:
+        return default
+    return max(n_columns, key=lambda candidate: n_columns[candidate])

@@ -1,0 +1,98 @@
+"""Numbers as people write them: with a unit or a currency, and with marks between thousands."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pandas as pd
+
+_MARKS = ",."
+_NUMBER = re.compile(r"(?P<before>[$€£¥]?)\s*(?P<number>[+-]?\d[\d,.]*)\s*(?P<after>%|[$€£¥]|[^\W\d_]{1,6})?")
+
+
+class WrittenNumbers(NamedTuple):
+    """The numbers of a column of text, and what stood around each: all the same, or nothing."""
+
+    numbers: pd.Series
+    unit: str
+
+
+def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
+    """Read a column of numbers that have a unit, or marks between thousands.
+
+    Parameters
+    ----------
+    column : Series, length N
+    decimal : {".", ","}
+        The decimal mark.
+
+    Returns
+    -------
+    WrittenNumbers or None
+        None unless each value that is not blank is such a number, and all have the same unit.
+
+    Examples
+    --------
+    >>> read_written(pd.Series(["$1,200.50", "$3", None]), ".").numbers.tolist()
+    [1200.5, 3.0, nan]
+    >>> read_written(pd.Series(["1ms", "2s"]), ".") is None
+    True
+    """
+    text = column.dropna()
+    if text.empty or not text.map(lambda cell: isinstance(cell, str)).all():
+        return None
+    text = text.str.strip()
+    text = text[text != ""]
+    matches = [_NUMBER.fullmatch(cell) for cell in text]
+    units = {match and (match["before"], match["after"]) for match in matches}
+    if len(units) != 1 or None in units:
+        return None
+
+    thousands = "," if decimal == "." else "."
+    # a part of three digits after each mark, and nothing between thousands after the decimal mark
+    grouped = re.compile(rf"[+-]?(\d+|\d{{1,3}}(\{thousands}\d{{3}})+)(\{decimal}\d*)?")
+    spelled = [match["number"] for match in matches if match]
+    if not all(grouped.fullmatch(number) for number in spelled):
+        return None
+    unit = "".join(part or "" for part in units.pop() or ())
+    if not unit and not any(thousands in number for number in spelled):
+        return None  # plain numerals that were stored as text
+    numbers = [float(number.replace(thousands, "").replace(decimal, ".")) for number in spelled]
+    return WrittenNumbers(pd.Series(numbers, text.index).reindex(column.index), unit)
+
+
+def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
+    """Recognise the decimal mark of the numbers among cells of text.
+
+    Parameters
+    ----------
+    cells : iterable of str
+    with_commas : bool
+        Whether a mark that could be either, as in ``1,234``, is a decimal comma.
+
+    Examples
+    --------
+    >>> recognise_decimal(["0,5", "n/a"], True), recognise_decimal(["1.234,50 €"], True)
+    (',', ',')
+    >>> recognise_decimal(["1,234", "17"], False), recognise_decimal(["$1,234.50"], True)
+    ('.', '.')
+    """
+    matches = map(_NUMBER.fullmatch, map(str.strip, cells))
+    marks = Counter(_find_decimal(match["number"]) for match in matches if match)
+    if marks[","] or marks["."]:
+        return "," if marks[","] and not marks["."] else "."
+    return "," if with_commas and marks["either ,"] and not marks["either ."] else "."
+
+
+def _find_decimal(number: str) -> str:
+    """Return the decimal mark of a number; blank if it has none, ``either`` and the mark if it may have."""
+    last = max(_MARKS, key=number.rfind)
+    other = "." if last == "," else ","
+    if last not in number:
+        return ""
+    if other in number:
+        return last
+    if number.count(last) > 1:
+        return other
+    return f"either {last}" if re.fullmatch(r"[+-]?[1-9]\d{0,2}[,.]\d{3}", number) else last
