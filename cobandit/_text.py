@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,22 @@ def amount(value: float) -> str:
 
         return np.format_float_positional(value, 4, fractional=False, trim="-")
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+#: Names that a sentence lists, at most.
+FEW = 3
+
+
+def some_names(names: Sequence[str], most: int = FEW) -> str:
+    """Name a few, and count the rest.
+
+    Examples
+    --------
+    >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"]), some_names([])
+    ('a, b, c and 2 more', 'a and b', '')
+    """
+    shown = [*names[:most], f"{len(names) - most} more"] if len(names) > most else names
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 #: Rows of a table, at most; of a longer one the first and the last are shown.

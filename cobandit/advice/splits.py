@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cobandit.advice.words import some_names
+from cobandit._text import some_names
 from cobandit.problem import hypervolume
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cobandit._text import amount
+from cobandit._text import amount, some_names
 from cobandit.advice.paired import find_worth
 from cobandit.dominance import TIE
 from cobandit.policies.cost_comparison import read_cost_tolerance
@@ -59,18 +59,6 @@ def three_digits(value: float) -> str:
     ('0.412', '1,230')
     """
     return amount(float(f"{value:.3g}"))
-
-
-def some_names(names: Sequence[str], most: int = FEW) -> str:
-    """Name a few, and count the rest.
-
-    Examples
-    --------
-    >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"]), some_names([])
-    ('a, b, c and 2 more', 'a and b', '')
-    """
-    shown = [*names[:most], f"{len(names) - most} more"] if len(names) > most else names
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:

@@ -17,7 +17,8 @@ from cobandit.cli import console, export, plain, run_app
 from cobandit.cli.advise import datasets, doctor, recommend, validate
 from cobandit.cli.moved import MOVED, refuse_moved
 from cobandit.cli.replay import replay
-from cobandit.cli.run import rescore, run, show
+from cobandit.cli.run import run
+from cobandit.cli.show import rescore, show
 
 if TYPE_CHECKING:
     from cobandit.tables.importers import Importer

@@ -1,13 +1,20 @@
-"""Flaws of a run's evaluations: failures, answers cut off or empty, costs that are not as they should be."""
+"""Flaws of a run's evaluations, by configuration: failures, answers cut off or empty, doubtful costs."""
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
 
 from cobandit import _budget
-from cobandit._text import amount
+from cobandit._text import amount, some_names
+from cobandit.live.progress import recommended
 from cobandit.live.records import COST_WAS_ZERO, FAILED
 from cobandit.live.stages import MainStage, Stage
+from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES, FREE
 
 #: Columns that are 1 where something is odd about an answer, which is scored as it is.
@@ -19,59 +26,153 @@ COUNTED = {
     "estimated": "not counted in tokens, which are estimated from their text",
 }
 
+#: The kind of flaw, as a card counts it, that a column marks.
+KINDS = {"truncated": CUT_OFF, "empty": EMPTY, FAILED: FAILURES, COST_WAS_ZERO: FREE}
 
-#: Configurations that a line of losses names.
-NAMED = 3
+#: Kinds by which a configuration may lose, with the words for them.
+LOSSES = {CUT_OFF: "answers were cut off", EMPTY: "answers were empty", FAILURES: "evaluations failed"}
+
+#: Settings that limit the tokens of an answer.
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+#: Share of its evaluations below which flaws are not said to cost a configuration its place.
+SHARE = 0.1
+
+
+class Loser(NamedTuple):
+    """A configuration that is not returned, and would be by its evaluations without a flaw.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        The commonest flaw, such as `cobandit.tables.card.CUT_OFF`.
+    flawed, evaluations : int
+        How many of its evaluations have that flaw, of how many.
+    remedy : str
+        What to do about it.
+    """
+
+    name: str
+    kind: str
+    flawed: int
+    evaluations: int
+    remedy: str
+
+    def __str__(self) -> str:
+        """Write it in two sentences."""
+        counted = f"{self.flawed:,} of its {self.evaluations:,} {LOSSES[self.kind]}"
+        return (
+            f"{self.name} may have lost by this alone: {counted}, and by the others it would be on the "
+            f"front. {self.remedy}"
+        )
+
+
+def find_losers(stage: MainStage) -> list[Loser]:
+    """Find configurations that a method does not return, and would by their evaluations without a flaw.
+
+    Each is compared with every other configuration on the instances that both have and on which it has no
+    flaw itself, so that it gains nothing by having failed on hard ones.
+    """
+    policy = stage.policy
+    returned = set(recommended(policy, stage.names))
+    if not returned or not isinstance(policy, IdentificationPolicy):
+        return []
+    compares_cost = isinstance(policy, ParetoRace) and policy.compares_cost
+    scores: list[dict[int, list[float]]] = [{} for _ in stage.names]
+    flaws: list[dict[int, str]] = [{} for _ in stage.names]
+    for (arm, place), record in stage.everything.items():
+        values = stage.rewards(record)
+        if compares_cost:
+            values.append(-record[stage.plan.cost.column])
+        scores[arm][place] = values
+        kind = next(
+            (KINDS[column] for column in KINDS if KINDS[column] in LOSSES and record.get(column)), None
+        )
+        if kind is not None:
+            flaws[arm][place] = kind
+
+    losers = []
+    for arm, name in enumerate(stage.names):
+        n_flawed = len(flaws[arm])
+        if name in returned or n_flawed < max(1, SHARE * len(scores[arm])) or n_flawed == len(scores[arm]):
+            continue
+        sound = scores[arm].keys() - flaws[arm].keys()
+        if any(_dominates(scores[other], scores[arm], sound) for other in range(len(scores)) if other != arm):
+            continue
+        ((kind, number),) = Counter(flaws[arm].values()).most_common(1)
+        losers.append(Loser(name, kind, number, len(scores[arm]), _find_remedy(stage, arm, kind)))
+    return losers
+
+
+def _dominates(rival: dict[int, list[float]], scores: dict[int, list[float]], places: set[int]) -> bool:
+    """Whether a rival has means at least as high on the instances that both have, and a higher one."""
+    shared = sorted(places & rival.keys())
+    if not shared:
+        return False
+    ahead = np.mean([rival[place] for place in shared], axis=0)
+    behind = np.mean([scores[place] for place in shared], axis=0)
+    return bool((ahead >= behind).all() and (ahead > behind).any())
+
+
+def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
+    """Say what to do about a configuration that loses by a kind of flaw."""
+    again = "in a new run that starts from this table (--from)"
+    if kind == CUT_OFF:
+        settings = stage.plan.configurations.all[arm]
+        limit = next((name for name in LIMITS if settings.get(name) is not None), None)
+        what = "its limit of tokens" if limit is None else f"its {limit}, {settings[limit]}"
+        return f"Raise {what}, {again}."
+    if kind == EMPTY:
+        return "Look at a few of its answers (cobandit.live.read_answers): reasoning may use up all tokens."
+    return f"See why they fail, and evaluate it {again}."
 
 
 def describe_overspending(stage: Stage) -> str:
     """Say by how much the budget is exceeded, and how to prevent it; nothing if it is not."""
-    plan, budget = stage.plan, stage.budget
+    plan = stage.plan
+    budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
         return ""
-    over = f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
+    excess = f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
     if plan.largest_cost is not None:
-        return f"{over}, since an evaluation cost more than the plan's largest_cost: raise it"
+        return f"{excess}, since an evaluation cost more than the plan's largest_cost: raise it"
     return (
-        f"{over}, since an evaluation cost more than those before it.  A run stays within its budget with "
+        f"{excess}, since an evaluation cost more than those before it. A run stays within its budget with "
         "largest_cost in its plan: the most that one may cost, or the setting that says it (max_tokens)"
     )
 
 
-def losses_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Say what was lost by failures, and what else is not as it should be, if anything is."""
-    lines = list(filter(None, [describe_overspending(stage)]))
+def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
+    """Say what was lost by failures, what else is not as it should be, and who may have lost by it."""
+    lines = [describe_overspending(stage)]
     if FAILED in frame:
         first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
         failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
-        lines.append(f"{failed} ({_by_configuration(frame, FAILED)}); the first: {first}")
-    for column, what in COUNTED.items():
+        lines.append(f"{failed} ({_count_by_configuration(frame, FAILED)}); the first: {first}")
+    for column, words in COUNTED.items():
         if column in frame and frame[column].any():
-            counted = f"{int(frame[column].sum())} of {len(frame)} answers were {what}"
-            lines.append(f"{counted} ({_by_configuration(frame, column)})")
+            counted = f"{int(frame[column].sum())} of {len(frame)} answers were {words}"
+            lines.append(f"{counted} ({_count_by_configuration(frame, column)})")
+    lines += map(str, find_losers(stage))
     if stage.left_out:
         lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
-    return lines
+    return [line for line in lines if line]
 
 
-def _by_configuration(frame: pd.DataFrame, column: str) -> str:
-    """Say how many of each configuration's rows a column marks, the most first."""
+def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
+    """Count the rows of each configuration that a column marks, the most first."""
     marked = frame.groupby("config")[column].agg(["sum", "size"])
     marked = marked[marked["sum"] > 0].sort_values("sum", ascending=False, kind="stable")
-    named = [
-        f"{row['sum']:.0f} of {row['size']:.0f} of {name}" for name, row in marked.head(NAMED).iterrows()
-    ]
-    more = len(marked) - NAMED
-    return ", ".join(named) + (f", and of {more} more" if more > 0 else "")
+    return some_names([f"{row['sum']:.0f} of {row['size']:.0f} of {name}" for name, row in marked.iterrows()])
 
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Count what is not as it should be, by configuration, as a card has it."""
-    kinds = {FAILED: FAILURES, "truncated": CUT_OFF, "empty": EMPTY, COST_WAS_ZERO: FREE}
+    """Count flaws by configuration and kind, as a card has them."""
     counts: dict[str, dict[str, int]] = {}
-    for column, what in kinds.items():
+    for column, kind in KINDS.items():
         if column in frame:
             for name, number in frame.groupby("config")[column].sum().items():
                 if number:
-                    counts.setdefault(str(name), {})[what] = int(number)
+                    counts.setdefault(str(name), {})[kind] = int(number)
     return counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cobandit.live.stages import Stage
 from cobandit.policies.asktell import AskTell
@@ -30,6 +31,27 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
     return () if best is None else (names[best.arm],)
 
 
+def ask_about(policy: AskTell) -> dict[str, Any]:
+    """Return what `cobandit.recommend` has to be asked for the front that a method looks for.
+
+    Examples
+    --------
+    >>> from cobandit import ParetoRace, UniformIdentification
+    >>> ask_about(UniformIdentification([1, 1], budget=2, n_objectives=1))
+    {'about': 'benchmark', 'ignores_cost': True}
+    >>> ask_about(ParetoRace([1, 1], n_objectives=1, n_instances=10))["cost_tolerance"]
+    '0%'
+    """
+    if not isinstance(policy, ParetoRace):
+        return {"about": "benchmark", "ignores_cost": True}
+    return {
+        "about": "benchmark",
+        "tolerance": policy.tolerance,
+        "cost_tolerance": policy.cost_tolerance,
+        "ignores_cost": not policy.compares_cost,
+    }
+
+
 @dataclass(frozen=True)
 class Progress:
     """A run right after something happened; look at it while you are told, for it goes on.
@@ -46,6 +68,8 @@ class Progress:
         Whether it is worth a line of its own, although it is none.
     busy : bool
         Whether a process is at work on the run.
+    configuration : str
+        Name of the configuration that it happened to; empty where nothing did but a start.
     """
 
     stage: Stage
@@ -53,12 +77,18 @@ class Progress:
     failed: bool = False
     busy: bool = True
     notable: bool = False
+    configuration: str = ""
 
     @property
     def settled(self) -> int | None:
         """How many configurations a race has settled; None for another method."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What `cobandit.recommend` has to be asked for the front that the method looks for."""
+        return ask_about(self.stage.policy)
 
     @property
     def front(self) -> tuple[str, ...]:

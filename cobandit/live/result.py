@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from cobandit.live.flaws import losses_of
+from cobandit.live.flaws import describe_flaws
 from cobandit.live.folder import RunFolder
 from cobandit.live.plan import Plan
-from cobandit.live.progress import recommended
+from cobandit.live.progress import ask_about, recommended
 from cobandit.live.run_table import card_of, frame_of, report_of
 from cobandit.live.stages import MainStage
 from cobandit.policies.asktell import AskTell
@@ -50,13 +51,19 @@ class Run:
     losses: tuple[str, ...]
     prices: str = ""
 
+    @property
+    def question(self) -> dict[str, Any]:
+        """What `cobandit.recommend` has to be asked for the front that the method looks for."""
+        return ask_about(self.policy)
+
 
 def write_run(stage: MainStage, folder: RunFolder) -> Run:
     """Write what a run came to: its recommendation, and the table of its evaluations with their card."""
-    plan, best = stage.plan, recommended(stage.policy, stage.names)
+    plan = stage.plan
+    recommendation = recommended(stage.policy, stage.names)
     content = {
         "method": plan.method.name,
-        "recommendation": list(best),
+        "recommendation": list(recommendation),
         "finished": stage.policy.finished,
         "spent": stage.spent,
         "inherited": stage.inherited,
@@ -64,11 +71,21 @@ def write_run(stage: MainStage, folder: RunFolder) -> Run:
         "unit": plan.cost.unit,
     }
     folder.write(folder.recommendation, content)
+
     frame = frame_of(stage)
-    report, losses, prices = report_of(stage, frame), tuple(losses_of(stage, frame)), folder.prices_source
+    report = report_of(stage, frame)
+    prices = folder.prices_source
     if prices:
         report.append(f"prices: {prices}")
     write_table(frame, card_of(stage, frame), folder.table, report)
     return Run(
-        plan, best, folder.table, stage.policy, stage.spent, stage.inherited, stage.budget, losses, prices
+        plan=plan,
+        recommendation=recommendation,
+        table=folder.table,
+        policy=stage.policy,
+        spent=stage.spent,
+        inherited=stage.inherited,
+        budget=stage.budget,
+        losses=tuple(describe_flaws(stage, frame)),
+        prices=prices,
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobandit._version import __version__
 from cobandit.errors import CobanditError
-from cobandit.live.flaws import COUNTED, count_flaws, losses_of
+from cobandit.live.flaws import COUNTED, count_flaws, describe_flaws
 from cobandit.live.records import COST_WAS_ZERO, FAILED, name_row
 from cobandit.live.stages import MainStage
 from cobandit.tables.columns import MIN_INSTANCES
@@ -112,4 +112,4 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     ]
     if plan.reuse is not None:
         lines.append(f"what {plan.reuse} had was not evaluated again")
-    return lines + losses_of(stage, frame)
+    return lines + describe_flaws(stage, frame)

@@ -150,17 +150,17 @@ class Scheduler:
         else:
             self.stage.tell(pull, outcome)
             gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
-            self.watch(Progress(self.stage, f"{self._name(pull)}: {gave}"))
+            self._report(pull, f"{self._name(pull)}: {gave}")
             for doubt in getattr(outcome, "doubts", ()):
                 if doubt.kind not in self._doubted:
                     self._doubted.add(doubt.kind)
                     said = f"{self._name(pull)}: {doubt.text} (said once; the run's end counts them)"
-                    self.watch(Progress(self.stage, said, notable=True))
+                    self._report(pull, said, notable=True)
             self._tell_held(self._end)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
         self.stage.give_up(pull, failure)
-        self.watch(Progress(self.stage, f"{self._name(pull)} failed: {failure}", failed=True))
+        self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _tell_held(self, tell: Callable[[Pull, Any], None]) -> None:
         held, self._held = self._held, []
@@ -209,7 +209,7 @@ class Scheduler:
             self.stage.try_again(pull, Failure(str(failure), cost=cost))
         else:
             self._waiting.append(pull)
-        self.watch(Progress(self.stage, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True))
+        self._report(pull, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True)
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
@@ -244,6 +244,11 @@ class Scheduler:
         said = f"no answer within {seconds:g} s, which is its timeout"
         late = TimedOut(said, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
+
+    def _report(self, pull: Pull, line: str, failed: bool = False, notable: bool = False) -> None:
+        """Report what happened to an evaluation."""
+        name = self.stage.names[pull]
+        self.watch(Progress(self.stage, line, failed=failed, notable=notable, configuration=name))
 
     def _name(self, pull: Pull) -> str:
         return f"{self.stage.names[pull]} on {self.stage.instance(pull)}"

@@ -162,11 +162,12 @@ class Stage:
         cost = failure.cost or self.mean_cost(int(pull))
         self._tell(pull, {FAILED: str(failure), self.plan.cost.column: cost})
 
-    def _reward(self, record: Mapping[str, Any]) -> list[float]:
+    def rewards(self, record: Mapping[str, Any]) -> list[float]:
+        """Return what the policy is told of a record: its scores in [0, 1]."""
         return [float(FAILED not in record)]
 
     def _tell(self, pull: Pull, record: dict[str, Any]) -> None:
-        self._charge(pull, self._reward(record), record[self.plan.cost.column], record)
+        self._charge(pull, self.rewards(record), record[self.plan.cost.column], record)
         self._keep(pull, record)
 
     def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
@@ -230,7 +231,7 @@ class MainStage(Stage):
         zero = {each.column: limits[each.name][1] for each in self.plan.objectives}
         return {**zero, **record} if FAILED in record else dict(record)  # an objective may be the cost itself
 
-    def _reward(self, record: Mapping[str, Any]) -> list[float]:
+    def rewards(self, record: Mapping[str, Any]) -> list[float]:  # noqa: D102 (as its parent)
         values, limits = self.values(record), self.profile.limits
         return [
             float(TRANSFORMS[each.transform].apply(np.array(values[each.column]), *limits[each.name]))

@@ -1,17 +1,81 @@
-"""A run per configuration: how far each was evaluated, what became of it, and what its answers lack."""
+"""The status of a run: in lines, as a table of configurations, and as a table of evaluations."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from cobandit._text import amount, some_names
 from cobandit.errors import CobanditError
-from cobandit.live.flaws import count_flaws
+from cobandit.live.flaws import count_flaws, describe_overspending, find_losers
 from cobandit.live.progress import Progress
 from cobandit.live.run_table import card_of, frame_of
 from cobandit.live.stages import MainStage
 from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import Card
 from cobandit.tables.table import EvaluationTable
+
+#: Members of the front that a line names.
+NAMED = 8
+
+
+def describe_progress(progress: Progress) -> dict[str, str]:
+    """Describe how far a run is, by the name of what is described.
+
+    Returns
+    -------
+    dict of str to str
+        ``run``, ``spent``, ``evaluations``, and where there is something to say ``note``, ``front so far``
+        and ``settled``.
+    """
+    stage = progress.stage
+    plan = stage.plan
+    unit = plan.cost.unit
+    is_over = isinstance(stage, MainStage) and stage.over
+    lines = {
+        "run": f"{plan.name}, {plan.method.name}, {'over' if is_over else stage.name}",
+        "spent": describe_spending(progress),
+    }
+    if stage.inherited:
+        lines["spent"] += f", {amount(stage.inherited)} of it in an earlier table"
+    if stage.budget is None and plan.budget is not None:
+        lines["spent"] += " (the pilot shows what the budget is)"
+
+    policy = stage.policy
+    n_arms = len(stage.names)
+    active = len(policy.active) if isinstance(policy, IdentificationPolicy) else n_arms
+    parts = [f"{len(stage.everything):,} made"]
+    begun = int(policy.in_flight.sum())
+    if begun:
+        parts.append(f"{begun:,} {'in flight' if progress.busy else 'begun and not ended'}")
+    parts.append(f"{active} of {n_arms} configurations active")
+    if not progress.busy and not is_over:
+        parts[-1] += " (no process is at work)"
+    lines["evaluations"] = ", ".join(parts)
+    overspending = describe_overspending(stage)
+    if overspending:
+        lines["note"] = overspending
+    if isinstance(stage, MainStage):
+        lines["front so far"] = some_names(progress.front, NAMED) or "none yet"
+    if isinstance(policy, ParetoRace):
+        lines["settled"] = f"{progress.settled} of {n_arms}"
+        if progress.settled != n_arms:
+            rest = amount(float(policy.forecast() @ policy.costs))
+            lines["settled"] += f"; the rest takes about {rest} {unit}"
+    return lines
+
+
+def describe_spending(progress: Progress) -> str:
+    """Write what was spent, and of which budget."""
+    stage = progress.stage
+    budget = "" if stage.budget is None else f" of {amount(stage.budget)}"
+    return f"{amount(stage.spent)}{budget} {stage.plan.cost.unit}"
+
+
+def describe_losers(progress: Progress) -> list[str]:
+    """Name the configurations that may have lost by flaws of their answers, a line each."""
+    stage = progress.stage
+    return list(map(str, find_losers(stage))) if isinstance(stage, MainStage) else []
 
 
 def tabulate_evaluations(progress: Progress) -> EvaluationTable:
@@ -46,19 +110,19 @@ def tabulate_configurations(progress: Progress) -> pd.DataFrame:
     frame = frame_of(stage)
     names = list(stage.names)
     counts = frame["config"].value_counts().reindex(names, fill_value=0)
-    found = pd.DataFrame({"evaluations": counts.to_numpy()}, index=pd.Index(names, name="configuration"))
+    table = pd.DataFrame({"evaluations": counts.to_numpy()}, index=pd.Index(names, name="configuration"))
     policy = stage.policy
     if isinstance(policy, IdentificationPolicy):
         active = set(policy.active.tolist())
         returned = set(progress.front)
-        found["state"] = [
+        table["state"] = [
             "active" if arm in active else _name_end(name in returned, int(policy.pulls[arm]))
             for arm, name in enumerate(names)
         ]
     flaws = count_flaws(frame)
-    for kind in dict.fromkeys(kind for each in flaws.values() for kind in each):
-        found[kind] = [flaws.get(name, {}).get(kind, 0) for name in names]
-    return found
+    for kind in dict.fromkeys(kind for kinds in flaws.values() for kind in kinds):
+        table[kind] = [flaws.get(name, {}).get(kind, 0) for name in names]
+    return table
 
 
 def _name_end(is_returned: bool, instances: int) -> str:

@@ -18,8 +18,11 @@ from support.runs import PLAN, Fake
 import cobandit as cb
 from cobandit import live
 from cobandit._text import amount
-from cobandit.cli.run import run, watching
+from cobandit.cli.run import run
+from cobandit.cli.run_progress import watching
 from cobandit.errors import CobanditError
+from cobandit.live import retries
+from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
 
 call = partial(commands.call, columns=160)
@@ -66,7 +69,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "runs/toy")
     assert "pilot: 30 evaluations, which show what everything costs" in done.output
-    assert "spent: 0 [k] tokens" in done.output
+    assert "pilot: 0 [k] tokens, 0 of 30 evaluations" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
@@ -134,7 +137,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
     assert "every instance here" not in done.output
     shown = call("show", "runs/toy").output
     assert "0 of 6 configurations active" in shown
-    assert "toy: ParetoRace, over" in shown and "settled: 6 of 6\n" in shown
+    assert "run: toy, ParetoRace, over" in shown and "settled: 6 of 6\n" in shown
     write(folder, **race | {"name": "again"})
     again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
     assert "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
@@ -157,7 +160,7 @@ def test_bad_plans_start_nothing(folder, refused, changes, said):
 
 
 @pytest.mark.slow
-def test_the_live_table_shows_names_as_they_are(tmp_path):
+def test_progress_line_shows_names_as_they_are_and_stays(tmp_path):
     """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)
     plan = PLAN | {key: BRACKETS[key] for key in ("configurations", "cost")}
@@ -169,9 +172,33 @@ def test_the_live_table_shows_names_as_they_are(tmp_path):
     with watching(screen) as watch:
         live.run(plan, tmp_path / "run", evaluator=Small(delay=0.02), watch=watch)
     shown = screen.file.getvalue()
-    for text in ("toy", "[k] tokens", "front so far", "in flight", "6 of 6 configurations active"):
+    for text in ("toy pilot", "toy run", "[k] tokens", "front so far: [small] shots=0"):
         assert text in shown
-    assert "[small] shots=0 on" in shown and "[/large] shots=6" in shown
+    last = shown.splitlines()[-2]
+    assert "toy run" in last and "[small] shots=0" in last  # the line stays
+
+
+def fail_often(configuration, instance, tried):
+    """Each evaluation of one configuration fails twice before it is answered."""
+    is_bad = configuration == {"model": "small", "shots": 2}
+    return Failure("overloaded", retry=True) if is_bad and tried < 2 else None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_failures_take_one_line_per_configuration(tmp_path, monkeypatch, is_terminal):
+    monkeypatch.setattr(retries, "back_off", lambda tries: 0.0)
+    screen = Console(file=io.StringIO(), force_terminal=is_terminal, width=100, markup=False)
+    with watching(screen) as watch:
+        live.run(PLAN | {"at_once": 4}, tmp_path / "run", evaluator=Fake(fail=fail_often), watch=watch)
+    lines = screen.file.getvalue().split("\n")
+    if is_terminal:  # the last drawing
+        assert "toy run" in lines[-3]
+        assert lines[-2].startswith("small shots=2: ") and "tries failed; the last" in lines[-2]
+    else:
+        failed = [line for line in lines if "failed" in line]
+        first, last = failed  # when it began to fail, and how often it did
+        assert first.startswith("small shots=2 on ") and last.startswith("small shots=2: ")
 
 
 @pytest.mark.slow
@@ -190,9 +217,7 @@ def test_interrupted_and_started_again(folder):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGINT, err
-    assert (
-        "what was evaluated is kept.  Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
-    )
+    assert "what was evaluated is kept. Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
     (folder / "hang").unlink()
     write(folder, at_once=1)
     done = call("run", "plan.yml")

@@ -8,7 +8,7 @@ from support.commands import call
 from support.runs import PLAN, Fake
 
 from cobandit import live
-from cobandit.cli import run as commands
+from cobandit.cli.show import PAGE_SECONDS
 from cobandit.errors import CobanditError
 from cobandit.live.folder import RunFolder
 from cobandit.live.status import tabulate_configurations, tabulate_evaluations
@@ -69,7 +69,7 @@ def test_the_page_of_a_run_that_goes_on_reloads_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda seconds: pages.append(read(tmp_path / "run.html")))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
     assert shown.exit_code == 0, shown.output
-    assert [f'http-equiv="refresh" content="{commands.PAGE_SECONDS}"' in page for page in pages] == [
+    assert [f'http-equiv="refresh" content="{PAGE_SECONDS}"' in page for page in pages] == [
         True,
         True,
     ]

@@ -10,12 +10,12 @@ from support.runs import PLAN, Fake, asking
 from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit import live
-from cobandit.cli.run import describe
 from cobandit.errors import CobanditError
 from cobandit.live import retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.folder import RunFolder
 from cobandit.live.plan import check_plan
+from cobandit.live.status import describe_progress
 from cobandit.tables.storage import read
 
 pytestmark = pytest.mark.slow
@@ -144,12 +144,12 @@ def test_a_budget_that_was_crossed_is_said_with_how_to_prevent_it(tmp_path):
         plan,
         tmp_path / "run",
         evaluator=evaluate,
-        watch=lambda progress: seen.append("\n".join(describe(progress))),
+        watch=lambda progress: seen.append(describe_progress(progress)),
     )
     assert done.spent > done.budget
     (said,) = done.losses
     assert "exceeded by" in said and "largest_cost" in said
-    assert "largest_cost" in seen[-1] and "largest_cost" not in seen[0]
+    assert "largest_cost" in seen[-1]["note"] and "note" not in seen[0]
     assert (
         said in done.table.with_suffix(".yml").read_text().replace("\n# ", " ").replace("\n", " ")
         or "exceeded"

@@ -1,0 +1,161 @@
+"""Progress of a run on a terminal: one line with a bar that stays, one per configuration that fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from cobandit.cli import plain
+
+if TYPE_CHECKING:
+    from cobandit.live import Progress
+
+#: Seconds between two drawings.
+EVERY = 0.2
+#: Failing configurations that are drawn, and members of the front that are named, at most.
+FAILING, NAMED = 8, 8
+#: Columns of the bar.
+WIDTH = 20
+#: Parts of the budget between two lines where nothing can be drawn.
+STEPS = 10
+
+
+@dataclass
+class Failures:
+    """The failures of a run so far, by configuration."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    last: dict[str, str] = field(default_factory=dict)
+
+    def add(self, progress: Progress) -> bool:
+        """Count a failure, if one happened, and return whether it is the first of its configuration."""
+        if not progress.failed:
+            return False
+        name = progress.configuration
+        self.counts[name] = self.counts.get(name, 0) + 1
+        self.last[name] = progress.line
+        return self.counts[name] == 1
+
+    def lines(self, repeated: bool = False) -> list[str]:
+        """Write a line per configuration, or only for those that failed repeatedly, the most first."""
+        names = sorted(self.counts, key=lambda name: -self.counts[name])
+        return [
+            f"{name}: {self.counts[name]:,} tries failed; the last: {self.last[name]}"
+            if self.counts[name] > 1
+            else self.last[name]
+            for name in names
+            if self.counts[name] > repeated
+        ]
+
+
+@contextmanager
+def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
+    """Give what a run calls after each thing that happened."""
+    yield from _draw(out) if out.is_terminal else _print(out)
+
+
+def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
+    """Draw the line again, a few times a second; its last state stays."""
+    failures = Failures()
+    drawn = 0.0
+    latest: Progress | None = None
+
+    def draw(progress: Progress) -> None:
+        nonlocal drawn, latest
+        latest = progress
+        failures.add(progress)
+        if progress.notable:
+            out.print(plain(progress.line, most=2000), soft_wrap=True)
+        now = time.monotonic()
+        if now - drawn >= EVERY or not progress.line:
+            drawn = now
+            live.update(draw_progress(progress, failures))
+
+    with Live(console=out, refresh_per_second=1 / EVERY) as live:
+        try:
+            yield draw
+        finally:
+            if latest is not None:
+                live.update(draw_progress(latest, failures))
+
+
+def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
+    """Print a line per part of the run, tenth of the budget, settled configuration and failing one."""
+    failures = Failures()
+    shown: tuple[str, int, int | None] = ("", 0, None)
+
+    def tell(progress: Progress) -> None:
+        nonlocal shown
+        stage = progress.stage
+        step = 0 if stage.budget is None else int(STEPS * stage.spent / stage.budget)
+        now = stage.name, step, progress.settled
+        if failures.add(progress) or progress.notable:
+            out.print(plain(progress.line, most=2000), soft_wrap=True)
+        if shown != now:
+            shown = now
+            out.print(plain(f"{stage.name}: {summarize(progress)}", most=2000), soft_wrap=True)
+
+    try:
+        yield tell
+    finally:
+        for line in failures.lines(repeated=True):
+            out.print(plain(line, most=2000), soft_wrap=True)
+
+
+def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
+    """Draw how far a run is: a bar of the budget, numbers, the front so far, and what fails."""
+    share = find_share(progress)
+    line = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    line.add_column(no_wrap=True)
+    line.add_column(width=WIDTH)
+    line.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    name = f"{progress.stage.plan.name} {progress.stage.name}"
+    bar = ProgressBar(total=1.0, completed=share, width=WIDTH)
+    line.add_row(Text(plain(name, 40), style="bold"), bar, Text(plain(summarize(progress), most=2000)))
+    failed = failures.lines()
+    texts = [Text(plain(each, most=2000), no_wrap=True, overflow="ellipsis") for each in failed[:FAILING]]
+    if len(failed) > FAILING:
+        texts.append(Text(f"{len(failed) - FAILING} more configurations have failures"))
+    return Group(line, *texts)
+
+
+def find_share(progress: Progress) -> float:
+    """Find which part of a run is done: of its pilot, its budget, or else of its forecast."""
+    from cobandit.policies.pareto_race import ParetoRace
+
+    stage = progress.stage
+    policy = stage.policy
+    if stage.name == "pilot":
+        return float(policy.pulls.sum() / (stage.plan.pilot * len(stage.names)))
+    if stage.budget is not None:
+        return min(1.0, stage.spent / stage.budget)
+    if isinstance(policy, ParetoRace):
+        rest = float(policy.forecast() @ policy.costs)
+        return stage.spent / (stage.spent + rest)
+    return 0.0
+
+
+def summarize(progress: Progress) -> str:
+    """Summarize how far a run is on one line, what decides first."""
+    from cobandit._text import some_names
+    from cobandit.live.status import describe_spending
+
+    stage = progress.stage
+    parts = [describe_spending(progress), f"{len(stage.everything):,} evaluations"]
+    if stage.name == "pilot":
+        n_all = stage.plan.pilot * len(stage.names)
+        parts[1] = f"{stage.policy.pulls.sum():,} of {n_all:,} evaluations"
+        return ", ".join(parts)
+    if progress.settled is not None:
+        parts.append(f"{progress.settled} of {len(stage.names)} settled")
+    parts.append(f"front so far: {some_names(progress.front, NAMED) or 'none yet'}")
+    return ", ".join(parts)

@@ -1,0 +1,136 @@
+"""``cobandit show`` and ``rescore``: a run that goes on or is over, and its answers."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cobandit.cli import console, plain, print_lines
+from cobandit.errors import CobanditError
+
+if TYPE_CHECKING:
+    from cobandit.live import Progress
+
+#: Seconds between two pages of a run that goes on.
+PAGE_SECONDS = 30
+
+#: Rows of the table of configurations, at most.
+ROWS = 30
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a run, such as runs/my-run.")]
+
+
+def show(
+    folder: Folder,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page that reloads itself, again and again while the run goes on."
+        ),
+    ] = None,
+) -> None:
+    """Show how far a run is, which may be going on: its spending, the front so far, each configuration.
+
+    Example: [b]cobandit show runs/my-run[/b]
+    Example: [b]cobandit show runs/my-run --html run.html[/b]
+    """
+    from cobandit import live
+
+    out = console()
+    progress = live.read_progress(folder)
+    print_lines(out, *write_lines(progress))
+    print_configurations(progress, out)
+    if html is None:
+        return
+    is_announced = False
+    try:
+        while progress.busy:
+            if _write_page(progress, html) and not is_announced:
+                out.print(
+                    f"the page is at {html}; it follows the run as long as this goes on", soft_wrap=True
+                )
+                is_announced = True
+            time.sleep(PAGE_SECONDS)
+            progress = live.read_progress(folder)
+    except KeyboardInterrupt:
+        return
+    if not _write_page(progress, html):
+        raise CobanditError(
+            f"{folder}: there are too few evaluations for a page. Continue the run, and ask again."
+        )
+    out.print(f"the page is at {html}", soft_wrap=True)
+
+
+def write_lines(progress: Progress) -> list[str]:
+    """Write how far a run is, a line each, and who may have lost by flaws of its answers."""
+    from cobandit.live.status import describe_losers, describe_progress
+
+    lines = [f"{name}: {text}" for name, text in describe_progress(progress).items()]
+    return [*lines, *describe_losers(progress)]
+
+
+def print_configurations(progress: Progress, out: Console) -> None:
+    """Print what became of each configuration; nothing before there are evaluations of all."""
+    from cobandit.live.status import tabulate_configurations
+
+    try:
+        frame = tabulate_configurations(progress)
+    except CobanditError:
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("configuration", overflow="fold")
+    for column in frame.columns:
+        table.add_column(column, justify="left" if column == "state" else "right")
+    for row in frame.head(ROWS).itertuples(name=None):
+        table.add_row(*map(plain, row))
+    out.print()
+    out.print(table)
+    if len(frame) > ROWS:
+        out.print(f"and {len(frame) - ROWS} more")
+
+
+def _write_page(progress: Progress, path: Path) -> bool:
+    """Write the page of a run as far as it is; return whether there is enough to compare."""
+    import cobandit as cb
+    from cobandit.figures.front_page import RunReport, write_front_page
+    from cobandit.live.status import tabulate_configurations, tabulate_evaluations
+
+    try:
+        table = tabulate_evaluations(progress)
+    except CobanditError:
+        return False
+    # before the first comparison there is no front to take over
+    returned = progress.front or None
+    advice = cb.recommend(table, returned=returned, **progress.question)
+    seconds = PAGE_SECONDS if progress.busy else None
+    report = RunReport(write_lines(progress), tabulate_configurations(progress), seconds)
+    write_front_page(advice, path, report)
+    return True
+
+
+def rescore(
+    folder: Folder,
+    scorer: Annotated[
+        str, typer.Option(help="exact, contains, regex, number, or a function as module:function.")
+    ],
+    pattern: Annotated[str | None, typer.Option(help="The regular expression of regex.")] = None,
+    tolerance: Annotated[float, typer.Option(help="How far off a number may be.")] = 0.0,
+) -> None:
+    """Score the answers that a run has kept again, by another scorer and without a call.
+
+    Example: [b]cobandit rescore runs/my-run --scorer number[/b]
+    """
+    from cobandit import live
+
+    options = {"scorer": scorer, "pattern": pattern, "tolerance": tolerance or None}
+    given = {name: value for name, value in options.items() if value is not None}
+    table = live.rescore(folder, given)
+    out = console()
+    out.print(f"table: {table}, with its card", soft_wrap=True)
+    out.print(f"what it says: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True)
