@@ -1,4 +1,5 @@
 from .estimates import Estimate as Estimate
+from .folder import RunFolder as RunFolder
 from .journal import Journal as Journal
 from .journal import Told as Told
 from .progress import Progress as Progress

@@ -7,10 +7,10 @@ from typing import Any
 
 from cobandit._text import ellipsize
 from cobandit.errors import raise_fault
-from cobandit.live.folder import RunFolder
 from cobandit.live.lines import read_entries
 from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED
+from cobandit.live.run_files import RunFiles
 from cobandit.live.stages import Stage
 from cobandit.tables.card import Objective
 
@@ -47,14 +47,14 @@ def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Ob
     return None
 
 
-def refuse_equal_scores(pilot: Stage, folder: RunFolder, can_rescore: bool) -> None:
+def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> None:
     """Stop a run after a pilot whose scores are all equal, unless its plan says that they are meant.
 
     Parameters
     ----------
     pilot : Stage
         A complete one.
-    folder : RunFolder
+    folder : RunFiles
         Of the run; the message shows one of its answers.
     can_rescore : bool
         Whether the evaluator can score answers again, so that the same run can go on.
@@ -90,7 +90,7 @@ def refuse_equal_scores(pilot: Stage, folder: RunFolder, can_rescore: bool) -> N
     raise_fault(folder.path, problem, remedy, code=CODE)
 
 
-def describe_answer(folder: RunFolder, name: str, instance: str) -> str:
+def describe_answer(folder: RunFiles, name: str, instance: str) -> str:
     """Describe the last answer that a configuration gave on an instance, with the right one."""
     answers = [
         entry

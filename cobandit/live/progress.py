@@ -40,7 +40,7 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
     >>> ask_about(UniformIdentification([1, 1], budget=2, n_objectives=1))
     {'about': 'benchmark', 'ignores_cost': True}
     >>> ask_about(ParetoRace([1, 1], n_objectives=1, n_instances=10))["cost_tolerance"]
-    '0%'
+    0.0
     """
     if not isinstance(policy, ParetoRace):
         return {"about": "benchmark", "ignores_cost": True}

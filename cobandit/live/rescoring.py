@@ -14,10 +14,10 @@ from cobandit.errors import CobanditError
 from cobandit.live.equal_scores import find_equal_objective
 from cobandit.live.evaluators.base import Evaluator
 from cobandit.live.evaluators.texts import ScorerOptions
-from cobandit.live.folder import RunFolder
 from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED
+from cobandit.live.run_files import RunFiles
 from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
@@ -45,7 +45,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     CobanditError
         If the run kept no answers.
     """
-    path = RunFolder(folder).answers
+    path = RunFiles(folder).answers
     entries = read_entries(path)
     if not entries:
         raise CobanditError(
@@ -75,7 +75,7 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     CobanditError
         If there is no table, an evaluation of it has no answer, or no column is the score.
     """
-    there = RunFolder(folder)
+    there = RunFiles(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
     answers = {(each["config"], each["instance"]): each for each in read_answers(folder).to_dict("records")}
     if not there.table.exists():
@@ -105,7 +105,7 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     return output
 
 
-def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFolder) -> bool:
+def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     """Score the answers of a pilot again if its scorer has changed, or all its scores are equal.
 
     Its journal is replaced at once, so that a process that dies meanwhile leaves the one or the other.
@@ -115,7 +115,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFolder) -> bool:
     plan : Plan
         As it is now; the folder has the one that the answers were scored by.
     evaluator : Evaluator
-    folder : RunFolder
+    folder : RunFiles
         Of a run that has begun, and is not past its pilot.
 
     Returns

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cobandit._text import amount
 from cobandit.live.flaws import describe_flaws
-from cobandit.live.folder import RunFolder
 from cobandit.live.plan import Plan
 from cobandit.live.progress import ask_about, recommended
+from cobandit.live.run_files import RunFiles
 from cobandit.live.run_table import card_of, frame_of, report_of
 from cobandit.live.stages import MainStage
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.storage import write_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """What a run came to.
+    """The result of a run.
 
     Attributes
     ----------
@@ -51,13 +52,19 @@ class Run:
     losses: tuple[str, ...]
     prices: str = ""
 
+    def __repr__(self) -> str:
+        """Name the run, and count what it returns."""
+        unit = self.plan.cost.unit
+        counted = f"{len(self.recommendation)} of {len(self.plan.names)} configurations"
+        return f"Run({self.plan.name!r}, returns {counted}, spent {amount(self.spent)} {unit})"
+
     @property
     def question(self) -> dict[str, Any]:
         """What `cobandit.recommend` has to be asked for the front that the method looks for."""
         return ask_about(self.policy)
 
 
-def write_run(stage: MainStage, folder: RunFolder) -> Run:
+def write_run(stage: MainStage, folder: RunFiles) -> Run:
     """Write what a run came to: its recommendation, and the table of its evaluations with their card."""
     plan = stage.plan
     recommendation = recommended(stage.policy, stage.names)

@@ -13,7 +13,6 @@ from cobandit.live.estimates import Estimate, estimate_run
 from cobandit.live.evaluators.base import Context, Evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.evaluators.registry import find_evaluator
-from cobandit.live.folder import FEW, RunFolder
 from cobandit.live.headers import compare, make_header
 from cobandit.live.journal import Journal
 from cobandit.live.lines import Lines, read_entries
@@ -26,6 +25,7 @@ from cobandit.live.records import FAILED, Made
 from cobandit.live.rescoring import rescore_pilot
 from cobandit.live.result import Run, write_run
 from cobandit.live.reuse import order_from, read_made
+from cobandit.live.run_files import FEW, RunFiles
 from cobandit.live.scheduler import Scheduler
 from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
@@ -41,7 +41,7 @@ class _Setup(NamedTuple):
     plan: Plan
     source: str
     base: Path
-    folder: RunFolder
+    folder: RunFiles
 
 
 def run(
@@ -189,7 +189,7 @@ def read_progress(folder: str | Path) -> Progress:
     CobanditError
         If there is no run.
     """
-    there = RunFolder(folder)
+    there = RunFiles(folder)
     with there.copy() as copy:
         plan = check_plan(there.read_written(), str(there.plan))
         stage = _restore(_Setup(plan, str(there.plan), Path(), copy))
@@ -216,7 +216,7 @@ def _set_up(
     if start is not None:
         checked = check_plan(content | {"reuse": str(Path(start).resolve())}, source, base)
         checked = order_from(checked, read_made(checked, Path(start), f"the table to start from, {start}"))
-    there = RunFolder(Path("runs") / checked.name if folder is None else folder)
+    there = RunFiles(Path("runs") / checked.name if folder is None else folder)
     there.check(checked)
     return _Setup(checked, source, base, there)
 
@@ -227,7 +227,7 @@ def _made(setup: _Setup) -> Made:
     if reuse is None:
         return {}
     path, source = setup.base / reuse, f"{setup.source}, the table {reuse}"
-    earlier = RunFolder(path.parent)
+    earlier = RunFiles(path.parent)
     if earlier.begun and path.name == earlier.table.name:
         others = Plan.model_fields.keys() - {"evaluate"}
         if other := setup.plan.differences(earlier.read_written(), others, free=("prices",)):
@@ -245,7 +245,7 @@ async def _run(
         if plan.reuse is not None:
             digests = getattr(opened, "digests", {})
             asked = {name: digests[name] for name in plan.instances.ids if name in digests}
-            RunFolder((setup.base / plan.reuse).parent).check_instances(asked, keep=False)
+            RunFiles((setup.base / plan.reuse).parent).check_instances(asked, keep=False)
         made = _reprice(plan, opened, made)
         if not folder.begun:
             announce(estimate_run(plan, opened, made))

@@ -10,7 +10,7 @@ from support.runs import PLAN, Fake
 from cobandit import live
 from cobandit.cli.show import PAGE_SECONDS
 from cobandit.errors import CobanditError
-from cobandit.live.folder import RunFolder
+from cobandit.live.run_files import RunFiles
 from cobandit.live.status import tabulate_configurations, tabulate_evaluations
 
 RACE = {"method": "ParetoRace", "budget": None, "unit": "", "stop": {"tolerance": 0.2}}
@@ -64,7 +64,7 @@ def test_the_page_of_a_run_that_goes_on_reloads_itself(tmp_path, monkeypatch):
     with pytest.raises(CobanditError, match="stopped here"):
         live.run(PLAN | RACE | {"stop": {}}, tmp_path / "run", evaluator=stop_after(150))
     at_work = [True, True, False]
-    monkeypatch.setattr(RunFolder, "is_busy", property(lambda self: at_work.pop(0)))
+    monkeypatch.setattr(RunFiles, "is_busy", property(lambda self: at_work.pop(0)))
     pages = []
     monkeypatch.setattr(time, "sleep", lambda seconds: pages.append(read(tmp_path / "run.html")))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")

@@ -13,8 +13,8 @@ from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live import retries
 from cobandit.live.evaluators import Failure
-from cobandit.live.folder import RunFolder
 from cobandit.live.plan import check_plan
+from cobandit.live.run_files import RunFiles
 from cobandit.live.status import describe_progress
 from cobandit.tables.storage import read
 
@@ -66,7 +66,7 @@ def test_a_run_keeps_the_day_of_its_prices(tmp_path):
         plan = write_plan(tmp_path, address, models=("gpt-4o-mini", "gpt-4o"), **USD)
         with pytest.raises(CobanditError, match="status 401"):
             live.run(plan, tmp_path / "run")
-        folder = RunFolder(tmp_path / "run")
+        folder = RunFiles(tmp_path / "run")
         folder.write(folder.prices, {"day": "2026-03-01", "source": "before"})
         until = 1000
         assert "as of 2026-03-01" in live.run(plan, tmp_path / "run").prices

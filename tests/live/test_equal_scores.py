@@ -10,8 +10,8 @@ from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit import live
 from cobandit.errors import TableError
-from cobandit.live.folder import RunFolder
 from cobandit.live.lines import Lines, read_entries
+from cobandit.live.run_files import RunFiles
 
 pytestmark = pytest.mark.slow
 
@@ -157,4 +157,4 @@ def test_a_run_that_was_past_its_pilot_goes_on(tmp_path):
     plan = PLAN | {"equal_scores": True, "budget": 0.4}
     live.run(plan, tmp_path / "run", evaluator=Wrong())
     live.run(PLAN | {"budget": 0.5}, tmp_path / "run", evaluator=Wrong())
-    assert RunFolder(tmp_path / "run").table.exists()
+    assert RunFiles(tmp_path / "run").table.exists()

@@ -39,7 +39,12 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 
 #: An object that shows itself asks what draws it, when it is asked: the one way upwards.
-SHOWS_ITSELF = {("cobandit.advice.recommendation", "cobandit.figures")}
+SHOWS_ITSELF = {
+    ("cobandit.advice.recommendation", "cobandit.figures"),
+    ("cobandit.live.folder", "cobandit.figures"),
+    ("cobandit.live.folder", "cobandit.advice"),
+    ("cobandit.live.folder", "cobandit.advice.words"),
+}
 
 
 class Edge(NamedTuple):
