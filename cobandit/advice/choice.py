@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit import _validation
-from cobandit.advice.paired import Bools, Floats, Ints, Paired
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
+from cobandit.stats.evaluations import Bools, Floats, Ints
 from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite
+from cobandit.stats.pairwise import Paired
 
 
 class Wishes(NamedTuple):

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from cobandit import _validation
 from cobandit._text import amount, ellipsize, some_names
-from cobandit.advice.clusters import find_likeness
 from cobandit.advice.missing import LONGEST, find_dependence
 from cobandit.advice.splits import compare_splits
 from cobandit.advice.words import describe_free, name_counts, percent
 from cobandit.errors import CobanditError
+from cobandit.stats.likeness import find_likeness
 from cobandit.stats.paired_errors import replays_needed
 from cobandit.tables.card import CUT_OFF, EMPTY, NO_SCORE, OUT_OF_RANGE, STATIC, UNMEASURED
 

@@ -22,15 +22,19 @@ from numpy.typing import ArrayLike
 from cobandit import _validation
 from cobandit._text import as_html
 from cobandit.advice.choice import Choice, choose, read_wishes
-from cobandit.advice.intervals import mean_intervals, step_interval
 from cobandit.advice.missing import Dependence, find_dependence
-from cobandit.advice.paired import Bools, Floats, Paired, redraw_means
-from cobandit.advice.questions import NextEvaluations, find_levels, find_questions, plan_next
+from cobandit.advice.next_evaluations import NextEvaluations, plan_next
+from cobandit.advice.questions import find_questions
 from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.cost_comparison import FRONTS, read_cost_tolerance
 from cobandit.policies.pareto_race import Calls, Standing
 from cobandit.problem import hypervolume
+from cobandit.stats.evaluations import Bools, Floats
+from cobandit.stats.intervals import mean_intervals, step_interval
+from cobandit.stats.pairwise import Paired
+from cobandit.stats.redrawn_means import redraw_means
+from cobandit.stats.simultaneous import find_levels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

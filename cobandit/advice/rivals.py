@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from cobandit import _validation
-from cobandit.advice.intervals import step_interval
-from cobandit.advice.paired import Bools, Paired
+from cobandit.stats.evaluations import Bools
+from cobandit.stats.intervals import step_interval
+from cobandit.stats.pairwise import Paired
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable

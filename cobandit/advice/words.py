@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cobandit._text import amount, some_names
-from cobandit.advice.paired import find_worth
 from cobandit.dominance import TIE
 from cobandit.policies.cost_comparison import read_cost_tolerance
+from cobandit.stats.pairwise import cost_aware_front
 from cobandit.tables.card import FREE
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def _describe_cheaper(advice: Recommendation) -> str:
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
     """Give those that a method did not return and that are worth their cost by the means, cheapest first."""
     arms = advice.arms
-    worth = find_worth(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
+    worth = cost_aware_front(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
     return arms[worth & ~arms["on_front"] & bool(advice.returned and advice.ignores_cost)]
 
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from cobandit.advice import recommend
 from cobandit.advice.choice import choose, read_wishes
-from cobandit.advice.paired import Paired, find_worth
 from cobandit.dominance import TIE
 from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.pairwise import Paired, cost_aware_front
 from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
@@ -249,7 +249,7 @@ def _is_wrongly_sure(drawn: Drawn, asked: Sure) -> bool:
 def _settles_wrongly(drawn: Drawn, about: str) -> bool:
     table = _table(drawn)
     arms = recommend(table, about=about, replications=1).arms.loc[list(table.configs)]
-    front = find_worth(drawn.means[:, None], drawn.costs)
+    front = cost_aware_front(drawn.means[:, None], drawn.costs)
     return bool((arms["front_settled"] & (arms["on_front"] != front)).any())
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobandit.advice import recommend
-from cobandit.advice.intervals import step_interval
-from cobandit.advice.paired import Paired, find_worth
+from cobandit.stats.intervals import step_interval
+from cobandit.stats.pairwise import Paired, cost_aware_front
 from cobandit.tables.table import EvaluationTable
 from companion.promises.limits import MISSES, OBJECTIVE
 from companion.promises.outcomes import ERROR, Outcome
@@ -117,7 +117,7 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
         costs = np.arange(len(sample.means), 0, -1.0)
         advice = recommend(table, at_least={OBJECTIVE: at_least}, level=LEVEL, replications=1)
         arms = advice.arms.loc[list(table.configs)]
-        on_front = find_worth(sample.means[:, None], costs)
+        on_front = cost_aware_front(sample.means[:, None], costs)
         n_unsettled += bool((arms["front_settled"] & (arms["on_front"] != on_front)).any())
         assert advice.choice is not None
         sure = advice.choice.sure

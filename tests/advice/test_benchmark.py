@@ -11,9 +11,9 @@ import pytest
 from support.drawn import COSTS, MEANS, drawn
 
 import cobandit as cb
-from cobandit.advice.paired import Paired
 from cobandit.advice.questions import _count_more
 from cobandit.advice.words import answer, describe
+from cobandit.stats.pairwise import Paired
 from cobandit.tables import EvaluationTable
 
 

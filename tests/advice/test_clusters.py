@@ -10,11 +10,12 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice import doctor
-from cobandit.advice.clusters import find_likeness
-from cobandit.advice.paired import Paired, redraw_means
-from cobandit.advice.questions import plan_next
+from cobandit.advice.next_evaluations import plan_next
 from cobandit.advice.words import describe
 from cobandit.errors import CobanditError, TableError
+from cobandit.stats.likeness import find_likeness
+from cobandit.stats.pairwise import Paired
+from cobandit.stats.redrawn_means import redraw_means
 from cobandit.tables import EvaluationTable
 
 

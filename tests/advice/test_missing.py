@@ -13,8 +13,8 @@ from support.drawn import COSTS, MEANS, drawn
 import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.missing import find_dependence
-from cobandit.advice.paired import Paired
 from cobandit.advice.words import answer, describe_steps
+from cobandit.stats.pairwise import Paired
 
 
 def easy_half(rng, n_instances=40):

@@ -12,7 +12,7 @@ from support.shapes import make_agents, make_leaderboard
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.advice.questions import plan_next
+from cobandit.advice.next_evaluations import plan_next
 from cobandit.policies.pareto_race import FIRST_LOOK
 from cobandit.tables import EvaluationTable
 

@@ -12,9 +12,11 @@ from support.drawn import COSTS, MEANS, NEAR_TIES, drawn, with_holes
 
 import cobandit as cb
 from cobandit.advice import doctor
-from cobandit.advice.paired import Paired, critical_value, redraw_means
 from cobandit.advice.words import answer
 from cobandit.errors import CobanditError
+from cobandit.stats.pairwise import Paired
+from cobandit.stats.redrawn_means import redraw_means
+from cobandit.stats.simultaneous import critical_value
 from cobandit.tables import EvaluationTable
 
 
@@ -58,7 +60,7 @@ def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
 
 def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
     whole = redraw_means(ragged, 6, seed=1)
-    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 300)
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 300)
     for one, other in zip(whole, redraw_means(ragged, 6, seed=1), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
@@ -67,7 +69,7 @@ def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
 
 
 def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
-    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 500)  # several blocks
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 500)  # several blocks
     table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
     found = np.vstack([gaps.ratios.min(axis=0) for gaps in Paired(table).dominance()])
     columns = [wide(table, f"objective{d}") for d in (0, 1)] + [-wide(table, "cost")]
@@ -89,7 +91,7 @@ def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
 
 @pytest.mark.parametrize("block", [2**24, 500])
 def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(ragged, monkeypatch, block):
-    monkeypatch.setattr("cobandit.advice.paired.BLOCK", block)
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", block)
     gaps = [*Paired(ragged, strict=True).dominance()]
     found = np.vstack([each.ratios.min(axis=0) for each in gaps])
     shared = np.vstack([each.shared for each in gaps])
@@ -149,7 +151,7 @@ def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs,
 def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr(
-        "cobandit.advice.questions.critical_value", lambda counts, alpha: np.full(len(counts), 0.3)
+        "cobandit.stats.simultaneous.critical_value", lambda counts, alpha: np.full(len(counts), 0.3)
     )
     rng = np.random.default_rng(8)
     wrong, _ = wrong_and_settled(rng, NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8)

@@ -27,7 +27,8 @@ LAYERS = [
     {"problem"},
     {"theory"},
     {"policies"},
-    {"tables", "stats"},
+    {"tables"},
+    {"stats"},
     {"replay", "live", "advice"},
     {"figures", "testing"},
     {""},  # `import cobandit` itself, which exports names of the rooms below

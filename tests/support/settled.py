@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cobandit.advice.paired import Paired
-from cobandit.advice.questions import Levels, find_levels, find_questions
+from cobandit.advice.questions import find_questions
+from cobandit.stats.pairwise import Paired
+from cobandit.stats.simultaneous import Levels, find_levels
 from cobandit.tables import EvaluationTable
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cobandit.advice.doctor import estimate_tail
+from cobandit.stats.tails import estimate_tail
 
 
 def unmet(costs):

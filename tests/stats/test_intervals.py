@@ -7,10 +7,10 @@ import pytest
 from support.drawn import table_of
 
 import cobandit as cb
-from cobandit.advice.intervals import mean_intervals, step_interval
-from cobandit.advice.paired import Paired
 from cobandit.advice.words import STEP, write_table
+from cobandit.stats.intervals import mean_intervals, step_interval
 from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.pairwise import Paired
 
 
 def make(seed=0, binary=True):
@@ -24,7 +24,7 @@ def make(seed=0, binary=True):
 @pytest.mark.parametrize("binary", [True, False])
 def test_each_mean_has_the_interval_of_its_scores(binary, monkeypatch):
     scores, table = make(binary=binary)
-    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 150)  # several blocks
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 150)  # several blocks
     low, high = mean_intervals(Paired(table), 0.9)
     expected = mean_limits(scores, np.ones(scores.shape), 0.9)
     np.testing.assert_allclose(low[:, 0], expected[0], atol=1e-6)

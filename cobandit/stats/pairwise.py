@@ -11,186 +11,27 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from cobandit import _validation
 from cobandit.dominance import TIE, pareto_mask
+from cobandit.stats import evaluations as dense
+from cobandit.stats.evaluations import Bools, Evaluations, Floats, Ints
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
-#: Numbers held at once by a block of arms or of weights: 128 MB.
-BLOCK = 2**24
-
-
-def cut(numbers: Ints, width: int) -> Iterator[Ints]:
-    """Cut numbers into runs of so many, at least one, and what is left.
-
-    Examples
-    --------
-    >>> [run.tolist() for run in cut(np.arange(5), 2)]
-    [[0, 1], [2, 3], [4]]
-    """
-    width = max(1, width)
-    return (numbers[start : start + width] for start in range(0, len(numbers), width))
-
-
-class Evaluations:
-    """All rows of a table, both splits, as dense blocks of arms: small in memory however large the table is.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-
-    Attributes
-    ----------
-    n_instances : int
-        Number of distinct instances, I.
-    values : ndarray, shape (D + 1, N)
-        The objectives in the card's order, then the cost.
-    instance : ndarray of int, shape (N,)
-        Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
-    present : ndarray of int
-        Those of the I that have a row.
-    unit : ndarray of int, shape (I,)
-        What each instance is drawn with: its cluster, or itself.
-    n_units : int
-        Number of these, G.
-    is_clustered : bool
-        Whether several instances may be drawn together.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> evaluations = Evaluations(cb.load("synthetic-24"))
-    >>> values, present = evaluations.block([3, 7])
-    >>> values.shape, bool(present.all())
-    ((3, 2, 400), True)
-    """
-
-    def __init__(self, table: EvaluationTable):
-        rows = table.rows
-        self.instance = rows["instance"].cat.codes.to_numpy()
-        self.values = rows[[*table.objectives, "cost"]].to_numpy().T
-        self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
-        self.n_instances = int(self.instance.max()) + 1
-        self.present = np.unique(self.instance)
-        clusters = table.clusters
-        self.is_clustered = clusters is not None
-        self.unit = np.arange(self.n_instances) if clusters is None else clusters[: self.n_instances]
-        self.n_units = int(self.unit.max()) + 1
-
-    def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
-        """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
-
-        Parameters
-        ----------
-        arms : sequence of int, length k
-
-        Returns
-        -------
-        values : ndarray, shape (D + 1, k, I)
-            The objectives in the card's order, then the cost.
-        present : ndarray of bool, shape (k, I)
-        """
-        values = np.zeros((len(self.values), len(arms), self.n_instances))
-        present = np.zeros((len(arms), self.n_instances), dtype=bool)
-        for k, arm in enumerate(arms):
-            rows = slice(self.offsets[arm], self.offsets[arm + 1])
-            present[k, self.instance[rows]] = True
-            values[:, k, self.instance[rows]] = self.values[:, rows]
-        return values, present
-
-    def gather(self, by_instance: Floats | Bools) -> Floats:
-        """Add up the instances of each unit: shape (..., I) to (..., G)."""
-        values = np.asarray(by_instance, dtype=float)
-        if not self.is_clustered:
-            return values
-        sums = np.zeros((*values.shape[:-1], self.n_units))
-        order = np.argsort(self.unit, kind="stable")
-        units, starts = np.unique(self.unit[order], return_index=True)
-        sums[..., units] = np.add.reduceat(values[..., order], starts, axis=-1)
-        return sums
-
-    def blocks(self, arms: Ints) -> Iterator[Ints]:
-        """Cut arms into runs of which each makes a block of about `BLOCK` numbers."""
-        return cut(arms, BLOCK // (len(self.values) * self.n_instances))
-
-
-def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
-    r"""Means of tables like this one, by the Bayesian bootstrap over instances.
-
-    .. math::
-
-        \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is} \Big/ \sum_{s \in S_i} w_s^{(r)},
-        \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
-
-    with one weight per instance, or per cluster of instances, the same for every configuration and objective
-    (Rubin, Annals of Statistics 9, 1981).  Weights are never zero, so a configuration that has few instances
-    is not lost in a redraw.
-    Where evaluations are missing, means are adjusted to all instances, and so are those of redraws, to first
-    order in the weights (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
-
-    Parameters
-    ----------
-    table : EvaluationTable
-        Both splits are used.
-    replications : int
-        Number of redraws, R.
-    seed : int
-
-    Returns
-    -------
-    means : ndarray, shape (R, K, D)
-    costs : ndarray, shape (R, K)
-        In the table's unit.
-
-    Notes
-    -----
-    Time O(R K I D) for I distinct instances, as matrix products; memory O(R K D).  A configuration whose
-    instances all scored alike has no spread here: `cobandit.recommend` allows for that.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> means, costs = redraw_means(cb.load("synthetic-24"), replications=500)
-    >>> means.shape, means[:, 0].std(axis=0).round(2)  # spread of the first configuration's means
-    ((500, 24, 2), array([0.02, 0.  ]))
-    """
-    replications = _validation.count(replications, "replications", 1)
-    rng, evaluations = np.random.default_rng(_validation.seed(seed)), Evaluations(table)
-    result = np.empty((len(evaluations.values), replications, table.n_arms))
-    for drawn in cut(np.arange(replications), BLOCK // evaluations.n_instances):
-        weights = rng.standard_exponential((len(drawn), evaluations.n_units))[:, evaluations.unit]
-        if not table.is_complete:
-            for effects, mean in zip(table.effects, result, strict=True):
-                mean[drawn] = effects.redraw(weights[:, evaluations.present])
-            continue
-        for arms in evaluations.blocks(np.arange(table.n_arms)):
-            values, present = evaluations.block(arms)
-            totals = weights @ present.T.astype(float)
-            for column, mean in zip(values, result, strict=True):
-                mean[drawn, arms[0] : arms[-1] + 1] = weights @ column.T / totals
-    scores = result[:-1] if table.is_complete else result[:-1].clip(0, 1)
-    return np.moveaxis(scores, 0, -1), result[-1]
-
-
-def find_worth(means: Floats, costs: Floats) -> Bools:
+def cost_aware_front(means: Floats, costs: Floats) -> Bools:
     """Find who is worth its cost: on the front of the means (K, D) and the costs (K,), in the standard order.
 
     Examples
     --------
-    >>> find_worth(np.array([[0.5], [0.7], [0.7]]), np.array([1.0, 2.0, 3.0]))
+    >>> cost_aware_front(np.array([[0.5], [0.7], [0.7]]), np.array([1.0, 2.0, 3.0]))
     array([ True,  True, False])
     """
     return pareto_mask(np.column_stack([means, -costs / costs.max()]), dominance="standard")
 
 
-class Gaps(NamedTuple):
+class PairGaps(NamedTuple):
     """Arms compared with all others, each array but the first and the last of shape (rows, k, K)."""
 
     arms: Ints  # (k,)
@@ -201,7 +42,7 @@ class Gaps(NamedTuple):
     shared: Ints  # (k, K), instances that both have, or clusters with such instances
 
 
-class Shared(NamedTuple):
+class SharedMeans(NamedTuple):
     """Arms compared with others on the instances that both have: what `Paired.dominance` is made of."""
 
     gaps: Floats  # (D + 1, k, m), positive where the other is ahead
@@ -339,7 +180,7 @@ class Paired:
 
     def front_of(self, means: Floats, costs: Floats) -> Bools:
         """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
-        return pareto_mask(means) if self.strict else find_worth(means, costs)
+        return pareto_mask(means) if self.strict else cost_aware_front(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
         """Influences on the means over each arm's own instances, of minus the cost last: (D + 1, k, G)."""
@@ -396,37 +237,55 @@ class Paired:
             return np.asarray(means.max() - means)
         return np.concatenate([gaps.gaps[objective].max(axis=1) for gaps in self.dominance()])
 
-    def dominance(self, arms: Ints | None = None) -> Iterator[Gaps]:
-        """Compare arms (default: all) with every arm in each of `n_compared` coordinates: that, k, K.
+    def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
+        """Compare arms (default: all) with every arm in each of `n_compared` coordinates.
 
         Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
         both means are exact, and of costs where both cost the same on every instance.
         """
-        rows, everyone = self.n_compared, np.arange(len(self.costs))
-        tie = TIE * np.abs(self.coordinates[:rows]).max(axis=1)[:, None, None]
+        everyone = np.arange(len(self.costs))
         arms = everyone if arms is None else arms
-        width = BLOCK // (rows * len(everyone))
         compare = self._compare_means if self.complete else self._compare_pairs
-        for some in (part for whole in self.evaluations.blocks(arms) for part in cut(whole, width)):
-            parts = [compare(some, others) for others in self.evaluations.blocks(everyone)]
-            joined = Shared(*(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True)))
-            gaps, errors, added, counts, shared = joined
-            gaps, errors, added = gaps[:rows], errors[:rows], added[:rows]
-            gaps[np.abs(gaps) <= tie] = 0.0
-            missing = 1 - counts / self.n_instances if self.finite else np.ones(counts.shape)
-            exact = missing == 0
-            left = np.maximum(missing * errors, 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):  # no gap is no evidence, unless it is exact
-                ratios = np.where(gaps == 0, np.where(exact, -np.inf, 0.0), gaps / np.sqrt(left))
-            if not self.strict:
-                tied = (gaps == 0) & exact
-                alike = (gaps[-1] == 0) & (errors[-1] - added[-1] <= TIE * errors[-1])
-                tied[-1] |= alike & (shared > 1)
-                ratios[tied] = np.inf
-                ratios[:, tied.all(axis=0)] = -np.inf
-            yield Gaps(some, ratios, np.sqrt(np.maximum(errors, 0.0)), gaps, np.sqrt(left), shared)
+        for block in self._cut(arms):
+            parts = [compare(block, others) for others in self.evaluations.blocks(everyone)]
+            joined = SharedMeans(*(np.concatenate(fields, axis=-1) for fields in zip(*parts, strict=True)))
+            yield self._judge(block, joined)
 
-    def _compare_means(self, some: Ints, others: Ints) -> Shared:
+    def _cut(self, arms: Ints) -> Iterator[Ints]:
+        """Cut arms so that neither their evaluations nor their gaps take too much memory."""
+        width = dense.BLOCK_SIZE // (self.n_compared * len(self.costs))
+        for block in self.evaluations.blocks(arms):
+            yield from dense.cut_runs(block, width)
+
+    def _judge(self, arms: Ints, compared: SharedMeans) -> PairGaps:
+        """Divide gaps by their standard errors; ties are infinite evidence where they are exact."""
+        rows = self.n_compared
+        gaps = compared.gaps[:rows]
+        squares = compared.squares[:rows]
+        smallest_gap = TIE * np.abs(self.coordinates[:rows]).max(axis=1)[:, None, None]
+        gaps[np.abs(gaps) <= smallest_gap] = 0.0
+
+        # about the benchmark itself, only evaluations that are missing leave anything open
+        missing = np.ones(compared.counts.shape)
+        if self.finite:
+            missing = 1 - compared.counts / self.n_instances
+        is_exact = missing == 0
+        left = np.maximum(missing * squares, 0.0)
+
+        # no gap is no evidence, unless it is exact
+        no_gap = np.where(is_exact, -np.inf, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(gaps == 0, no_gap, gaps / np.sqrt(left))
+        if not self.strict:
+            is_tied = (gaps == 0) & is_exact
+            is_tied[-1] |= _cost_the_same(compared, gaps[-1], rows - 1)
+            ratios[is_tied] = np.inf
+            # two that are equal in everything do not beat each other
+            ratios[:, is_tied.all(axis=0)] = -np.inf
+        errors = np.sqrt(np.maximum(squares, 0.0))
+        return PairGaps(arms, ratios, errors, gaps, np.sqrt(left), compared.units)
+
+    def _compare_means(self, some: Ints, others: Ints) -> SharedMeans:
         """Compare arms that all have the same instances: what two of them share cancels."""
         values, variances, one_more = self.coordinates, self.variances, self.one_more
         products = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
@@ -435,9 +294,9 @@ class Paired:
         counts, units = (
             np.broadcast_to(each[others], (len(some), len(others))) for each in (self.counts, self.units)
         )
-        return Shared(values[:, None, others] - values[:, some, None], squares, added, counts, units)
+        return SharedMeans(values[:, None, others] - values[:, some, None], squares, added, counts, units)
 
-    def _compare_pairs(self, some: Ints, others: Ints) -> Shared:
+    def _compare_pairs(self, some: Ints, others: Ints) -> SharedMeans:
         """Compare arms of which each pair has instances of its own."""
         shape = len(self.one_more), len(some), len(others)
         gaps, squares = np.empty(shape), np.empty(shape)
@@ -448,24 +307,17 @@ class Paired:
         one = self.one_more * self.units**2.0  # of a single instance, or cluster
         added = (one[:, some, None] + one[:, None, others]) / np.maximum(units, 1) ** 2.0
         squares = np.where(units > 1, squares + added, np.inf)
-        return Shared(gaps, squares, added, counts, units)
+        return SharedMeans(gaps, squares, added, counts, units)
+
+
+def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
+    """Find the pairs whose costs are equal on every instance: all of the variance is that of one more."""
+    square = compared.squares[row]
+    varies_by_one_more = square - compared.added[row] <= TIE * square
+    result: Bools = (gaps == 0) & varies_by_one_more & (compared.units > 1)
+    return result
 
 
 def _widen(units: Ints) -> Floats:
     """Root of what makes a sum of squares over so many units an unbiased variance."""
     return np.sqrt(units / np.maximum(units - 1.0, 1.0))
-
-
-def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Upper Student quantile for so many instances each, infinite below two; shape as ``counts``.
-
-    Examples
-    --------
-    >>> critical_value([5, 500], 0.05).round(2)
-    array([2.13, 1.65])
-    """
-    from scipy import stats  # half a second that an import of cobandit need not take
-
-    counts = np.asarray(counts)
-    values: Floats = stats.t.isf(alpha, np.maximum(counts, 2) - 1)
-    return np.where(counts < 2, np.inf, values)

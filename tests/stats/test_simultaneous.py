@@ -11,9 +11,9 @@ from support.drawn import COSTS, MEANS, drawn
 from support.settled import bonferroni
 from support.strategies import examples
 
-from cobandit.advice import questions
-from cobandit.advice.paired import Paired
-from cobandit.advice.questions import DrawnErrors, find_levels
+from cobandit.stats import simultaneous
+from cobandit.stats.pairwise import Paired
+from cobandit.stats.simultaneous import DrawnErrors, find_levels
 from cobandit.testing.protocol import ragged_table
 
 
@@ -26,7 +26,7 @@ def by_hand(compared, alpha, seed=0):
     for gaps in compared.dominance():
         t[:, gaps.arms], error[:, gaps.arms] = gaps.ratios, gaps.errors
         shared[gaps.arms] = gaps.shared
-    draws = DrawnErrors(compared, questions.DRAWS, seed)
+    draws = DrawnErrors(compared, simultaneous.DRAWS, seed)
     clearest = [max(t[:, i, j].min() for j in range(K) if j != i) for i in range(K)]
     largest = {}
     for i in range(K):
@@ -82,7 +82,7 @@ def test_levels_of_one_table_are_those_by_hand():
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
     compared = Paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)
-    monkeypatch.setattr("cobandit.advice.paired.BLOCK", 60 * 2000)  # weights whole, arms in turn
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 60 * 2000)  # weights whole, arms in turn
     cut = find_levels(compared, 0.05)
     assert tuple(cut) == pytest.approx(tuple(whole), rel=1e-3)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cobandit.advice.paired import Floats, Paired
+from cobandit.stats.evaluations import Floats
 from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.pairwise import Paired
 
 
 def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:

@@ -1,0 +1,113 @@
+"""The rows of an evaluation table as dense blocks of arms, which fit into memory however large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+#: Numbers held at once by a block of arms or of weights: 128 MB.
+BLOCK_SIZE = 2**24
+
+
+def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
+    """Cut numbers into runs of so many, at least one, and what is left.
+
+    Examples
+    --------
+    >>> [run.tolist() for run in cut_runs(np.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    width = max(1, width)
+    return (numbers[start : start + width] for start in range(0, len(numbers), width))
+
+
+class Evaluations:
+    """All rows of a table, both splits, as dense blocks of arms: small in memory however large the table is.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+
+    Attributes
+    ----------
+    n_instances : int
+        Number of distinct instances, I.
+    values : ndarray, shape (D + 1, N)
+        The objectives in the card's order, then the cost.
+    instance : ndarray of int, shape (N,)
+        Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
+    present : ndarray of int
+        Those of the I that have a row.
+    unit : ndarray of int, shape (I,)
+        What each instance is drawn with: its cluster, or itself.
+    n_units : int
+        Number of these, G.
+    is_clustered : bool
+        Whether several instances may be drawn together.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> evaluations = Evaluations(cb.load("synthetic-24"))
+    >>> values, present = evaluations.block([3, 7])
+    >>> values.shape, bool(present.all())
+    ((3, 2, 400), True)
+    """
+
+    def __init__(self, table: EvaluationTable):
+        rows = table.rows
+        self.instance = rows["instance"].cat.codes.to_numpy()
+        self.values = rows[[*table.objectives, "cost"]].to_numpy().T
+        self.offsets = np.concatenate(([0], np.cumsum(table.n_instances)))
+        self.n_instances = int(self.instance.max()) + 1
+        self.present = np.unique(self.instance)
+        clusters = table.clusters
+        self.is_clustered = clusters is not None
+        self.unit = np.arange(self.n_instances) if clusters is None else clusters[: self.n_instances]
+        self.n_units = int(self.unit.max()) + 1
+
+    def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
+        """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
+
+        Parameters
+        ----------
+        arms : sequence of int, length k
+
+        Returns
+        -------
+        values : ndarray, shape (D + 1, k, I)
+            The objectives in the card's order, then the cost.
+        present : ndarray of bool, shape (k, I)
+        """
+        values = np.zeros((len(self.values), len(arms), self.n_instances))
+        present = np.zeros((len(arms), self.n_instances), dtype=bool)
+        for k, arm in enumerate(arms):
+            rows = slice(self.offsets[arm], self.offsets[arm + 1])
+            present[k, self.instance[rows]] = True
+            values[:, k, self.instance[rows]] = self.values[:, rows]
+        return values, present
+
+    def gather(self, by_instance: Floats | Bools) -> Floats:
+        """Add up the instances of each unit: shape (..., I) to (..., G)."""
+        values = np.asarray(by_instance, dtype=float)
+        if not self.is_clustered:
+            return values
+        sums = np.zeros((*values.shape[:-1], self.n_units))
+        order = np.argsort(self.unit, kind="stable")
+        units, starts = np.unique(self.unit[order], return_index=True)
+        sums[..., units] = np.add.reduceat(values[..., order], starts, axis=-1)
+        return sums
+
+    def blocks(self, arms: Ints) -> Iterator[Ints]:
+        """Cut arms into runs of which each makes a block of about `BLOCK_SIZE` numbers."""
+        return cut_runs(arms, BLOCK_SIZE // (len(self.values) * self.n_instances))
