@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 #: Seconds between two drawings.
 EVERY = 0.2
 #: Failing configurations that are drawn, and members of the front that are named, at most.
-FAILING, NAMED = 8, 8
+FAILING, NAMED_MEMBERS = 8, 8
 #: Columns of the bar.
-WIDTH = 20
+BAR_WIDTH = 20
 #: Parts of the budget between two lines where nothing can be drawn.
-STEPS = 10
+BUDGET_STEPS = 10
 
 
 @dataclass
@@ -96,7 +96,7 @@ def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
     def tell(progress: Progress) -> None:
         nonlocal shown
         stage = progress.stage
-        step = 0 if stage.budget is None else int(STEPS * stage.spent / stage.budget)
+        step = 0 if stage.budget is None else int(BUDGET_STEPS * stage.spent / stage.budget)
         now = stage.name, step, progress.settled
         if failures.add(progress) or progress.notable:
             out.print(plain(progress.line, most=2000), soft_wrap=True)
@@ -116,10 +116,10 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
     share = find_share(progress)
     line = Table.grid(expand=True, padding=(0, 1, 0, 0))
     line.add_column(no_wrap=True)
-    line.add_column(width=WIDTH)
+    line.add_column(width=BAR_WIDTH)
     line.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     name = f"{progress.stage.plan.name} {progress.stage.name}"
-    bar = ProgressBar(total=1.0, completed=share, width=WIDTH)
+    bar = ProgressBar(total=1.0, completed=share, width=BAR_WIDTH)
     line.add_row(Text(plain(name, 40), style="bold"), bar, Text(plain(summarize(progress), most=2000)))
     failed = failures.lines()
     texts = [Text(plain(each, most=2000), no_wrap=True, overflow="ellipsis") for each in failed[:FAILING]]
@@ -157,5 +157,5 @@ def summarize(progress: Progress) -> str:
         return ", ".join(parts)
     if progress.settled is not None:
         parts.append(f"{progress.settled} of {len(stage.names)} settled")
-    parts.append(f"front so far: {some_names(progress.front, NAMED) or 'none yet'}")
+    parts.append(f"front so far: {some_names(progress.front, NAMED_MEMBERS) or 'none yet'}")
     return ", ".join(parts)

@@ -16,25 +16,25 @@ from pydantic import BeforeValidator, Field, RootModel, ValidationInfo, model_se
 
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
-from cobandit.live.evaluators.base import WHERE
-from cobandit.live.evaluators.rows import shorten
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS
+from cobandit.live.evaluators.rows import quote_value
 from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
 
 #: Columns of a table that no setting may take.
-RESERVED = ("config", "instance", "failed")
+TABLE_COLUMNS = ("config", "instance", "failed")
 
 
 def _check_value(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, int, float)):
-        raise_fault(None, f"the value {shorten(value)} is nested", "give text, a number, true or false")
+        raise_fault(None, f"the value {quote_value(value)} is nested", "give text, a number, true or false")
     return value
 
 
-Setting = Annotated[str, Field(pattern=r"\S")]
+SettingName = Annotated[str, Field(pattern=r"\S")]
 Value = Annotated[Any, BeforeValidator(_check_value)]
 WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
 #: One configuration: its settings by name, plain values.
-Settings = dict[Setting, Value]
+Settings = dict[SettingName, Value]
 
 
 class Configurations(Fields):
@@ -49,7 +49,7 @@ class Configurations(Fields):
     ('shots=0', 'shots=2')
     """
 
-    grid: dict[Setting, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
+    grid: dict[SettingName, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
     list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field((), description=WRITE)
 
     @cached_property
@@ -73,7 +73,7 @@ class Configurations(Fields):
             if name != "model" and len({(type(c.get(name)), c.get(name)) for c in self.all}) > 1
         ]
         # where a model is asked tells configurations apart only if nothing else does
-        what = [name for name in differ if name not in WHERE]
+        what = [name for name in differ if name not in ADDRESS_SETTINGS]
         names = tuple(self._label(each, what) for each in self.all)
         if len(set(names)) == len(names):
             return names
@@ -237,7 +237,7 @@ class Instances(Fields):
             written = range(written)
         if isinstance(written, Sequence) and not isinstance(written, str):
             if wrong := [each for each in written if not isinstance(each, (str, int))]:
-                raise_fault(None, f"{shorten(wrong[0])} is no id", "give text or whole numbers")
+                raise_fault(None, f"{quote_value(wrong[0])} is no id", "give text or whole numbers")
             ids = [str(each) for each in written]
             if twice := [name for name, n in Counter(ids).items() if n > 1]:
                 raise_fault(None, f"the instance {twice[0]!r} is named more than once", "name each once")

@@ -15,10 +15,10 @@ from cobandit.live.stages import Stage
 from cobandit.tables.card import Objective
 
 #: Letters of an answer and of a right answer that the message shows, at most.
-SHOWN = 120
+SHOWN_LETTERS = 120
 
 #: The fault's code.
-CODE = "equal-scores"
+EQUAL_SCORES = "equal-scores"
 
 
 def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Objective | None:
@@ -74,7 +74,7 @@ def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> No
     problem = (
         f"all {len(pilot.results)} evaluations of the pilot score {value:g} in {objective.name} (column "
         f"{objective.column!r}), so they cannot tell configurations apart. For example, "
-        f"{ellipsize(name, SHOWN)!r} on instance {ellipsize(instance, SHOWN)!r} "
+        f"{ellipsize(name, SHOWN_LETTERS)!r} on instance {ellipsize(instance, SHOWN_LETTERS)!r} "
         f"{describe_answer(folder, name, instance)}"
     )
     if can_rescore:
@@ -87,7 +87,7 @@ def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> No
             "mend the evaluator and start in another folder (--folder). What was evaluated is kept here. "
             "If equal scores are meant, write equal_scores: true into the plan, and run it again"
         )
-    raise_fault(folder.path, problem, remedy, code=CODE)
+    raise_fault(folder.path, problem, remedy, code=EQUAL_SCORES)
 
 
 def describe_answer(folder: RunFiles, name: str, instance: str) -> str:
@@ -106,4 +106,4 @@ def describe_answer(folder: RunFiles, name: str, instance: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return repr(ellipsize(" ".join(str(text).split()), SHOWN))
+    return repr(ellipsize(" ".join(str(text).split()), SHOWN_LETTERS))

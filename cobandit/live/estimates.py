@@ -8,7 +8,7 @@ from math import inf
 from cobandit._text import amount
 from cobandit.live.evaluators.base import Evaluator
 from cobandit.live.plan import Plan
-from cobandit.live.plan_fields import SHARE
+from cobandit.live.plan_fields import SHARE_UNIT
 from cobandit.live.records import Made
 
 
@@ -57,9 +57,9 @@ class Estimate:
         if self.prices:
             said.append(f"prices: {self.prices}")
         if plan.budget is not None:
-            of = "of what everything costs by the pilot's means" if plan.unit == SHARE else unit
+            of = "of what everything costs by the pilot's means" if plan.unit == SHARE_UNIT else unit
             said.append(f"budget: {amount(plan.budget)} {of}")
-            if plan.unit != SHARE and plan.budget < self.most < inf:
+            if plan.unit != SHARE_UNIT and plan.budget < self.most < inf:
                 said.append("it may not hold the pilot: then the run stops, and waits for a larger one")
         return said
 

@@ -27,7 +27,7 @@ COUNTED = {
 }
 
 #: The kind of flaw, as a card counts it, that a column marks.
-KINDS = {"truncated": CUT_OFF, "empty": EMPTY, FAILED: FAILURES, COST_WAS_ZERO: FREE}
+FLAW_OF_COLUMN = {"truncated": CUT_OFF, "empty": EMPTY, FAILED: FAILURES, COST_WAS_ZERO: FREE}
 
 #: Kinds by which a configuration may lose, with the words for them.
 LOSSES = {CUT_OFF: "answers were cut off", EMPTY: "answers were empty", FAILURES: "evaluations failed"}
@@ -36,7 +36,7 @@ LOSSES = {CUT_OFF: "answers were cut off", EMPTY: "answers were empty", FAILURES
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 #: Share of its evaluations below which flaws are not said to cost a configuration its place.
-SHARE = 0.1
+LOSING_SHARE = 0.1
 
 
 class Loser(NamedTuple):
@@ -86,18 +86,16 @@ def find_losers(stage: MainStage) -> list[Loser]:
         if compares_cost:
             values.append(-record[stage.plan.cost.column])
         scores[arm][place] = values
-        kind = next(
-            (KINDS[column] for column in KINDS if KINDS[column] in LOSSES and record.get(column)), None
-        )
-        if kind is not None:
-            flaws[arm][place] = kind
+        kinds = [kind for column, kind in FLAW_OF_COLUMN.items() if record.get(column) and kind in LOSSES]
+        if kinds:
+            flaws[arm][place] = kinds[0]
 
     losers = []
     for arm, name in enumerate(stage.names):
-        n_flawed = len(flaws[arm])
-        if name in returned or n_flawed < max(1, SHARE * len(scores[arm])) or n_flawed == len(scores[arm]):
-            continue
         sound = scores[arm].keys() - flaws[arm].keys()
+        has_enough = len(flaws[arm]) >= max(1, LOSING_SHARE * len(scores[arm]))
+        if name in returned or not has_enough or not sound:
+            continue
         if any(_dominates(scores[other], scores[arm], sound) for other in range(len(scores)) if other != arm):
             continue
         ((kind, number),) = Counter(flaws[arm].values()).most_common(1)
@@ -170,7 +168,7 @@ def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Count flaws by configuration and kind, as a card has them."""
     counts: dict[str, dict[str, int]] = {}
-    for column, kind in KINDS.items():
+    for column, kind in FLAW_OF_COLUMN.items():
         if column in frame:
             for name, number in frame.groupby("config")[column].sum().items():
                 if number:

@@ -22,7 +22,7 @@ BEFORE = {"front": "objectives"}
 
 
 #: Letters of a value that a message shows, at most.
-LONGEST = 80
+LONGEST_VALUE = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
@@ -54,27 +54,29 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
     return header | {"options": defaults | header.get("options", {})}
 
 
-def compare(there: Any, here: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+def compare_nested(
+    there: Any, here: Any, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], str]]:
     """Find where two nested values differ: the path, and both in words; in a list of ids the first place.
 
     Examples
     --------
-    >>> [said for _, said in compare({"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]})]
+    >>> [said for _, said in compare_nested({"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]})]
     ["ids.0 is 'a' there and 'b' here", 'n has 1 entries there and 2 here']
     """
     if isinstance(there, Mapping) and isinstance(here, Mapping):
         for key in dict(there) | dict(here):
-            yield from compare(there.get(key), here.get(key), (*path, str(key)))
+            yield from compare_nested(there.get(key), here.get(key), (*path, str(key)))
     elif isinstance(there, list) and isinstance(here, list):
         if len(there) != len(here):
             yield path, f"{'.'.join(path)} has {len(there)} entries there and {len(here)} here"
             return
         for place, (old, new) in enumerate(zip(there, here, strict=True)):
-            yield from compare(old, new, (*path, str(place)))
+            yield from compare_nested(old, new, (*path, str(place)))
             if old != new and not isinstance(new, Mapping):
                 return
     elif there != here:
-        said = [ellipsize(repr(value), LONGEST) for value in (there, here)]
+        said = [ellipsize(repr(value), LONGEST_VALUE) for value in (there, here)]
         yield path, f"{'.'.join(path)} is {said[0]} there and {said[1]} here"
 
 

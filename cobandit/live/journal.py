@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit.errors import CobanditError
-from cobandit.live.headers import add_defaults, compare, copy_plain, make_header
+from cobandit.live.headers import add_defaults, compare_nested, copy_plain, make_header
 from cobandit.live.lines import Lines, closed_by_errors
 from cobandit.policies.asktell import AskTell, Pull
 
@@ -252,7 +252,7 @@ class Journal(AbstractContextManager["Journal"]):
         """Bring the policy to the state that the file holds, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            if other := list(compare(add_defaults(entries[0], self.policy), header)):
+            if other := list(compare_nested(add_defaults(entries[0], self.policy), header)):
                 raise CobanditError(
                     f"{self.path} belongs to another run: {'; '.join(said for _, said in other)}.  Continue "
                     "it with what it was started with, or choose another file"

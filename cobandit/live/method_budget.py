@@ -8,12 +8,12 @@ from cobandit import _budget
 from cobandit.errors import CobanditError
 from cobandit.live.plan import Plan
 from cobandit.live.profile import Profile
-from cobandit.live.records import Earlier
+from cobandit.live.records import EarlierResults
 from cobandit.live.stages import MainStage
 from cobandit.policies.asktell import AskTell
 
 
-def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
+def make_affordable_policy(plan: Plan, profile: Profile, earlier: EarlierResults) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
@@ -46,7 +46,7 @@ def make_policy(plan: Plan, profile: Profile, earlier: Earlier) -> AskTell:
         ) from None
 
 
-def _rehearse(plan: Plan, profile: Profile, budget: float, earlier: Earlier) -> float:
+def _rehearse(plan: Plan, profile: Profile, budget: float, earlier: EarlierResults) -> float:
     """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     unwritten = SimpleNamespace(  # stands for a journal that told nothing before

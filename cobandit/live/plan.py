@@ -13,11 +13,11 @@ from pydantic import Field, field_validator, model_validator
 
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.configurations import RESERVED, WRITE, Configurations, Instances
-from cobandit.live.evaluators.base import WHERE
+from cobandit.live.configurations import TABLE_COLUMNS, WRITE, Configurations, Instances
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS
 from cobandit.live.evaluators.registry import find_evaluator
-from cobandit.live.headers import compare
-from cobandit.live.plan_fields import COSTS, RACE, SHARE, Named, Stop
+from cobandit.live.headers import compare_nested
+from cobandit.live.plan_fields import COSTS, RACE, SHARE_UNIT, Named, Stop
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
@@ -192,12 +192,12 @@ class Plan(Fields):
         cluster = self.instances.cluster
         columns = [
             *self.settings,
-            *RESERVED,
+            *TABLE_COLUMNS,
             *measured,
             *([] if cluster is None else [cluster]),
         ]  # of the table
         if twice := [name for name, n in Counter(columns).items() if n > 1]:
-            others = f"settings, what is measured, a cluster, and always {', '.join(RESERVED)}"
+            others = f"settings, what is measured, a cluster, and always {', '.join(TABLE_COLUMNS)}"
             raise_fault(
                 None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise"
             )
@@ -209,14 +209,14 @@ class Plan(Fields):
             raise_fault(None, f"{method} cannot end as the plan says", remedy)
         if cluster is not None and method != RACE:
             raise_fault(None, f"{method} does not count clusters", f"leave out cluster, or take {RACE}")
-        if self.budget is not None and self.unit not in (SHARE, self.cost.unit):
-            remedy = f"write {SHARE}, or {self.cost.unit}"
+        if self.budget is not None and self.unit not in (SHARE_UNIT, self.cost.unit):
+            remedy = f"write {SHARE_UNIT}, or {self.cost.unit}"
             raise_fault(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
-        room = n * min(1, self.budget if self.budget and self.unit == SHARE else 1)
+        room = n * min(1, self.budget if self.budget and self.unit == SHARE_UNIT else 1)
         if self.pilot > room:
             problem = f"the pilot takes {self.pilot} instances, and the plan has {n}, its budget {room:.3g}"
             raise_fault(None, problem, "make the pilot smaller, or the budget larger")
-        if self.budget is not None and self.unit == SHARE and self.budget > 1:
+        if self.budget is not None and self.unit == SHARE_UNIT and self.budget > 1:
             problem = f"a budget of {self.budget:g} is more than evaluating everything costs"
             raise_fault(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
         leaves_out = self.failures == "leave-out"
@@ -297,10 +297,10 @@ class Plan(Fields):
         same_names = Configurations.model_validate(written["configurations"]).names == self.names
         return [
             said
-            for path, said in compare(written, self.model_dump(mode="json"))
+            for path, said in compare_nested(written, self.model_dump(mode="json"))
             # where a model is asked may change, unless configurations are told apart by it
             if path[0] not in but
-            and not (path[-1] in WHERE and same_names)
+            and not (path[-1] in ADDRESS_SETTINGS and same_names)
             and not (path[0] == "evaluate" and path[-1] in free)
         ]
 

@@ -16,7 +16,7 @@ RACE = "ParetoRace"
 
 
 #: Unit of a budget that is a part of what evaluating everything costs.
-SHARE = "share"
+SHARE_UNIT = "share"
 
 
 #: Costs that have a short name in a plan.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cobandit.errors import CobanditError, TableError
-from cobandit.live.plan_fields import SHARE
+from cobandit.live.plan_fields import SHARE_UNIT
 from cobandit.live.records import FAILED, Key, check_row
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -78,6 +78,6 @@ def profile_of(pilot: Stage) -> Profile:
             raise CobanditError(f"objective {objective.name!r}: {error} in the pilot: {remedy}") from None
     means, cost_range = costs.mean(axis=1).tolist(), (float(costs.min()), float(costs.max()))
     budget = plan.budget
-    if budget is not None and plan.unit == SHARE:
+    if budget is not None and plan.unit == SHARE_UNIT:
         budget = budget * len(plan.order) * sum(means)
     return Profile(means, cost_range, limits, pilot.spent, budget, results)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit._text import suggest
 from cobandit.errors import CobanditError
-from cobandit.live.configurations import RESERVED
+from cobandit.live.configurations import TABLE_COLUMNS
 from cobandit.live.evaluators.base import Row
 from cobandit.live.plan import Plan
 from cobandit.tables.columns import COST
@@ -31,7 +31,7 @@ Key = tuple[int, int]
 Made = Mapping[tuple[str, str], Row]
 
 
-class Earlier(NamedTuple):
+class EarlierResults(NamedTuple):
     """What a run evaluated before its plan changed.
 
     Rows by evaluation, what its failures cost, and what was paid for evaluations that are not the pilot's.
@@ -66,7 +66,7 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
 [0, 1]; correct the evaluator, or name another column or transform in the plan
     """
     said = f"{configuration!r} on instance {instance!r} gave"
-    if taken := [column for column in row if column in plan.settings or column in RESERVED]:
+    if taken := [column for column in row if column in plan.settings or column in TABLE_COLUMNS]:
         which = "a setting or a column of every table"
         raise CobanditError(f"{said} {taken[0]!r}, which is {which}: let the evaluator call it otherwise")
     rules = [(each.column, TRANSFORMS[each.transform].rule) for each in plan.objectives]

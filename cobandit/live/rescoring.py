@@ -22,7 +22,7 @@ from cobandit.tables.safe_reading import check_fields
 from cobandit.tables.storage import write_table
 
 #: The column that a scorer gives.
-SCORE = "score"
+SCORE_COLUMN = "score"
 
 
 def read_answers(folder: str | Path) -> pd.DataFrame:
@@ -81,8 +81,8 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     if not there.table.exists():
         raise CobanditError(f"{there.path} has no table yet: end the run, or export it")
     frame = pd.read_parquet(there.table)
-    if SCORE not in frame:
-        raise CobanditError(f"{there.table} has no column {SCORE!r}")
+    if SCORE_COLUMN not in frame:
+        raise CobanditError(f"{there.table} has no column {SCORE_COLUMN!r}")
     fails = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
     for number, row in frame[~fails].iterrows():
         answer = answers.get((row["config"], row["instance"]), {})

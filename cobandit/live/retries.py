@@ -33,7 +33,7 @@ LONGEST_ALONE = 30.0
 
 #: Failures of one evaluation with answers to others in between, after which the question is at fault, once
 #: the patience is over.
-CONTRASTS = 3
+CONTRASTS_LATE = 3
 
 #: The same before the patience is over.
 CONTRASTS_EARLY = 5
@@ -183,7 +183,7 @@ class Retries:
             return inf
         if isinstance(failure, TimedOut):
             return CONTRASTS_TIMED_OUT
-        return CONTRASTS if elapsed >= self.patience else CONTRASTS_EARLY
+        return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
         """Note that the configuration answers another question: one more failure is the question's."""

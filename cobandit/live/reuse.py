@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.errors import raise_fault
-from cobandit.live.configurations import RESERVED
+from cobandit.live.configurations import TABLE_COLUMNS
 from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED, Made, check_row
-from cobandit.live.run_table import UNSET
+from cobandit.live.run_table import NOT_SET
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.record_files import read_columns
 from cobandit.tables.table import EvaluationTable
@@ -43,7 +43,7 @@ def read_made(plan: Plan, path: Path, source: str) -> Made:
         remedy = "name both alike, or list the plan's settings as 'arms' on its card (--arm of an import)"
         raise_fault(source, problem, remedy)
     rows = frame[wanted]
-    measured = rows.drop(columns=[*RESERVED, *plan.settings, *table.card.arms], errors="ignore")
+    measured = rows.drop(columns=[*TABLE_COLUMNS, *plan.settings, *table.card.arms], errors="ignore")
     records = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
     made = {}
     for name, instance, record in zip(rows["config"], rows["instance"], records, strict=True):
@@ -60,8 +60,11 @@ def _match(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
     found = {}
     for name, there in table.arms.to_dict("index").items():
         for here, settings in zip(plan.names, plan.configurations.all, strict=True):
-            given = {each: UNSET if settings.get(each) is None else settings[each] for each in plan.settings}
-            differ = [each for each in given if each in there and not _same(there[each], given[each])]
+            values = {setting: settings.get(setting) for setting in plan.settings}
+            given = {setting: NOT_SET if value is None else value for setting, value in values.items()}
+            differ = [
+                setting for setting in given if setting in there and not _same(there[setting], given[setting])
+            ]
             if name == here and differ:
                 problem = f"{name!r} has {differ[0]} {there[differ[0]]} there and {given[differ[0]]} here"
                 raise_fault(source, problem, "leave the table out, or give the settings that were evaluated")

@@ -15,11 +15,11 @@ from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, SCORING, Plan
-from cobandit.live.records import FAILED, Earlier, Key
+from cobandit.live.records import FAILED, EarlierResults, Key
 from cobandit.tables.whole_files import replace_file
 
 #: Differences between two plans that a message lists.
-FEW = 5
+MOST_DIFFERENCES = 5
 
 
 class RunFiles:
@@ -99,7 +99,7 @@ class RunFiles:
         with closing(Lines(journal)):
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
 
-    def read_earlier(self, plan: Plan) -> Earlier:
+    def read_earlier(self, plan: Plan) -> EarlierResults:
         """Take the evaluations of journals that were set aside; failures are made again."""
         rows: dict[Key, Row] = {}
         lost = 0.0
@@ -113,7 +113,7 @@ class RunFiles:
                 else:
                     rows[entry["tell"], place] = entry["record"]
         besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
-        return Earlier(rows, lost, besides)
+        return EarlierResults(rows, lost, besides)
 
     @contextmanager
     def copy(self) -> Iterator[RunFiles]:
@@ -168,13 +168,13 @@ class RunFiles:
             With the code ``other-plan``, and what differs.
         """
         other = self.find_differences(plan)
-        more = f"; and {len(other) - FEW} more" if len(other) > FEW else ""
+        more = f"; and {len(other) - MOST_DIFFERENCES} more" if len(other) > MOST_DIFFERENCES else ""
         started = self.read_written().get("reuse")
         if started != plan.reuse:
             more += f" (it was started with {started or 'no table'}, this plan has {plan.reuse or 'none'})"
         raise_fault(
             self.path,
-            f"the folder holds the run of another plan: {'; '.join(other[:FEW])}{more}",
+            f"the folder holds the run of another plan: {'; '.join(other[:MOST_DIFFERENCES])}{more}",
             "continue it with the plan that it was started with, or choose another folder, where --from "
             "takes over what the table of this run has",
             code="other-plan",

@@ -16,7 +16,7 @@ from cobandit.live.stages import MainStage
 from cobandit.tables.columns import MIN_INSTANCES
 
 #: In a column of the table, a setting that a configuration does not have.
-UNSET = "not set"
+NOT_SET = "not set"
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         values = [each.get(setting) for each in plan.configurations.all]
         kinds = {type(value) for value in values}
         if kinds != {bool} and not kinds <= {int, float}:  # a column has one type: numbers, or else text
-            values = [UNSET if value is None else str(value) for value in values]
+            values = [NOT_SET if value is None else str(value) for value in values]
         frame.insert(2, setting, frame["config"].map(dict(zip(stage.names, values, strict=True))))
     if plan.instances.cluster is not None:
         frame[plan.instances.cluster] = frame["instance"].map(plan.instances.find_cluster)

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 from anyio.from_thread import start_blocking_portal
 
 from cobandit.errors import CobanditError, raise_fault
+from cobandit.live.dispatcher import Dispatcher
 from cobandit.live.equal_scores import refuse_equal_scores
 from cobandit.live.estimates import Estimate, estimate_run
 from cobandit.live.evaluators.base import Context, Evaluator
 from cobandit.live.evaluators.functions import FunctionEvaluator
 from cobandit.live.evaluators.registry import find_evaluator
-from cobandit.live.headers import compare, make_header
+from cobandit.live.headers import compare_nested, make_header
 from cobandit.live.journal import Journal
 from cobandit.live.lines import Lines, read_entries
-from cobandit.live.method_budget import make_policy
+from cobandit.live.method_budget import make_affordable_policy
 from cobandit.live.pilot import Pilot
 from cobandit.live.plan import Plan, check_plan
 from cobandit.live.profile import profile_of
@@ -25,8 +26,7 @@ from cobandit.live.records import FAILED, Made
 from cobandit.live.rescoring import rescore_pilot
 from cobandit.live.result import Run, write_run
 from cobandit.live.reuse import order_from, read_made
-from cobandit.live.run_files import FEW, RunFiles
-from cobandit.live.scheduler import Scheduler
+from cobandit.live.run_files import MOST_DIFFERENCES, RunFiles
 from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
 from cobandit.tables.safe_reading import load_yaml
@@ -231,7 +231,7 @@ def _made(setup: _Setup) -> Made:
     if earlier.begun and path.name == earlier.table.name:
         others = Plan.model_fields.keys() - {"evaluate"}
         if other := setup.plan.differences(earlier.read_written(), others, free=("prices",)):
-            problem = f"it was evaluated in another way: {'; '.join(other[:FEW])}"
+            problem = f"it was evaluated in another way: {'; '.join(other[:MOST_DIFFERENCES])}"
             raise_fault(source, problem, "leave it out: what it has are no answers to this plan's questions")
     return read_made(setup.plan, path, source)
 
@@ -260,7 +260,7 @@ async def _run(
             with closing(_stages(setup, made)) as stages:
                 for stage in stages:
                     stage.answers = answers
-                    await Scheduler(opened, stage, watch, doubted).play()
+                    await Dispatcher(opened, stage, watch, doubted).play()
                     if isinstance(stage, MainStage):
                         return write_run(stage, folder)
                     # a run that went on before may do so now
@@ -341,7 +341,7 @@ def _stages(setup: _Setup, made: Made) -> Generator[Stage]:
     profile = profile_of(stage)
     while True:
         earlier = folder.read_earlier(plan)
-        policy = make_policy(plan, profile, earlier)
+        policy = make_affordable_policy(plan, profile, earlier)
         if not (plan.is_once and _began_otherwise(folder.journal, policy, plan)):
             break
         folder.set_aside(folder.journal)
@@ -353,4 +353,6 @@ def _stages(setup: _Setup, made: Made) -> Generator[Stage]:
 def _began_otherwise(journal: Path, policy: AskTell, plan: Plan) -> bool:
     """Whether a journal is that of another policy, since the plan has changed."""
     here = make_header(policy, plan.names)
-    return any(difference for header in read_entries(journal)[:1] for difference in compare(header, here))
+    return any(
+        difference for header in read_entries(journal)[:1] for difference in compare_nested(header, here)
+    )

@@ -16,9 +16,9 @@ from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.headers import copy_plain
 from cobandit.live.lines import Lines
 from cobandit.live.plan import Plan
-from cobandit.live.plan_fields import SHARE
+from cobandit.live.plan_fields import SHARE_UNIT
 from cobandit.live.profile import Profile
-from cobandit.live.records import COST_WAS_ZERO, FAILED, Earlier, Key, Made, check_row, name_row
+from cobandit.live.records import COST_WAS_ZERO, FAILED, EarlierResults, Key, Made, check_row, name_row
 from cobandit.policies.asktell import Pull
 from cobandit.tables.transforms import TRANSFORMS
 
@@ -59,7 +59,7 @@ class Stage:
         self.made = made
         self.order = plan.order
         self.names = plan.names
-        self.budget = None if plan.unit == SHARE else plan.budget
+        self.budget = None if plan.unit == SHARE_UNIT else plan.budget
         self.answers: Lines | None = None
         self.results: dict[Key, dict[str, Any]] = {}
         for pull, reward, _, record in journal.records():
@@ -193,7 +193,7 @@ class MainStage(Stage):
 
     name = "run"
 
-    def __init__(self, plan: Plan, journal: Any, made: Made, profile: Profile, earlier: Earlier):
+    def __init__(self, plan: Plan, journal: Any, made: Made, profile: Profile, earlier: EarlierResults):
         self.profile = profile
         self.earlier = earlier
         self.first = 0 if plan.is_once else plan.pilot

@@ -16,7 +16,7 @@ from cobandit.tables.card import Card
 from cobandit.tables.table import EvaluationTable
 
 #: Members of the front that a line names.
-NAMED = 8
+NAMED_MEMBERS = 8
 
 
 def describe_progress(progress: Progress) -> dict[str, str]:
@@ -56,7 +56,7 @@ def describe_progress(progress: Progress) -> dict[str, str]:
     if overspending:
         lines["note"] = overspending
     if isinstance(stage, MainStage):
-        lines["front so far"] = some_names(progress.front, NAMED) or "none yet"
+        lines["front so far"] = some_names(progress.front, NAMED_MEMBERS) or "none yet"
     if isinstance(policy, ParetoRace):
         lines["settled"] = f"{progress.settled} of {n_arms}"
         if progress.settled != n_arms:

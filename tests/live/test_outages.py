@@ -13,7 +13,7 @@ from support.stub_endpoint import completion, stub_endpoint
 import cobandit as cb
 from cobandit import live
 from cobandit.errors import CobanditError
-from cobandit.live import retries, scheduler
+from cobandit.live import dispatcher, retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
 
@@ -156,7 +156,7 @@ def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_ans
         told[:] = time.monotonic(), passed + min(time.monotonic() - before, 0.02)
         return told[1]
 
-    monkeypatch.setattr(scheduler.anyio, "current_time", steady)
+    monkeypatch.setattr(dispatcher.anyio, "current_time", steady)
     bad = check_plan(PLAN, "plan").order[2]
 
     def fail(configuration, instance, tried):

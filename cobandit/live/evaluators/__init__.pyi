@@ -5,7 +5,7 @@ from .base import Failure as Failure
 from .base import Row as Row
 from .registry import BUILT_IN as BUILT_IN
 from .registry import EVALUATORS as EVALUATORS
-from .registry import Kind as Kind
+from .registry import EvaluatorKind as EvaluatorKind
 from .registry import Opener as Opener
 from .registry import evaluator as evaluator
 from .registry import find_evaluator as find_evaluator

@@ -28,7 +28,7 @@ _COUNTS = ("usage", "usageMetadata", "usage_metadata")
 _EVENT = "data:"
 
 
-class Answer(NamedTuple):
+class EndpointAnswer(NamedTuple):
     """An answer, as far as it could be read.
 
     Attributes
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
         return read_usage(self.usage, asked=asked, answered=self.reasoning + self.text)
 
 
-def read_answer(content: bytes) -> Answer | None:
+def read_answer(content: bytes) -> EndpointAnswer | None:
     """Read the body of a response; None if it is no answer, such as the page of a gateway.
 
     It is one if it has choices, or counts of tokens that were billed.
@@ -101,7 +101,7 @@ def read_answer(content: bytes) -> Answer | None:
     text = _read_text(message, doubts)
     finish = _read_finish(choice, doubts)
     reasoning = "".join("".join(_texts(message.get(name), True, [])) for name in _REASONING[:2])
-    return Answer(
+    return EndpointAnswer(
         text=_make_valid(text, doubts),
         finish=None if finish is None else _make_valid(finish, doubts),
         usage=usage,

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple, Protocol
 from cobandit.tables.safe_reading import Fields
 
 #: Status codes that say nothing of a request: too many of them, or nobody behind the gateway.
-UNAVAILABLE = frozenset({429, 502, 503, 529})
+UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
 
 #: Settings that say where a configuration is asked, in the place of an evaluator's options of these names.
-WHERE = ("base_url", "key")
+ADDRESS_SETTINGS = ("base_url", "key")
 
 
 #: Status codes below 500 after which trying again may help, and those above.
-AGAIN = frozenset({408, 409, 425}) | UNAVAILABLE
+RETRY_STATUSES = frozenset({408, 409, 425}) | UNAVAILABLE_STATUSES
 
 
 #: What one evaluation gave: columns of the table, by name.
@@ -80,7 +80,7 @@ def judge_status(status: int) -> tuple[bool, bool]:
     >>> [judge_status(status) for status in (400, 408, 429, 500)]
     [(False, False), (True, False), (True, True), (True, False)]
     """
-    return status in AGAIN or status >= 500, status in UNAVAILABLE
+    return status in RETRY_STATUSES or status >= 500, status in UNAVAILABLE_STATUSES
 
 
 class Evaluator(Protocol):

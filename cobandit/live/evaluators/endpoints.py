@@ -6,7 +6,7 @@
       openai:
         base_url: http://127.0.0.1:8080/v1
         key: MY_API_KEY                 # the environment variable that holds it
-        prompt: "{question} Answer with a number."
+        prompt: "{question} EndpointAnswer with a number."
         scorer: number
         prices: prices.yml              # for models whose price is not known
 
@@ -32,10 +32,16 @@ from pydantic import HttpUrl, ValidationError
 from cobandit._text import ellipsize, suggest
 from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators.answers import Answer, read_answer
-from cobandit.live.evaluators.base import WHERE, Context, Failure, Row, judge_status
+from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS, Context, Failure, Row, judge_status
 from cobandit.live.evaluators.registry import evaluator
-from cobandit.live.evaluators.rows import COLUMNS, digest_prompt, keep_answer, note_reading, read_tokens
+from cobandit.live.evaluators.rows import (
+    ANSWER_COLUMNS,
+    digest_prompt,
+    keep_answer,
+    note_reading,
+    read_tokens,
+)
 from cobandit.live.evaluators.texts import OpenAIOptions
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.prices import Prices, read_prices
@@ -74,7 +80,7 @@ class Client:
             limits=httpx2.Limits(max_connections=None),
         )
 
-    async def ask(self, body: dict[str, Any]) -> tuple[Answer, float]:
+    async def ask(self, body: dict[str, Any]) -> tuple[EndpointAnswer, float]:
         """Send one request; the answer, and the seconds that it took.
 
         Raises
@@ -252,7 +258,7 @@ def name_model(options: OpenAIOptions, configuration: Mapping[str, Any]) -> tupl
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
     """Find the address and the name of the key of a configuration: its own settings, or the options."""
-    base_url, key = (configuration.get(name) or getattr(options, name) for name in WHERE)
+    base_url, key = (configuration.get(name) or getattr(options, name) for name in ADDRESS_SETTINGS)
     url = str(base_url).rstrip("/")
     with suppress(ValidationError):
         HttpUrl(url)
@@ -285,8 +291,8 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
         price_list = read_prices(file, context.day)
         price_list.require(models, above_zero=context.cost == "cost_usd")
     for column in (context.cost, *context.objectives):
-        if column not in COLUMNS and options.function is None:  # which may give more
-            remedy = suggest(column, COLUMNS, f"it gives {', '.join(COLUMNS)}")
+        if column not in ANSWER_COLUMNS and options.function is None:  # which may give more
+            remedy = suggest(column, ANSWER_COLUMNS, f"it gives {', '.join(ANSWER_COLUMNS)}")
             raise_fault("evaluate.openai", f"there is no column {column!r}", remedy)
     asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)
     async with AsyncExitStack() as stack:

@@ -25,7 +25,7 @@ from cobandit.live.evaluators.registry import evaluator
 from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
 
-NOBODY = (ConnectionRefusedError, socket.gaierror)
+CONNECTION_ERRORS = (ConnectionRefusedError, socket.gaierror)
 #: Errors of the system, and their numbers, where a service is not there.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 
@@ -121,7 +121,7 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
             error = error.exceptions[0]
         response = getattr(error, "response", None)
         status = getattr(error if response is None else response, "status_code", None)
-        if isinstance(error, NOBODY) or getattr(error, "errno", None) in UNREACHABLE:
+        if isinstance(error, CONNECTION_ERRORS) or getattr(error, "errno", None) in UNREACHABLE:
             return True, True
         if isinstance(status, int):
             return judge_status(status)

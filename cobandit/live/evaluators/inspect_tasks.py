@@ -31,7 +31,7 @@ from cobandit._text import suggest
 from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row
 from cobandit.live.evaluators.registry import evaluator
-from cobandit.live.evaluators.rows import COLUMNS, keep_answer, note_reading, read_tokens
+from cobandit.live.evaluators.rows import ANSWER_COLUMNS, keep_answer, note_reading, read_tokens
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.importers.inspect_ai import Sample, usage_usd
 from cobandit.tables.importers.scores import read_score
@@ -49,7 +49,7 @@ RETRIES = 3
 LOGS = "inspect"
 
 
-class InspectOptions(EvaluatorOptions):
+class InspectTaskOptions(EvaluatorOptions):
     """Options of ``evaluate: {inspect: ...}``."""
 
     task: str = Field(
@@ -75,11 +75,11 @@ class InspectOptions(EvaluatorOptions):
 class InspectEvaluator:
     """Evaluates by Inspect, which allows one eval at a time in a process and runs its samples side by side.
 
-    It gives `COLUMNS`, and one column for each scorer.
+    It gives `ANSWER_COLUMNS`, and one column for each scorer.
 
     Parameters
     ----------
-    options : InspectOptions
+    options : InspectTaskOptions
     context : Context
     price_list : Prices or None
         None if nobody asks for the cost in money.
@@ -87,7 +87,7 @@ class InspectEvaluator:
 
     at_once = 1
 
-    def __init__(self, options: InspectOptions, context: Context, price_list: Prices | None):
+    def __init__(self, options: InspectTaskOptions, context: Context, price_list: Prices | None):
         self.block = options.block
         self._options = options
         file, at, name = options.task.partition("@")
@@ -183,8 +183,10 @@ class InspectEvaluator:
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
             # of one name there may be several (match, match1), and a scorer may give several (shape.length)
-            if scorers and column not in COLUMNS and not column.startswith(names):
-                raise_fault(where, f"there is no column {column!r}", suggest(column, [*COLUMNS, *names]))
+            if scorers and column not in ANSWER_COLUMNS and not column.startswith(names):
+                raise_fault(
+                    where, f"there is no column {column!r}", suggest(column, [*ANSWER_COLUMNS, *names])
+                )
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
@@ -252,9 +254,9 @@ def _said(error: Exception) -> str:
     return " ".join(said.split())
 
 
-@evaluator("inspect", InspectOptions)
+@evaluator("inspect", InspectTaskOptions)
 @asynccontextmanager
-async def open_inspect(options: InspectOptions, context: Context) -> AsyncIterator[InspectEvaluator]:
+async def open_inspect(options: InspectTaskOptions, context: Context) -> AsyncIterator[InspectEvaluator]:
     """Let Inspect make the task and the models, and check that all instances are its samples.
 
     Raises

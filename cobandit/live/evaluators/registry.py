@@ -19,7 +19,7 @@ from cobandit.live.evaluators.user_code import import_module
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
-class Kind(NamedTuple):
+class EvaluatorKind(NamedTuple):
     """A registered kind of evaluator: the model of its options, and what opens it."""
 
     options: type[EvaluatorOptions]
@@ -31,20 +31,20 @@ BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_
 
 
 #: Every kind of evaluator whose module has been imported, by name.
-EVALUATORS: dict[str, Kind] = {}
+EVALUATORS: dict[str, EvaluatorKind] = {}
 
 
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
     """Register the function below, an async context manager, as what opens a kind of evaluator."""
 
     def register(open_: Opener) -> Opener:
-        EVALUATORS[name] = Kind(options, open_)
+        EVALUATORS[name] = EvaluatorKind(options, open_)
         return open_
 
     return register
 
 
-def find_evaluator(name: str) -> Kind:
+def find_evaluator(name: str) -> EvaluatorKind:
     """Find a kind of evaluator by name.
 
     Parameters

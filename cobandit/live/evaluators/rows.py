@@ -18,7 +18,16 @@ from cobandit.tables.usage import Doubt, Reading, Usage
 #: answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none.
 #: There may be ``written_tokens`` (to a cache), and columns that are 1 where tokens are ``doubtful`` (they do
 #: not add up) or ``estimated`` (they were not counted).
-COLUMNS = ("score", "prompt_tokens", "cached_tokens", "tokens", "seconds", "cost_usd", "truncated", "empty")
+ANSWER_COLUMNS = (
+    "score",
+    "prompt_tokens",
+    "cached_tokens",
+    "tokens",
+    "seconds",
+    "cost_usd",
+    "truncated",
+    "empty",
+)
 
 
 class Answered(dict[str, float]):
@@ -114,7 +123,7 @@ if there is none, raise cobandit.live.evaluators.Failure
     """
     if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
         raise CobanditError(
-            f"{source} gave {shorten(given)}: a mapping of column names to numbers is needed, "
+            f"{source} gave {quote_value(given)}: a mapping of column names to numbers is needed, "
             'such as {"correct": 1, "tokens": 57}'
         )
     row = {}
@@ -125,12 +134,12 @@ if there is none, raise cobandit.live.evaluators.Failure
             row[name] = math.nan
         if not math.isfinite(row[name]):
             raise CobanditError(
-                f"{source} gave {shorten(value)} for {name!r}: a finite number is needed; if there is none, "
-                f"raise cobandit.live.evaluators.Failure"
+                f"{source} gave {quote_value(value)} for {name!r}: a finite number is needed; if there is "
+                "none, raise cobandit.live.evaluators.Failure"
             )
     return row
 
 
-def shorten(value: Any) -> str:
+def quote_value(value: Any) -> str:
     """Show a value in a message, its middle cut if it is long."""
     return ellipsize(repr(value), 80)

@@ -19,11 +19,11 @@ from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_v
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.configurations import Columns
-from cobandit.live.evaluators.base import WHERE, EvaluatorOptions, Row
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS, EvaluatorOptions, Row
 from cobandit.live.evaluators.rows import read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
 
-KINDS = ("exact", "contains", "regex", "number")
+SCORERS = ("exact", "contains", "regex", "number")
 
 # a minus right after a word, a number or a bracket is that of a subtraction
 _NUMBER = re.compile(
@@ -64,7 +64,7 @@ class ScorerOptions(EvaluatorOptions):
     """
 
     scorer: str = Field(
-        pattern=rf"^({'|'.join(KINDS)}|[^:\s]+:[^:\s]+)$",
+        pattern=rf"^({'|'.join(SCORERS)}|[^:\s]+:[^:\s]+)$",
         description="choose exact, contains, regex or number, or name a function as module:function",
     )
     answer: str = Field("answer", description="name the column that holds the right answer of an instance")
@@ -85,7 +85,7 @@ class ScorerOptions(EvaluatorOptions):
     @cached_property
     def function(self) -> Callable[[str, str], Any] | None:
         """The function that scores, if the scorer is one."""
-        return None if self.scorer in KINDS else load_function(self.scorer, "text", "answer")
+        return None if self.scorer in SCORERS else load_function(self.scorer, "text", "answer")
 
     def usable(self, answer: str) -> bool:
         """Whether a text could be right at all, given the right answer."""
@@ -154,7 +154,7 @@ and {{ }} for other braces
 
 
 #: Settings of a configuration that go into the request as they are.
-SETTINGS = (
+REQUEST_SETTINGS = (
     *("model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop"),
     *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
 )
@@ -230,7 +230,7 @@ class OpenAIOptions(ScorerOptions):
                 if (name in configuration) == (name in columns):
                     problem = f"{{{name}}} has to be either a setting or a column of the instances"
                     raise_fault(where, problem, suggest(name, {*configuration, *columns}))
-            useful = {*SETTINGS, *WHERE, *self.body, *names[prompt]}
+            useful = {*REQUEST_SETTINGS, *ADDRESS_SETTINGS, *self.body, *names[prompt]}
             useful |= {"prompt"} if prompt else set()
             for setting in configuration:
                 if setting not in useful:
@@ -247,9 +247,12 @@ class OpenAIOptions(ScorerOptions):
 
     def request(self, configuration: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
         """Make the body of a request; what is None is left out."""
-        body, values = self.body, {**columns, **configuration}
-        taken = {name: value for name, value in configuration.items() if name in SETTINGS or name in body}
-        request = {name: value for name, value in {**body, **taken}.items() if value is not None}
+        known = {*REQUEST_SETTINGS, *self.body}
+        settings = {name: value for name, value in configuration.items() if name in known}
+        fields = {**self.body, **settings}
+        request = {name: value for name, value in fields.items() if value is not None}
+
         turns = self.prompt[self._choose(configuration)]
+        values = {**columns, **configuration}
         messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
         return request | {"messages": messages}

@@ -19,7 +19,7 @@ from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
 
 
-class Scheduler:
+class Dispatcher:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
     A failure that was billed is told, so that its cost is charged at once, and is evaluated when the policy
