@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import inf
@@ -11,33 +10,33 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from cobandit._text import suggest
-from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.configurations import TABLE_COLUMNS, WRITE, Configurations, Instances
+from cobandit.live.configurations import WRITE, Configurations
 from cobandit.live.evaluators.base import ADDRESS_SETTINGS
 from cobandit.live.evaluators.registry import find_evaluator
 from cobandit.live.headers import compare_nested
-from cobandit.live.plan_fields import COSTS, RACE, SHARE_UNIT, Named, Stop
+from cobandit.live.instances import Instances
+from cobandit.live.plan_checks import check_together
+from cobandit.live.plan_fields import COSTS, RACE, Named, Stop
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.safe_reading import Fields, check_fields
 
-#: What may change when a run is continued: nothing that was told depends on it.
+#: Fields that may change when a run is continued: no result depends on them.
 CHANGEABLE = frozenset(
     {"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers", "equal_scores"}
 )
 
 
-#: Options of an evaluator that may change while there is only the pilot, whose answers are then scored again.
+#: Options of an evaluator that may change during the pilot, whose answers are then scored again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: What may also change while there is only the pilot, and later where instances are evaluated once.
+#: Fields that may also change during the pilot, and later where instances are evaluated once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
 class Plan(Fields):
-    """What a run does; make it with `check_plan`.
+    """The plan of a run; make it with `check_plan`.
 
     Parameters
     ----------
@@ -142,14 +141,19 @@ class Plan(Fields):
 
     @property
     def cluster(self) -> list[str] | None:
-        """Of each instance, in the order in which they are evaluated; None where each stands for itself."""
+        """Clusters of the instances in their order; None where each instance stands for itself."""
         if self.instances.cluster is None:
             return None
         return [self.instances.find_cluster(name) for name in self.order]
 
+    @property
+    def measured(self) -> set[str]:
+        """Columns that an evaluation has to give."""
+        return {self.cost.column, *(objective.column for objective in self.objectives)}
+
     @cached_property
     def strategy(self) -> Spec:
-        """Class of the method, and its options with when it stops."""
+        """Class of the method with its options, those of its stop included."""
         stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
@@ -160,7 +164,7 @@ class Plan(Fields):
 
     @cached_property
     def largest_costs(self) -> list[float] | None:
-        """The most that one evaluation of each configuration may cost, if that is known."""
+        """Largest cost of an evaluation of each configuration, where it is known."""
         if self.largest_cost is None:
             return None
         if isinstance(self.largest_cost, str):
@@ -186,78 +190,17 @@ class Plan(Fields):
         return evaluate
 
     @model_validator(mode="after")
-    def _agree(self) -> Plan:
-        n, method = len(self.order), self.method.name
-        measured = {self.cost.column, *(objective.column for objective in self.objectives)}
-        cluster = self.instances.cluster
-        columns = [
-            *self.settings,
-            *TABLE_COLUMNS,
-            *measured,
-            *([] if cluster is None else [cluster]),
-        ]  # of the table
-        if twice := [name for name, n in Counter(columns).items() if n > 1]:
-            others = f"settings, what is measured, a cluster, and always {', '.join(TABLE_COLUMNS)}"
-            raise_fault(
-                None, f"two columns of the table are {twice[0]!r} ({others})", "call one of them otherwise"
-            )
-        ends = self.stop is not None and method == RACE
-        if not ends and (self.budget is None or self.stop is not None):
-            remedy = (
-                f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02, error: 0.05}}"
-            )
-            raise_fault(None, f"{method} cannot end as the plan says", remedy)
-        if cluster is not None and method != RACE:
-            raise_fault(None, f"{method} does not count clusters", f"leave out cluster, or take {RACE}")
-        if self.budget is not None and self.unit not in (SHARE_UNIT, self.cost.unit):
-            remedy = f"write {SHARE_UNIT}, or {self.cost.unit}"
-            raise_fault(None, f"the budget's unit {self.unit!r} is not that of the cost", remedy)
-        room = n * min(1, self.budget if self.budget and self.unit == SHARE_UNIT else 1)
-        if self.pilot > room:
-            problem = f"the pilot takes {self.pilot} instances, and the plan has {n}, its budget {room:.3g}"
-            raise_fault(None, problem, "make the pilot smaller, or the budget larger")
-        if self.budget is not None and self.unit == SHARE_UNIT and self.budget > 1:
-            problem = f"a budget of {self.budget:g} is more than evaluating everything costs"
-            raise_fault(None, problem, f"give a share up to 1, or an amount with unit: {self.cost.unit}")
-        leaves_out = self.failures == "leave-out"
-        if (leaves_out or self.reuse is not None) and not self.is_once:
-            problem = f"{method} may evaluate an instance again, so none can be taken over or left out"
-            remedy = "start without a table and with failures: zero, or evaluate once, as CoPSIOnce does"
-            raise_fault(None, problem, remedy)
-        if leaves_out and self.method.options.get("confidence") is not None:
-            problem = f"{method} with a confidence can leave no instance out"
-            raise_fault(None, problem, "take failures: zero, or no confidence")
-        if self.strategy.given.get("certified"):
-            if self.strategy.given.get("front") != "objectives":
-                problem = "a certified race compares declared costs, and a pilot does not declare them"
-                raise_fault(None, problem, "write stop: {front: objectives, ...}, or leave out certified")
-            if leaves_out:
-                problem = "a certified race can leave no instance out"
-                raise_fault(None, problem, "take failures: zero, or a race that is not certified")
-            if self.ordered:
-                problem = "a certified race needs the instances in a random order"
-                raise_fault(None, problem, "leave out ordered, or certified")
-        try:
-            positive = all(0 < cost < inf for cost in self.largest_costs or [])
-        except (KeyError, TypeError, ValueError):
-            positive = False
-        if not positive:
-            problem = f"largest_cost is {self.largest_cost!r}, not a positive number for each configuration"
-            remedy = suggest(str(self.largest_cost), self.settings, "give a number, or a setting that is one")
-            raise_fault(None, problem, remedy)
-        costs = self.largest_costs or [1e9] * len(self.names)  # above any smallest cost
-        try:  # only the class knows whether its options are right
-            self.make_policy(costs, (min(costs), max(costs)), budget=1e6 * sum(costs))
-        except CobanditError as error:
-            raise_fault(None, f"{method}: {error}", "correct its options")
+    def _check_together(self) -> Plan:
+        check_together(self)
         return self
 
     def make_policy(
         self, costs: Sequence[float], cost_range: tuple[float, float], budget: float | None
     ) -> AskTell:
-        """Make a fresh policy from what a pilot found; costs and budget are in the unit of the cost."""
+        """Make a fresh policy from the costs that a pilot measured; the budget is in their unit."""
         largest = self.largest_costs
-        low, high = min(cost_range[0], *costs), max(cost_range[1], *(largest or costs))
+        low = min(cost_range[0], *costs)
+        high = max(cost_range[1], *(largest or costs))
         return self.strategy.make(
             rho=(budget or 0.0) / sum(costs),
             costs=costs,
@@ -278,7 +221,7 @@ class Plan(Fields):
         but: Collection[str] = CHANGEABLE,
         free: Collection[str] = (),
     ) -> list[str]:
-        """Say in what this plan is another than one that was written, as `model_dump` has it.
+        """List the differences between this plan and one that was written, as `model_dump` has it.
 
         Fields in ``but`` are not compared, nor options of the evaluator in ``free``.
 
@@ -306,7 +249,7 @@ class Plan(Fields):
 
 
 def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
-    """Make a plan of its fields, or raise one error that lists what is wrong with them.
+    """Make a plan from its fields, or raise one error that lists all faults.
 
     Parameters
     ----------
@@ -327,6 +270,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     """
     plan = check_fields(Plan, content, source, {"folder": folder})
     if plan.evaluate is not None:
-        kind, where = find_evaluator(plan.evaluate.name), f"{source}, field 'evaluate.{plan.evaluate.name}'"
+        kind = find_evaluator(plan.evaluate.name)
+        where = f"{source}, field 'evaluate.{plan.evaluate.name}'"
         check_fields(kind.options, plan.evaluate.options, where)
     return plan

@@ -161,7 +161,7 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
         fault = error.faults[0]
         problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem  # of a file it names
         return replace(fault, file=where, problem=problem)
-    return Fault(where, _word(detail), remedy)
+    return Fault(where, _word(detail), remedy, code=detail["type"])
 
 
 def _word(detail: dict[str, Any]) -> str:

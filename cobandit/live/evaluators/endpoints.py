@@ -31,7 +31,6 @@ from pydantic import HttpUrl, ValidationError
 
 from cobandit._text import ellipsize, suggest
 from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.configurations import Columns
 from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
 from cobandit.live.evaluators.base import ADDRESS_SETTINGS, Context, Failure, Row, judge_status
 from cobandit.live.evaluators.registry import evaluator
@@ -44,6 +43,7 @@ from cobandit.live.evaluators.rows import (
 )
 from cobandit.live.evaluators.texts import OpenAIOptions
 from cobandit.live.evaluators.user_code import describe_error
+from cobandit.live.instances import Columns
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.usage import Usage
 

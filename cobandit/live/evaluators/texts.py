@@ -18,10 +18,10 @@ from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_v
 
 from cobandit._text import suggest
 from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.configurations import Columns
 from cobandit.live.evaluators.base import ADDRESS_SETTINGS, EvaluatorOptions, Row
 from cobandit.live.evaluators.rows import read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
+from cobandit.live.instances import Columns
 
 SCORERS = ("exact", "contains", "regex", "number")
 
