@@ -1,7 +1,7 @@
 """What a table says about a choice: the configurations worth keeping, and what would settle the rest."""
 
-from cobandit.advice.doctor import Finding as Finding
 from cobandit.advice.doctor import doctor as doctor
+from cobandit.advice.findings import Finding as Finding
 from cobandit.advice.recommendation import Recommendation as Recommendation
 from cobandit.advice.recommendation import recommend as recommend
 from cobandit.advice.rivals import find_rivals as find_rivals

@@ -188,14 +188,15 @@ class Recommendation:
         import matplotlib.pyplot as plt
 
         from cobandit import figures
-        from cobandit.advice.words import describe, write_table
+        from cobandit.advice.answer import describe_answer
+        from cobandit.advice.answer_table import write_answer_table
 
-        headline, *lines = describe(self)
+        headline, *lines = describe_answer(self)
         figure = self.plot()
         picture = figures.described(figures.panels(figure), headline)
         plt.close(figure)
         members = self.arms.loc[self.front.index]
-        front = write_table(self, members, step_intervals=False).rename_axis(index=None)
+        front = write_answer_table(self, members, step_intervals=False).rename_axis(index=None)
         return as_html(headline, front, lines, picture)
 
     def __repr__(self) -> str:
@@ -204,9 +205,9 @@ class Recommendation:
 
     def __str__(self) -> str:
         """What was found in words, a paragraph each."""
-        from cobandit.advice.words import describe
+        from cobandit.advice.answer import describe_answer
 
-        return "\n".join(describe(self))
+        return "\n".join(describe_answer(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON; what no number of evaluations settles is None.

@@ -60,7 +60,6 @@ class SplitComparison:
         """
         gone = [name for name in self.front if name not in self.judged_front]
         come = [name for name in self.judged_front if name not in self.front]
-        low, high = self.cost_ratios
         differ = []
         if self.best != self.judged_best:
             differ.append(
@@ -75,12 +74,16 @@ class SplitComparison:
             f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the evaluation split, "
             "which judge replays, name the same most efficient configuration and the same Pareto set."
         )
-        return [
-            " ".join(differ) or same,
+        return [" ".join(differ) or same, f"{self.describe_profiling()}."]
+
+    def describe_profiling(self) -> str:
+        """Compare the costs of the profiling split with those of evaluation, without a full stop."""
+        low, high = self.cost_ratios
+        return (
             f"The mean costs of the profiling split of {self.n_instances - self.n_evaluation:,} instances, "
             f"which methods are told, are {low:.2f} to {high:.2f} times those of evaluation; at these "
-            f"{self.told_best} would be the most efficient.",
-        ]
+            f"{self.told_best} would be the most efficient"
+        )
 
 
 def compare_splits(table: EvaluationTable) -> SplitComparison:

@@ -84,7 +84,7 @@ def doctor(
     out = console()
     print_lines(out, *repr(data).splitlines())
     for finding in findings:
-        print_lines(out, f"{finding.name}: {finding.found}.", f"  -> {finding.todo}.")
+        print_lines(out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}.")
     if not findings:
         out.print("nothing to notice", style="green")
 
@@ -294,7 +294,7 @@ def print_advice(
 
     With the ``source`` that a user named, the last line shows what else the command answers about it.
     """
-    from cobandit.advice.words import answer
+    from cobandit.advice.answer import answer
 
     texts = answer(advice, ratio)
     print_lines(out, texts.headline, *texts.warnings)
@@ -314,7 +314,8 @@ def print_advice(
 
 def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
-    from cobandit.advice.words import STEP, TIMES, front_first, percent, worth_showing, write_table
+    from cobandit.advice.answer_table import STEP, TIMES, front_first, worth_showing, write_answer_table
+    from cobandit.advice.words import percent
 
     likely = worth_showing(advice)
     shown = front_first(advice) if everything else likely.head(SHOWN)
@@ -327,7 +328,7 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
         (False, False, True),
         (False, False, False),
     ):
-        texts = write_table(
+        texts = write_answer_table(
             advice, shown, with_intervals, step_intervals=False, measured=with_measured
         ).rename(columns={TIMES: ""})
         if not with_steps:

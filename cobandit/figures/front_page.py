@@ -88,7 +88,8 @@ def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | 
             "Install them with: pip install 'cobandit[html]'"
         ) from error
 
-    from cobandit.advice.words import answer, front_first, write_table
+    from cobandit.advice.answer import answer
+    from cobandit.advice.answer_table import front_first, write_answer_table
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -96,7 +97,7 @@ def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | 
     page = environment.get_template("front_page.html.j2").render(
         advice=advice,
         answer=answer(advice),
-        table=write_table(advice, front_first(advice)),
+        table=write_answer_table(advice, front_first(advice)),
         run=run,
         runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         sortable=SORTABLE.read_text(encoding="utf-8"),

@@ -64,14 +64,14 @@ def _draw_front(progress: Progress) -> str:
 
     from cobandit import figures
     from cobandit.advice import recommend
-    from cobandit.advice.words import describe
+    from cobandit.advice.answer import describe_answer
 
     try:
         table = tabulate_evaluations(progress)
     except CobanditError:
         return ""
     advice = recommend(table, returned=progress.front or None, **progress.question)
-    headline, *_ = describe(advice)
+    headline, *_ = describe_answer(advice)
     figure = advice.plot()
     picture = figures.described(figures.panels(figure), headline)
     plt.close(figure)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobandit._text import amount
+from cobandit.advice.answer import describe_answer
+from cobandit.advice.answer_table import worth_showing, write_answer_table
 from cobandit.advice.recommendation import Recommendation
-from cobandit.advice.words import describe, worth_showing, write_table
 from cobandit.figures import described
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables import EvaluationTable
@@ -90,7 +91,7 @@ def write_report(
         manifest=manifest,
         table=table,
         advice=advice,
-        said=describe(advice),
+        said=describe_answer(advice),
         notice=notice,
         sections=sections,
         chapters=chapters,
@@ -111,7 +112,7 @@ def _html(frame: pd.DataFrame) -> str:
 
 
 def _arms(advice: Recommendation) -> str:
-    texts = write_table(advice, worth_showing(advice))
+    texts = write_answer_table(advice, worth_showing(advice))
     return _html(texts.rename_axis(index="configuration").reset_index())
 
 

@@ -13,9 +13,10 @@ from support import shapes
 from support.commands import call
 
 import cobandit as cb
+from cobandit.advice.answer import answer
+from cobandit.advice.answer_table import describe_steps, standings, worth_besides, worth_showing
 from cobandit.advice.choice import read_wishes
 from cobandit.advice.rivals import find_rivals
-from cobandit.advice.words import answer, describe_steps, standings, worth_besides, worth_showing
 
 SHAPES = {
     "leaderboard": shapes.make_leaderboard,

@@ -10,8 +10,8 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice import doctor
+from cobandit.advice.answer import describe_answer
 from cobandit.advice.next_evaluations import plan_next
-from cobandit.advice.words import describe
 from cobandit.errors import CobanditError, TableError
 from cobandit.stats.likeness import find_likeness
 from cobandit.stats.pairwise import Paired
@@ -93,7 +93,7 @@ def test_everything_that_is_sure_counts_clusters():
     assert not counted.arms["front_settled"]["arm0"] and counted.choice.sure is None
     width = counted.arms["accuracy_high"] - counted.arms["accuracy_low"]
     assert (width > 2 * (naive.arms["accuracy_high"] - naive.arms["accuracy_low"])).all()
-    assert counted.cluster == "passage" and any("passage" in line for line in describe(counted))
+    assert counted.cluster == "passage" and any("passage" in line for line in describe_answer(counted))
     assert naive.arms["accuracy"].equals(counted.arms["accuracy"])
 
 
@@ -163,7 +163,7 @@ def test_likeness_is_noticed_with_what_to_do():
     frame = passages(np.random.default_rng(9)).assign(half=lambda f: f["instance"] < "q0200")
     table = table_of(frame)
     (finding,) = [each for each in doctor(table) if each.name == "clusters"]
-    assert finding.number > 0.8 and "cluster='passage'" in finding.todo
+    assert finding.number > 0.8 and "cluster='passage'" in finding.remedy
     assert not [each for each in doctor(table.cluster_by("passage")) if each.name == "clusters"]
     (found,) = find_likeness(table)
     assert (found.column, found.n_clusters) == ("passage", 40) and 40 <= found.as_many < 60

@@ -83,10 +83,12 @@ def test_doctor_and_recommend_name_who_was_cut_off(tmp_path):
     cached = [{"cached": True}] * 30 + [{}] * 10
     write(tmp_path / "r.json", {"large": cut, "small": cached, "tiny": [{}] * 40})
     imported = import_logs("promptfoo", [tmp_path / "r.json"], tmp_path / "r.parquet", latency="none")
-    found = {finding.found.partition(":")[0]: finding for finding in doctor(imported.table)}
-    assert found["Answers cut off"].number == 16 and "16 of large" in found["Answers cut off"].found
+    found = {finding.problem.partition(":")[0]: finding for finding in doctor(imported.table)}
+    assert found["Answers cut off"].number == 16 and "16 of large" in found["Answers cut off"].problem
     (unmeasured,) = [finding for name, finding in found.items() if name.startswith("Cost not measured")]
-    assert unmeasured.number == 30 and "30 of small" in unmeasured.found and "tiny" not in unmeasured.found
+    assert (
+        unmeasured.number == 30 and "30 of small" in unmeasured.problem and "tiny" not in unmeasured.problem
+    )
     said = str(cb.recommend(imported.table))
     assert "answers cut off, 16 of large" in said
     assert "answers cut off: 16 of 40 evaluations of large" in (tmp_path / "r.yml").read_text()
@@ -105,7 +107,7 @@ def test_a_mass_at_the_best_end_of_a_column_is_noticed():
     objectives = {"accuracy": "ok", "speed": ("seconds", "negate-minmax")}
     table = cb.EvaluationTable.from_frame(frame, objectives=objectives)
     (finding,) = [each for each in doctor(table) if each.name == "best_end"]
-    assert finding.number == pytest.approx(0.4) and "40 % of b" in finding.found
+    assert finding.number == pytest.approx(0.4) and "40 % of b" in finding.problem
     frame["seconds"] += 1.5 * rng.random(len(frame))
     assert not [
         each

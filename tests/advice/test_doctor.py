@@ -12,7 +12,7 @@ from support.drawn import table_of
 
 import cobandit as cb
 from cobandit.advice import Finding, doctor
-from cobandit.advice.words import describe
+from cobandit.advice.answer import describe_answer
 from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.columns import profiling_mask
@@ -54,8 +54,8 @@ def test_constant_configurations(clean):
     scores[2] = 0
     (finding,) = found(table_of(scores, costs, profiling=30), "constant")
     assert finding.number == 1
-    assert finding.found == "accuracy is 0 on every instance for 1 of 6 configurations: arm2"
-    assert "broken prompt, parser or scorer" in finding.todo
+    assert finding.problem == "accuracy is 0 on every instance for 1 of 6 configurations: arm2"
+    assert "broken prompt, parser or scorer" in finding.remedy
 
 
 def test_duplicated_configurations(clean):
@@ -63,7 +63,7 @@ def test_duplicated_configurations(clean):
     scores[5], costs[5] = scores[1], costs[1]
     scores[4], costs[4] = scores[1], costs[1]
     (finding,) = found(table_of(scores, costs, profiling=30), "duplicates")
-    assert finding.number == 2 and finding.found.endswith("for arm1, arm4 and arm5")
+    assert finding.number == 2 and finding.problem.endswith("for arm1, arm4 and arm5")
 
 
 def test_alike_in_scores_alone_is_no_duplicate(clean):
@@ -79,7 +79,7 @@ def test_instances_that_all_get_right_or_wrong(clean):
     same = (scores == scores[0]).all(axis=0)
     right, wrong = (same & (scores[0] == 1)).sum(), (same & (scores[0] == 0)).sum()
     assert finding.number == pytest.approx(same.mean()) and right >= 30 and wrong >= 24
-    assert f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell" in finding.found
+    assert f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell" in finding.problem
 
 
 def test_one_evaluation_that_makes_the_cost(clean):
@@ -88,7 +88,8 @@ def test_one_evaluation_that_makes_the_cost(clean):
     (finding,) = found(table_of(scores, costs, profiling=30), "outlier")
     assert finding.number == pytest.approx(costs[3, 17] / costs[3].sum())
     assert (
-        "of the cost of arm3" in finding.found and "USD on instance q0017, where the median" in finding.found
+        "of the cost of arm3" in finding.problem
+        and "USD on instance q0017, where the median" in finding.problem
     )
 
 
@@ -97,7 +98,7 @@ def test_a_heavy_tail_of_costs(clean):
     costs[2] = np.random.default_rng(3).pareto(1.1, 120) + 1
     (finding,) = found(table_of(scores, costs, profiling=30), "tail", alone=False)
     half = (np.cumsum(np.sort(costs[2])[::-1]) < costs[2].sum() / 2).sum() + 1
-    assert finding.number >= 0.5 and f"Of arm2, {half} of 120 evaluations carry half" in finding.found
+    assert finding.number >= 0.5 and f"Of arm2, {half} of 120 evaluations carry half" in finding.problem
 
 
 @pytest.mark.slow
@@ -107,7 +108,7 @@ def test_two_objectives_that_are_one(clean):
         0.2 + 0.6 * scores.mean(axis=1)[:, None] + np.random.default_rng(6).normal(0, 0.01, (6, 120)), 0, 1
     )
     (finding,) = found(two_objectives(scores, costs, speed), "same")
-    assert finding.number == 1 and finding.found.startswith(
+    assert finding.number == 1 and finding.problem.startswith(
         "accuracy and speed order the configurations alike"
     )
 
@@ -117,8 +118,8 @@ def test_an_objective_that_is_cost(clean):
     scores, costs = clean
     speed = np.clip(1 - costs / 10, 0, 1)
     (finding,) = found(two_objectives(scores, costs, speed), "same")
-    assert finding.found.startswith("speed and low cost")
-    assert finding.todo.startswith("Leave it out: the cost is compared anyway")
+    assert finding.problem.startswith("speed and low cost")
+    assert finding.remedy.startswith("Leave it out: the cost is compared anyway")
 
 
 @pytest.mark.parametrize("held", [0.1, 512.0])
@@ -134,9 +135,9 @@ def test_too_few_instances():
     scores, costs = sound(np.random.default_rng(8), n=12)
     scores[:] = np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
     (finding,) = found(table_of(scores, costs, profiling=4), "few", alone=False)
-    assert finding.number > 12 and "shared instances; there are 12" in finding.found
+    assert finding.number > 12 and "shared instances; there are 12" in finding.problem
     order = np.argsort(-scores.mean(axis=1), kind="stable")
-    assert f"accuracy, arm{order[0]} (" in finding.found and f"middle, arm{order[3]} (" in finding.found
+    assert f"accuracy, arm{order[0]} (" in finding.problem and f"middle, arm{order[3]} (" in finding.problem
 
 
 def test_the_number_of_instances_is_that_of_the_power_of_the_test():
@@ -158,7 +159,7 @@ def test_evaluations_that_are_missing_where_it_is_hard(clean):
     gone = (rows["config"] == "arm3") & rows["instance"].isin([f"q{s:04d}" for s in range(38)])
     (finding,) = found(EvaluationTable.from_records(rows[~gone], whole.card), "missing")
     assert finding.number < -0.2
-    assert finding.found.startswith("arm3 is missing on 38 of 120 instances, where the others' mean")
+    assert finding.problem.startswith("arm3 is missing on 38 of 120 instances, where the others' mean")
     at_random = (rows["config"] == "arm3") & (np.random.default_rng(0).random(len(rows)) < 0.3)
     names = {f.name for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))}
     assert "missing" not in names
@@ -171,7 +172,7 @@ def test_configurations_that_share_no_instance(clean):
     kept = ~rows["config"].isin(["arm0", "arm3"]) | ((place < 60) == (rows["config"] == "arm0"))
     table = EvaluationTable.from_frame(rows[kept], cost="cost", objectives=["accuracy"], profiling=30)
     (finding,) = found(table, "disjoint", alone=False)
-    assert finding.number == 1 and "no instance: 1, such as arm0 and arm3;" in finding.found
+    assert finding.number == 1 and "no instance: 1, such as arm0 and arm3;" in finding.problem
     overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
     table = EvaluationTable.from_frame(rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30)
     assert "disjoint" not in {each.name for each in doctor(table)}
@@ -181,8 +182,8 @@ def test_a_profiling_split_that_misleads(clean):
     scores, costs = clean
     costs[0] *= np.where(profiling_mask(120, 30, 0), 0.01, 1.0)
     (finding,) = found(table_of(scores, costs, profiling=30), "profiling", alone=False)
-    assert finding.number == pytest.approx(100, rel=0.1) and "arm0 would be the most eff" in finding.found
-    assert finding.todo == "Take another seed of the split, or more profiling instances"
+    assert finding.number == pytest.approx(100, rel=0.1) and "arm0 would be the most eff" in finding.problem
+    assert finding.remedy == "Take another seed of the split, or more profiling instances"
 
 
 @pytest.mark.slow
@@ -232,8 +233,8 @@ def test_long_names_are_cut_and_findings_are_plain_values(clean):
     rows = table.rows.drop(columns="split")
     rows["config"] = rows["config"].astype(str) + "l" + "o" * 100_000 + "ng"
     frame = pd.DataFrame(doctor(EvaluationTable.from_records(rows, table.card)))
-    assert frame.columns.tolist() == ["name", "number", "found", "todo"]
-    assert frame["found"].str.len().max() < 400 and frame["found"].str.contains("arm2loo").any()
+    assert frame.columns.tolist() == ["name", "number", "problem", "remedy"]
+    assert frame["problem"].str.len().max() < 400 and frame["problem"].str.contains("arm2loo").any()
 
 
 def test_costs_that_an_import_made_up(clean, tmp_path):
@@ -249,10 +250,12 @@ def test_costs_that_an_import_made_up(clean, tmp_path):
     smallest = np.median(costs[costs > 0]) / 1000
     said = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
     assert (
-        finding.number == 30 and finding.found.startswith(said) and made.table.card.smallest_cost == smallest
+        finding.number == 30
+        and finding.problem.startswith(said)
+        and made.table.card.smallest_cost == smallest
     )
     advice = cb.recommend(cb.read(made.records), replications=20)
-    assert advice.free == 30 and any(line.startswith(said) for line in describe(advice))
+    assert advice.free == 30 and any(line.startswith(said) for line in describe_answer(advice))
     kept = made.table.configs[1:]
     assert made.table.subset(f"config in {list(kept)}").n_free == 0
 
@@ -268,5 +271,5 @@ def test_one_cause_is_one_finding():
     (finding,) = [each for each in doctor(table) if each.name == "missing"]
 
     assert finding.number < -0.5
-    assert sum(f"config{number}" in finding.found for number in range(5)) >= 3
-    assert "and 1 more" in finding.found
+    assert sum(f"config{number}" in finding.problem for number in range(5)) >= 3
+    assert "and 1 more" in finding.problem

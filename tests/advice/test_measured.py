@@ -8,7 +8,7 @@ import pytest
 from support.commands import call
 
 import cobandit as cb
-from cobandit.advice.words import write_table
+from cobandit.advice.answer_table import write_answer_table
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_leaving_a_configuration_out_changes_no_measured_value(timed):
 
 def test_every_answer_shows_the_measured_column(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
-    shown = write_table(cb.recommend(timed, replications=20), cb.recommend(timed, replications=20).arms)
+    shown = write_answer_table(
+        cb.recommend(timed, replications=20), cb.recommend(timed, replications=20).arms
+    )
     assert shown["seconds p50/p95"].to_dict() == {"quick": "20.5/38", "slow": "205/380"}
 
     text = call("recommend", tmp_path / "timed.parquet", columns=140).stdout

@@ -12,8 +12,9 @@ from support.drawn import COSTS, MEANS, drawn
 
 import cobandit as cb
 from cobandit.advice import doctor
+from cobandit.advice.answer import answer
+from cobandit.advice.answer_table import describe_steps
 from cobandit.advice.missing import find_dependence
-from cobandit.advice.words import answer, describe_steps
 from cobandit.stats.pairwise import Paired
 
 

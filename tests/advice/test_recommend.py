@@ -12,7 +12,7 @@ from support.drawn import COSTS, MEANS, NEAR_TIES, drawn, with_holes
 
 import cobandit as cb
 from cobandit.advice import doctor
-from cobandit.advice.words import answer
+from cobandit.advice.answer import answer
 from cobandit.errors import CobanditError
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means

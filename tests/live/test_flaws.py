@@ -73,7 +73,7 @@ def test_configuration_that_loses_by_flaws_is_named_with_the_remedy(tmp_path, ki
     shown = " ".join(call("show", tmp_path / "run", columns=200).output.split())
     assert str(loser) in shown and counted in shown
     findings = doctor(cb.read(done.table))
-    assert any(f"{n[counted]} of {good}" in finding.found for finding in findings)
+    assert any(f"{n[counted]} of {good}" in finding.problem for finding in findings)
 
 
 def test_configuration_that_would_lose_anyway_is_not_named(tmp_path):

@@ -44,7 +44,7 @@ SHOWS_ITSELF = {
     ("cobandit.advice.recommendation", "cobandit.figures"),
     ("cobandit.live.folder", "cobandit.figures"),
     ("cobandit.live.folder", "cobandit.advice"),
-    ("cobandit.live.folder", "cobandit.advice.words"),
+    ("cobandit.live.folder", "cobandit.advice.answer"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.drawn import table_of
 
 import cobandit as cb
-from cobandit.advice.words import STEP, write_table
+from cobandit.advice.answer_table import STEP, write_answer_table
 from cobandit.stats.intervals import mean_intervals, step_interval
 from cobandit.stats.limits import finite_mean_limits, mean_limits
 from cobandit.stats.pairwise import Paired
@@ -86,11 +86,11 @@ def test_about_a_benchmark_that_is_evaluated_nothing_is_uncertain(binary):
     steps = advice.front.iloc[1:]
     assert steps["more_accuracy_low"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
     assert steps["more_accuracy_high"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
-    written = write_table(advice, advice.arms)
+    written = write_answer_table(advice, advice.arms)
     assert written["accuracy"].str.fullmatch(r"\d\.\d{3}").all()
     assert not written[STEP].str.contains(" to ").any()
     beyond = cb.recommend(table, replications=2)
-    assert write_table(beyond, beyond.arms)["accuracy"].str.contains("–").all()
+    assert write_answer_table(beyond, beyond.arms)["accuracy"].str.contains("–").all()
 
 
 @pytest.mark.parametrize("binary", [True, False])

@@ -1,0 +1,76 @@
+"""Checks of costs: made up, made by a single evaluation, or of a heavy tail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from cobandit._text import amount, some_names
+from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.words import describe_free, percent
+from cobandit.stats.tails import estimate_tail
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: An outlier costs so many times what the next one costs.
+OUTLYING_TIMES = 5.0
+#: And is so large a share of its configuration's cost.
+OUTLYING_SHARE = 0.1
+#: Share of a mean cost that may not have been met, from which on it is reported.
+UNMET_SHARE = 0.5
+#: Where at most so few evaluations carry half of the mean cost.
+CARRIED_SHARE = 0.2
+
+
+def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find costs that are made up, since an evaluation cost nothing."""
+    smallest = table.card.smallest_cost
+    if smallest is not None and table.n_free:
+        free = pd.Series(table.free_evaluations, table.configs).sort_values(ascending=False, kind="stable")
+        named = some_names([f"{number:,} of {name}" for name, number in free[free > 0].items()])
+        yield Finding(
+            "free",
+            table.n_free,
+            f"{describe_free(table.n_free, len(rows), smallest, table.card.cost.unit)} ({named})",
+            "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
+            "take a cost that is never zero, such as tokens",
+        )
+
+
+def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find a single evaluation that makes the mean cost of its configuration."""
+    costs = rows.groupby("config", observed=True)["cost"]
+    first, second = costs.max(), costs.nlargest(2).groupby(level=0, observed=True).min()
+    share = (first / costs.sum())[first > OUTLYING_TIMES * second]
+    if share.max() > OUTLYING_SHARE:
+        config = str(share.idxmax())
+        (row,) = rows.loc[[costs.idxmax()[config]]].to_dict("records")
+        yield Finding(
+            "outlier",
+            share.max(),
+            f"One evaluation makes {percent(share.max())} of the cost of {name_configurations([config])}: "
+            f"{amount(row['cost'])} {table.card.cost.unit} on instance {row['instance']}, "
+            f"where the median is {amount(costs.median()[config])}",
+            "Look whether it is real: an answer that never ended, a retry loop or a wrong unit does that",
+        )
+
+
+def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find mean costs of which much may not have been met."""
+    by = rows.groupby("config", observed=True)["cost"]
+    estimated = [(config, len(costs), *estimate_tail(costs.to_numpy())) for config, costs in by]
+    tails = pd.DataFrame(estimated, columns=["config", "n", "carried", "unmet"])
+    heavy = tails[(tails["unmet"] >= UNMET_SHARE) & (tails["carried"] <= CARRIED_SHARE * tails["n"])]
+    for worst in heavy.nlargest(1, "unmet").to_dict("records"):
+        part = f"{percent(worst['unmet'])} of the" if worst["unmet"] < 1 else "nearly all of the"
+        yield Finding(
+            "tail",
+            worst["unmet"],
+            f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy tail "
+            f"({name_configurations(heavy['config'])}). Of {name_configurations([worst['config']])}, "
+            f"{worst['carried']} of {worst['n']} evaluations carry half of the mean cost, and {part} "
+            "true mean may lie in costs larger than any that was met",
+            "Evaluate these on more instances, or cap what one evaluation may cost, before comparing by cost",
+        )

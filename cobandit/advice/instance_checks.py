@@ -1,0 +1,137 @@
+"""Checks of instances: too few, missing where it matters, related, not shared, or split misleadingly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from cobandit._text import amount, some_names
+from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.missing import find_dependence
+from cobandit.advice.splits import compare_splits
+from cobandit.errors import CobanditError
+from cobandit.stats.likeness import find_likeness
+from cobandit.stats.paired_errors import replays_needed
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+
+def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find objectives in which the best configuration is not distinguished from the one in the middle."""
+    short = []
+    for name in table.objectives:
+        order = table.summary()[name].sort_values(ascending=False, kind="stable").index
+        best, middle = order[0], order[len(order) // 2]
+        shared = rows[rows["config"] == best].merge(rows[rows["config"] == middle], on="instance")
+        better = shared[f"{name}_x"]
+        worse = shared[f"{name}_y"]
+        if len(better) < 2 or better.mean() <= worse.mean():
+            continue
+        needed = _count_needed(better, worse, is_binary=bool(rows[name].isin([0, 1]).all()))
+        if needed > len(better):
+            place = "the other" if len(order) == 2 else "the one in the middle"
+            problem = (
+                f"To tell the best in {name}, {name_configurations([best])} ({better.mean():.3f}), from "
+                f"{place}, {name_configurations([middle])} ({worse.mean():.3f}), with a chance of 80 % takes "
+                f"{amount(needed)} shared instances; there are {len(better):,}"
+            )
+            short.append((needed, problem, f"{amount(needed)} in {name}"))
+
+    if short:
+        needed, problem, _ = max(short)
+        fewer = [text for other, _, text in short if other < needed]
+        if fewer:
+            problem += f" (it takes {some_names(fewer)})"
+        yield Finding(
+            "few", needed, problem, "Add instances, or compare fewer and more different configurations"
+        )
+
+
+def _count_needed(better: pd.Series[float], worse: pd.Series[float], is_binary: bool) -> float:
+    """Count the shared instances at which a paired test of level .05 has a power of .8."""
+    from scipy import stats  # half a second that an import of cobandit need not take
+
+    if is_binary:
+        wrong = [(scores == 0).mean() for scores in (better, worse, np.maximum(better, worse))]
+        return float(replays_needed(*wrong))
+    difference = better - worse
+    effect = difference.mean() / max(difference.std(), 1e-12)
+    return float(np.ceil(((stats.norm.isf(0.025) + stats.norm.isf(0.2)) / effect) ** 2))
+
+
+def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find evaluations that are missing where instances are harder, easier or dearer."""
+    cases = find_dependence(table)
+    if cases:
+        clearest = cases[0]
+        problem = clearest.found
+        others = [*dict.fromkeys(case.configuration for case in cases if case.configuration)][1:]
+        if others:
+            problem += f"; so it is, less clearly, for {name_configurations(others)}"
+        yield Finding(
+            "missing",
+            clearest.where_missing - clearest.where_there,
+            problem,
+            "Evaluate what is missing there before comparing: until then nothing is settled",
+        )
+
+
+def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find instances that have something in common, and are counted as independent."""
+    columns = find_likeness(table)
+    if columns:
+        most, *others = columns
+        problem = (
+            f"Instances of one {name_configurations([most.column])} are alike (correlation "
+            f"{most.correlation:.2f} in {most.measure}): {rows['instance'].nunique():,} of them, with "
+            f"{most.n_clusters:,} values, say as much about a mean as {most.as_many:,.0f} independent ones"
+        )
+        if others:
+            problem += f"; so are those of one {name_configurations(other.column for other in others)}"
+        yield Finding(
+            "clusters",
+            most.correlation,
+            problem,
+            f"Give --cluster {most.column} (in Python cluster={most.column!r}), or write it on the card: "
+            "what is settled then counts these values",
+        )
+
+
+def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find configurations that were never asked the same: they may differ by their instances alone."""
+    from scipy import sparse
+
+    # two that share none both lack instances, so that complete configurations need not be compared
+    incomplete = np.flatnonzero(table.n_instances < rows["instance"].nunique())
+    places = rows["config"].cat.codes, rows["instance"].cat.codes
+    present = sparse.csr_array((np.ones(len(rows)), places))[incomplete]
+    n_shared = (present @ present.T).toarray()
+    apart = np.argwhere(np.triu(n_shared == 0, 1))
+    if len(apart):
+        yield Finding(
+            "disjoint",
+            len(apart),
+            f"Pairs of configurations that share no instance: {len(apart)}, such as "
+            f"{name_configurations(table.configs[arm] for arm in incomplete[apart[0]])}; what they differ "
+            "in may be their instances",
+            "See whether instances have the same names everywhere, or evaluate on shared ones",
+        )
+
+
+def check_profiling(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find a profiling split that misleads."""
+    try:
+        splits = compare_splits(table)
+    except CobanditError:  # a configuration left a run early, and has no evaluation split to be held to
+        return
+    if splits.misled:
+        low, high = splits.cost_ratios
+        yield Finding(
+            "profiling",
+            max(high, 1 / low),
+            splits.describe_profiling(),
+            "Take another seed of the split, or more profiling instances",
+        )

@@ -1,0 +1,123 @@
+"""Checks of scores: constant, duplicated, alike, of one order with others, or massed at the best end."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from cobandit._text import amount, some_names
+from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.words import percent
+
+if TYPE_CHECKING:
+    from cobandit.tables import EvaluationTable
+
+#: A constant score means something from so many instances on.
+ENOUGH_SCORES = 10
+#: Share of instances on which all configurations score alike, from which on it is reported.
+ALIKE_SHARE = 0.2
+#: Rank correlation of two objectives from which on they are one thing.
+SAME_ORDER = 0.95
+#: Share of a configuration's values at the best end of a column from which on it is reported.
+MASS_AT_BEST = 0.1
+#: The cost, as something that is better when large.
+LOW_COST = "low cost"
+#: A share is unusual that is so many times the median of the configurations' shares.
+UNUSUAL = 5.0
+
+
+def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find configurations that score the same on every instance."""
+    for name in table.objectives:
+        by = rows.groupby("config", observed=True)[name].agg(["min", "max", "count"])
+        for value in (0, 1):
+            arms = by.index[(by["min"] == value) & (by["max"] == value) & (by["count"] >= ENOUGH_SCORES)]
+            if 0 < len(arms) < table.n_arms:
+                yield Finding(
+                    "constant",
+                    len(arms),
+                    f"{name} is {value} on every instance for {len(arms)} of {table.n_arms} configurations: "
+                    f"{name_configurations(arms)}",
+                    "Look at a few of their answers: a broken prompt, parser or scorer does that, or a task "
+                    "that is too hard or too easy for them",
+                )
+
+
+def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find configurations that are the same in everything that was measured."""
+    measured = rows[["instance", *table.objectives, "cost"]]
+    digests = pd.util.hash_pandas_object(measured, index=False).groupby(rows["config"], observed=True).sum()
+    twice = digests[digests.duplicated(keep=False)]
+    if len(twice):
+        groups = [name_configurations(group) for group in twice.groupby(twice, sort=False).groups.values()]
+        more = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
+        yield Finding(
+            "duplicates",
+            int(digests.duplicated().sum()),
+            f"Scores and costs are the same on every instance for {'; '.join(groups[:3])}{more}",
+            "One may have been logged twice under two names, or an option did nothing: keep one",
+        )
+
+
+def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find instances on which all configurations score alike: no comparison learns from them."""
+    for name in table.objectives:
+        by = rows.groupby("instance", observed=True)[name].agg(["min", "max", "count"])
+        # nothing follows from an instance that few configurations have
+        by = by[by["count"] >= max(3, table.n_arms / 2)]
+        same = by["min"][by["min"] == by["max"]]
+        if len(same) > ALIKE_SHARE * len(by):
+            yield Finding(
+                "alike",
+                len(same) / len(by),
+                f"On {percent(len(same) / len(by))} of the instances all configurations have the same {name} "
+                f"(all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}): {len(by) - len(same)} of "
+                f"{len(by)} tell configurations apart",
+                "Add instances that are neither trivial nor hopeless, and check the answer keys of those "
+                "that nobody gets right",
+            )
+
+
+def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find many values at the best end of a column, as where a refused request took no time."""
+    for objective in table.card.objectives:
+        if objective.transform == "none":
+            continue
+        column = table.evaluations[objective.column]
+        one, zero = table.limits[objective.name]
+        best = column.min() if one <= zero else column.max()
+        at_best = column == best
+        share = at_best.groupby(rows["config"], observed=True).mean()
+        many = share[(share >= MASS_AT_BEST) & (share > UNUSUAL * share.median())]
+        if len(many):
+            named = [f"{percent(part)} of {name}" for name, part in many.sort_values()[::-1].items()]
+            yield Finding(
+                "best_end",
+                float(many.max()),
+                f"{objective.column} is {amount(best)}, the best there is, on {some_names(named)}",
+                "Look at a few: what was refused or came from a cache is fast, and not good; leave such rows "
+                "out with --where",
+            )
+
+
+def check_same(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
+    """Find objectives that order the configurations alike, or as the cost does that they are not made of."""
+    if table.n_arms < 5:
+        return
+    made_of = {objective.name: objective.column for objective in table.card.objectives}
+    summary = table.summary()
+    columns = summary[list(table.objectives)].assign(**{LOW_COST: -summary["cost"]})
+    varied = [name for name, means in columns.items() if not np.allclose(means, means.iloc[0], atol=0)]
+    for first, second in combinations(varied, 2):
+        rank = columns[first].corr(columns[second], method="spearman")
+        is_made_of_cost = second == LOW_COST and made_of[str(first)] == table.card.cost.column
+        if rank < SAME_ORDER or is_made_of_cost:
+            continue
+        remedy = "Keep one of them: the paper's ratio counts both"
+        if second == LOW_COST:
+            remedy = "Leave it out: the cost is compared anyway, and the paper's ratio counts both"
+        problem = f"{first} and {second} order the configurations alike (rank correlation {rank:.2f})"
+        yield Finding("same", rank, problem, remedy)
