@@ -94,7 +94,7 @@ def read_wishes(
     return Wishes(**given) if any(given.values()) else None
 
 
-def choose(
+def choose_configuration(
     wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools, seed: int = 0
 ) -> Choice:
     r"""Choose by the means, and say how sure it is.

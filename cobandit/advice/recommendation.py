@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,17 +20,19 @@ from numpy.typing import ArrayLike
 
 from cobandit import _validation
 from cobandit._text import as_html
-from cobandit.advice.choice import Choice, choose, read_wishes
+from cobandit.advice.choice import Choice, choose_configuration, read_wishes
+from cobandit.advice.front_frames import (
+    RedrawnTables,
+    measured_columns,
+    tabulate_configurations,
+    tabulate_steps,
+    thin_out,
+)
 from cobandit.advice.missing import Dependence, find_dependence
 from cobandit.advice.next_evaluations import NextEvaluations, plan_next
 from cobandit.advice.questions import find_questions
-from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
-from cobandit.policies.cost_comparison import FRONTS, read_cost_tolerance
-from cobandit.policies.pareto_race import Calls, Standing
-from cobandit.problem import hypervolume
-from cobandit.stats.evaluations import Bools, Floats
-from cobandit.stats.intervals import mean_intervals, step_interval
+from cobandit.policies.cost_comparison import FRONTS
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means
 from cobandit.stats.simultaneous import find_levels
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 #: Redrawn tables behind shares and intervals, by default.
 REDRAWS = 1000
-#: Percentiles of a measured column that stand beside the score that is made of it.
-PERCENTILES = (50, 95)
 
 
 @dataclass(frozen=True)
@@ -224,10 +223,10 @@ class Recommendation:
             "questions": self.questions,
             "evaluate_next": self.next.pairs,
         }
-        found = {
+        plain = {
             **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
             "choice": None if self.choice is None else self.choice.to_dict(),
-            "dependence": [each._asdict() for each in self.dependence],
+            "dependence": [case._asdict() for case in self.dependence],
             "exhausted": self.exhausted,
             "most_efficient": self.most_efficient,
             "settled": self.next.settled,
@@ -238,9 +237,9 @@ class Recommendation:
             "price_of_next_step": self.next.step,
         }
         for key, frame in frames.items():
-            known = frame.replace(np.inf, np.nan).notna()
-            found[key] = frame.astype(object).where(known, None).to_dict("records")
-        return found
+            is_finite = frame.replace(np.inf, np.nan).notna()
+            plain[key] = frame.astype(object).where(is_finite, None).to_dict("records")
+        return plain
 
 
 def recommend(
@@ -348,167 +347,83 @@ def recommend(
     finite = _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
     strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
+    tolerances = np.asarray(tolerance, dtype=float)
+    ignores_cost = ignores_cost or strict
+    _check_returned(returned, table)
+
     compared = Paired(table, finite, strict)
-    questions = find_questions(compared, find_levels(compared, 1 - level, _validation.seed(seed)))
-    returned = None if returned is None else [*returned]
-    if returned == []:
-        raise CobanditError("returned: name at least one configuration")
-    for name in returned or ():
-        _validation.choice(name, "returned: configuration", table.configs)
-    front = compared.on_front if returned is None else np.isin(table.configs, returned)
+    levels = find_levels(compared, 1 - level, _validation.seed(seed))
+    questions = find_questions(compared, levels)
     dependence = find_dependence(table, seed)
-    settled = ~np.isin(np.arange(table.n_arms), questions["arm"]) & (not dependence)
-    among = front if returned else np.ones(table.n_arms, dtype=bool)
-    means, costs = redraw_means(table, replications, seed)
-    names, tolerances = pd.Index(table.configs), np.asarray(tolerance, dtype=float)
-    asked = questions.drop(columns="arm").assign(against=names[questions["against"]])
-    asked.insert(0, "configuration", names[questions["arm"]])
-    arms = _arms(compared, front, settled, level, means, costs)
-    choice = wishes and choose(wishes, compared, means, level, among, seed)
-    if choice and dependence:
-        choice = choice._replace(confidence=0.0, sure=None)
-    return Recommendation(
-        table.name,
-        table.card.cost.unit,
-        table.objectives,
-        level,
+    is_open = np.isin(np.arange(table.n_arms), questions["arm"])
+    settled = ~is_open & (not dependence)
+    front = compared.on_front if returned is None else np.isin(table.configs, [*returned])
+
+    redrawn = RedrawnTables(*redraw_means(table, replications, seed))
+    arms = tabulate_configurations(compared, front, settled, level, redrawn)
+    members = [table.configs.index(name) for name in arms.index[arms["on_front"]]]
+    if returned is None:
+        members = thin_out(compared, members, tolerances, cost_tolerance)
+
+    choice = None
+    if wishes is not None:
+        among = np.ones(table.n_arms, dtype=bool) if returned is None else front
+        choice = choose_configuration(wishes, compared, redrawn.means, level, among, seed)
+        if dependence:
+            choice = choice._replace(confidence=0.0, sure=None)
+
+    plan = plan_next(
+        table,
         budget,
-        about,
-        dominance,
-        arms,
-        _climb(compared, arms, tolerances, cost_tolerance, level, returned is not None),
-        asked,
-        returned is not None,
-        choice,
-        float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        cost_tolerance,
-        ignores_cost or strict,
-        plan_next(
-            table,
-            budget,
-            tolerance,
-            1 - level,
-            seed,
-            not dependence,
-            certified,
-            front=FRONTS[ignores_cost or strict],
-            cost_tolerance=cost_tolerance,
-        ),
-        not compared.complete,
-        table.card.cluster,
-        dependence,
-        certified,
-        table.card.smallest_cost,
-        table.n_free,
-        {name: each for name, each in table.card.counts.items() if name in table.configs},
-        _measured_columns(table),
+        tolerance,
+        error=1 - level,
+        seed=seed,
+        at_random=not dependence,
+        certified=certified,
+        front=FRONTS[ignores_cost],
+        cost_tolerance=cost_tolerance,
+    )
+    return Recommendation(
+        dataset=table.name,
+        unit=table.card.cost.unit,
+        objectives=table.objectives,
+        level=level,
+        budget=budget,
+        about=about,
+        dominance=dominance,
+        arms=arms,
+        front=tabulate_steps(compared, arms, members, level),
+        questions=_name_arms(questions, table.configs),
+        returned=returned is not None,
+        choice=choice,
+        tolerance=float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
+        cost_tolerance=cost_tolerance,
+        ignores_cost=ignores_cost,
+        next=plan,
+        adjusted=not compared.complete,
+        cluster=table.card.cluster,
+        dependence=dependence,
+        certified=certified,
+        smallest_cost=table.card.smallest_cost,
+        free=table.n_free,
+        counts={name: counts for name, counts in table.card.counts.items() if name in table.configs},
+        measured=measured_columns(table),
     )
 
 
-def _measured_columns(table: EvaluationTable) -> dict[str, str]:
-    """Return the measured column behind each objective that is not a score as it was measured."""
-    return {each.name: each.column for each in table.card.objectives if each.transform != "none"}
+def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
+    """Raise unless what a method returned are configurations of the table, at least one."""
+    if returned is None:
+        return
+    if len(returned) == 0:
+        raise CobanditError("returned: name at least one configuration")
+    for name in returned:
+        _validation.choice(name, "returned: configuration", table.configs)
 
 
-def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
-    """Return the median and the 95th percentile of each measured column, by configuration."""
-    columns = {}
-    by_config = table.evaluations.groupby("config", observed=True)
-    for name, column in _measured_columns(table).items():
-        for percentile in PERCENTILES:
-            columns[f"{name}_p{percentile}"] = by_config[column].quantile(percentile / 100)
-    return columns
-
-
-def _arms(
-    compared: Paired, front: Bools, settled: Bools, level: float, means: Floats, costs: Floats
-) -> pd.DataFrame:
-    """What is known of each arm, cheapest first.
-
-    ``means`` (R, K, D) and ``costs`` (R, K) are those of the redrawn tables.
-    """
-    table, every = compared.table, compared.table.summary()
-    low, high = mean_intervals(compared, level)
-    best = np.argmax(means.prod(axis=2) / costs, axis=1)
-    on = [compared.front_of(mean, cost) for mean, cost in zip(means, costs, strict=True)]
-    columns: dict[str, Any] = {}
-    for d, name in enumerate(table.objectives):
-        columns |= {name: every[name], f"{name}_low": low[:, d], f"{name}_high": high[:, d]}
-    columns |= _percentiles(table)
-    columns |= {
-        "cost": every["cost"],
-        "hypervolume_per_cost": np.where(
-            table.has_made_up_cost, np.nan, hypervolume(compared.means) / compared.costs
-        ),
-        "on_front": front,
-        "front_share": np.mean(on, axis=0),
-        "efficient_share": np.nan
-        if table.has_made_up_cost.any()
-        else np.bincount(best, minlength=table.n_arms) / len(best),
-        "front_settled": settled,
-        "instances": every["instances"],
-        "missing": compared.missing,
-        "has_made_up_cost": table.has_made_up_cost,
-    }
-    return pd.DataFrame(columns, index=every.index).sort_values("cost", kind="stable")
-
-
-def _thin_out(
-    compared: Paired, arms: Sequence[int], tolerance: Floats, cost_tolerance: float | str
-) -> list[int]:
-    """Leave out those of the front that others stand for within the tolerance, as a race does at its end.
-
-    ``arms`` are numbers, cheapest first.
-    """
-    share, amount = read_cost_tolerance(cost_tolerance)
-    if len(arms) < 2 or not (np.any(tolerance) or share or amount):
-        return [*arms]
-    covered = np.zeros((len(arms), len(arms)), dtype=bool)
-    for a, arm in enumerate(arms):
-        for b, other in enumerate(arms):
-            gains, times = compared.step(arm, other)
-            cost = float(compared.costs[arm])
-            affordable = times * cost <= (1 + share) * cost + amount + TIE * cost
-            covered[a, b] = a != b and affordable and bool(np.all(gains + tolerance >= -TIE))
-    costs = compared.costs[[*arms]]
-    standing = Standing(costs)
-    none = np.zeros_like(covered)
-    standing.conclude(Calls(none, covered, none), -costs)
-    return [arm for arm, stays in zip(arms, standing.returned, strict=True) if stays]
-
-
-def _climb(
-    compared: Paired,
-    arms: pd.DataFrame,
-    tolerance: Floats,
-    cost_tolerance: float | str,
-    level: float,
-    returned: bool,
-) -> pd.DataFrame:
-    """Give the front, cheapest first, each member compared with the one before on shared instances."""
-    table = compared.table
-    numbers = {name: number for number, name in enumerate(table.configs)}
-    members = [numbers[name] for name in arms.index[arms["on_front"]]]
-    if not returned:
-        members = _thin_out(compared, members, tolerance, cost_tolerance)
-    kept = [table.configs[arm] for arm in members]
-    steps = [compared.step(numbers[a], numbers[b]) for a, b in pairwise(kept)]
-    added = np.array([np.full(table.n_objectives, np.nan), *(gain for gain, _ in steps)])
-    front = arms.loc[kept, ["instances", "cost", *table.objectives]]
-    unknown = np.full((2, table.n_objectives), np.nan)
-    pairs = ((numbers[a], numbers[b]) for a, b in pairwise(kept))
-    ends = np.array([unknown, *(step_interval(compared, *pair, level) for pair in pairs)])
-    more: dict[str, Floats] = {}
-    for d, name in enumerate(table.objectives):
-        more |= {
-            f"more_{name}": added[:, d],
-            f"more_{name}_low": ends[:, 0, d],
-            f"more_{name}_high": ends[:, 1, d],
-        }
-    # the factor of a cost that is made up is made up, too
-    made_up = arms["has_made_up_cost"]
-    times = [
-        np.nan if made_up[a] or made_up[b] else factor
-        for (a, b), (_, factor) in zip(pairwise(kept), steps, strict=True)
-    ]
-    return front.assign(times=[np.nan, *times], **more)
+def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
+    """Return the questions with names of configurations in the place of their numbers."""
+    names = pd.Index(configs)
+    named = questions.drop(columns="arm").assign(against=names[questions["against"]])
+    named.insert(0, "configuration", names[questions["arm"]])
+    return named

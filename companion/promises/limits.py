@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.advice import recommend
-from cobandit.advice.choice import choose, read_wishes
+from cobandit.advice.choice import choose_configuration, read_wishes
 from cobandit.dominance import TIE
 from cobandit.stats.limits import finite_mean_limits, mean_limits
 from cobandit.stats.pairwise import Paired, cost_aware_front
@@ -237,7 +237,7 @@ def _is_wrongly_sure(drawn: Drawn, asked: Sure) -> bool:
     compared = Paired(table, finite=asked.about == "benchmark")
     # of a recommendation, the part that answers this
     everyone = np.ones(n_arms, dtype=bool)
-    choice = choose(wishes, compared, drawn.means[None, :, None], asked.level, everyone)
+    choice = choose_configuration(wishes, compared, drawn.means[None, :, None], asked.level, everyone)
     if choice.sure is None:
         return False
     mean = drawn.means[table.configs.index(choice.sure)]
