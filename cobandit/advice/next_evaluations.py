@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,63 +95,123 @@ def plan_next(
     >>> plan.settled, plan.evaluations, len(plan.pairs)  # everything is evaluated
     (24, 0, 0)
     """
-    rows, costs = table.rows, table.summary()["cost"].to_numpy()
-    instances = rows["instance"].cat.categories.tolist()
-    unmet = table.n_benchmark - len(instances)
-    instances += [f"{number} of {unmet} that the table does not have" for number in range(1, unmet + 1)]
-    scores = np.full((len(instances), table.n_arms, table.n_objectives), np.nan)
-    scores[rows["instance"].cat.codes, rows["config"].cat.codes] = rows[list(table.objectives)]
-    paid = np.full(scores.shape[:2], np.nan)
-    paid[rows["instance"].cat.codes, rows["config"].cat.codes] = rows["cost"]
-    unit = _number_units(table, len(instances))
-    members = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
-    missing = np.isnan(scores[:, :, 0])
-    complete = np.array([~missing[each].any(axis=0) for each in members])
-    # with nothing to go by, all units stand in random order
-    units = arrange(complete if at_random else np.zeros(complete.shape), seed)
-    order = np.concatenate([members[each] for each in units])
-    missing = missing[order]
+    costs = table.summary()["cost"].to_numpy()
+    benchmark = _Benchmark(table, seed, at_random)
     race = ParetoRace(
         costs,
         table.n_objectives,
-        len(order),
+        len(benchmark.order),
         tolerance=np.minimum(np.asarray(tolerance, dtype=float), 1.0),
         error=error,
         certified=certified,
         front=front,
         cost_tolerance=cost_tolerance,
-        cluster=None if table.clusters is None else unit[order],
+        cluster=None if table.clusters is None else benchmark.unit[benchmark.order],
     )
-    race.know(scores[order], paid[order])
+    race.know(benchmark.scores[benchmark.order], benchmark.paid[benchmark.order])
 
-    def count_first(n_units: int) -> Ints:
-        """Count the evaluations that so many units, the first ones, lack of each configuration."""
-        lacking: Ints = missing[: sum(len(members[each]) for each in units[:n_units])].sum(axis=0)
+    looks = [
+        Look(pulls, cost=float(pulls @ costs), n_settled=int(settled.sum()))
+        for pulls, settled in race.foresee()
+    ]
+    limit = inf if budget is None else _budget.add_slack(budget)
+    now, last = looks[0], looks[-1]
+    compared = at_random and race.depth >= min(FIRST_LOOK, len(benchmark.units))
+    if not at_random:
+        # what is there settles nothing, and all that is missing is needed
+        pulls = benchmark.count_first(_reach(np.any(~benchmark.is_complete[benchmark.units], axis=1)))
+        missing = benchmark.missing.sum(axis=0)
+        now = Look(missing * 0, cost=0.0, n_settled=0)
+        last = Look(missing, cost=float(missing @ costs), n_settled=table.n_arms)
+        chosen = Look(pulls, cost=float(pulls @ costs), n_settled=0)
+        step = chosen.cost
+        is_worth_it = step <= limit
+    elif compared:
+        step = next((look.cost for look in looks if look.n_settled > now.n_settled), 0.0)
+        chosen = [look for look in looks if look.cost <= limit][-1]
+        is_worth_it = chosen.n_settled > now.n_settled
+    else:
+        pulls = benchmark.count_first(FIRST_LOOK)
+        chosen = Look(pulls, cost=float(pulls @ costs), n_settled=now.n_settled)
+        step = chosen.cost
+        is_worth_it = step <= limit
+
+    pairs = benchmark.name_missing(chosen.pulls) if is_worth_it else []
+    return NextEvaluations(
+        settled=now.n_settled,
+        would_be_settled=chosen.n_settled,
+        compared=compared,
+        evaluations=int(last.pulls.sum()),
+        price=last.cost,
+        step=step,
+        pairs=pd.DataFrame(pairs, columns=["configuration", "instance"], dtype=str),
+    )
+
+
+class Look(NamedTuple):
+    """A look of a race that goes on."""
+
+    pulls: Ints  #: (K,), evaluations until then
+    cost: float
+    n_settled: int
+
+
+class _Benchmark:
+    """All instances of a benchmark in the order in which a race goes through them.
+
+    Attributes
+    ----------
+    scores, paid : ndarray, shapes (N, K, D) and (N, K)
+        By instance as the table has them, those without any row last; NaN where there is no evaluation.
+    unit : ndarray of int, shape (N,)
+        Cluster of each instance, or the instance itself.
+    is_complete : ndarray of bool, shape (G, K)
+        Whether a configuration is evaluated on all instances of a unit.
+    units, order : ndarray of int
+        Units, and their instances, in the order of the race.
+    missing : ndarray of bool, shape (N, K)
+        In the order of the race.
+    """
+
+    def __init__(self, table: EvaluationTable, seed: int, at_random: bool):
+        rows = table.rows
+        place = rows["instance"].cat.codes
+        arm = rows["config"].cat.codes
+        names = rows["instance"].cat.categories.tolist()
+        n_unmet = table.n_benchmark - len(names)
+        unmet = [f"{number} of {n_unmet} that the table does not have" for number in range(1, n_unmet + 1)]
+        self._configs = table.configs
+        self._names = names + unmet
+
+        self.scores = np.full((len(self._names), table.n_arms, table.n_objectives), np.nan)
+        self.scores[place, arm] = rows[list(table.objectives)]
+        self.paid = np.full(self.scores.shape[:2], np.nan)
+        self.paid[place, arm] = rows["cost"]
+
+        self.unit = _number_units(table, len(self._names))
+        ends = np.cumsum(np.bincount(self.unit))[:-1]
+        self._members = np.split(np.argsort(self.unit, kind="stable"), ends)
+        missing = np.isnan(self.scores[:, :, 0])
+        self.is_complete: Bools = np.array([~missing[part].any(axis=0) for part in self._members])
+        # with nothing to go by, all units stand in random order
+        shown = self.is_complete if at_random else np.zeros(self.is_complete.shape)
+        self.units = arrange(shown, seed)
+        self.order = np.concatenate([self._members[unit] for unit in self.units])
+        self.missing: Bools = missing[self.order]
+
+    def count_first(self, n_units: int) -> Ints:
+        """Count the evaluations that the first units lack, by configuration."""
+        n_instances = sum(len(self._members[unit]) for unit in self.units[:n_units])
+        lacking: Ints = self.missing[:n_instances].sum(axis=0)
         return lacking
 
-    looks = [(part, float(part @ costs), int(who.sum())) for part, who in race.foresee()]
-    settled, (whole, price, _) = looks[0][2], looks[-1]
-    limit = inf if budget is None else _budget.add_slack(budget)
-    compared = race.depth >= min(FIRST_LOOK, len(units))
-    if not at_random:
-        settled = would_be_settled = 0
-        is_open: Bools = np.any(~complete[units], axis=1)
-        whole, part = missing.sum(axis=0), count_first(_reach(is_open))
-        price, step = float(whole @ costs), float(part @ costs)
-        compared, worth = False, step <= limit
-    elif compared:
-        step = next((cost for _, cost, n in looks if n > settled), 0.0)
-        *_, (part, _, would_be_settled) = (each for each in looks if each[1] <= limit)
-        worth = would_be_settled > settled
-    else:
-        part, would_be_settled = count_first(FIRST_LOOK), settled
-        step = float(part @ costs)
-        worth = step <= limit
-    places, arms = np.nonzero(missing & (missing.cumsum(axis=0) <= part))
-    pairs = [(table.configs[arm], instances[order[place]]) for place, arm in zip(places, arms, strict=True)]
-    named = pd.DataFrame(pairs if worth else [], columns=["configuration", "instance"], dtype=str)
-    evaluations = int(whole.sum())
-    return NextEvaluations(settled, would_be_settled, compared, evaluations, price, step, named)
+    def name_missing(self, counts: Ints) -> list[tuple[str, str]]:
+        """Name the first missing evaluations, so many of each configuration: configuration and instance."""
+        wanted = self.missing & (self.missing.cumsum(axis=0) <= counts)
+        return [
+            (self._configs[arm], self._names[self.order[place]])
+            for place, arm in zip(*np.nonzero(wanted), strict=True)
+        ]
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:

@@ -1,50 +1,21 @@
-r"""Which configurations are worth their cost, which one meets what is asked, and what to evaluate next.
-
-What is worth its cost is the Pareto front of the objectives and the cost: no other configuration is at
-least as good in every objective and as cheap, and better or cheaper. Answers have two readings, and the
-user chooses. About *this benchmark*, the instances of the table, the means decide, and once every
-configuration is evaluated on every instance they are exact. About *instances like these* no benchmark is
-ever enough. An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
-for all answers to be right together with the stated confidence.
-"""
+"""What a table says about a choice, as fields that show themselves as text, HTML, a picture and JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from cobandit import _validation
 from cobandit._text import as_html
-from cobandit.advice.choice import Choice, choose_configuration, read_wishes
-from cobandit.advice.front_frames import (
-    RedrawnTables,
-    measured_columns,
-    tabulate_configurations,
-    tabulate_steps,
-    thin_out,
-)
-from cobandit.advice.missing import Dependence, find_dependence
-from cobandit.advice.next_evaluations import NextEvaluations, plan_next
-from cobandit.advice.questions import find_questions
-from cobandit.errors import CobanditError
-from cobandit.policies.cost_comparison import FRONTS
-from cobandit.stats.pairwise import Paired
-from cobandit.stats.redrawn_means import redraw_means
-from cobandit.stats.simultaneous import find_levels
+from cobandit.advice.choice import Choice
+from cobandit.advice.missing import Dependence
+from cobandit.advice.next_evaluations import NextEvaluations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from cobandit.tables import EvaluationTable
-
-
-#: Redrawn tables behind shares and intervals, by default.
-REDRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -240,190 +211,3 @@ class Recommendation:
             is_finite = frame.replace(np.inf, np.nan).notna()
             plain[key] = frame.astype(object).where(is_finite, None).to_dict("records")
         return plain
-
-
-def recommend(
-    table: EvaluationTable,
-    budget: float | None = None,
-    *,
-    at_least: Mapping[str, float] | None = None,
-    within: Mapping[str, float] | None = None,
-    prefer: Mapping[str, float] | None = None,
-    tolerance: ArrayLike = 0.0,
-    cost_tolerance: float | str = 0.0,
-    certified: bool = False,
-    returned: Collection[str] | None = None,
-    ignores_cost: bool = False,
-    about: str = "instances",
-    dominance: str = "standard",
-    cluster: str | None = None,
-    level: float = 0.95,
-    replications: int = REDRAWS,
-    seed: int = 0,
-) -> Recommendation:
-    r"""What is worth its cost, which configuration meets what is asked, and what to evaluate next.
-
-    Means, variances and covariances are over all instances of the table; configurations are compared on the
-    instances that they share.  With confidence ``level`` all memberships in the front that are called settled
-    are right.
-
-    Parameters
-    ----------
-    table : EvaluationTable
-    budget : float, optional
-        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
-    at_least : mapping of str to float, optional
-        By objective, the mean that a configuration has to have; the cheapest that does is chosen.  Where
-        several conditions are given, here and in `within`, all have to hold.
-    within : mapping of str to float, optional
-        By objective, by how much it may be below the best.
-    prefer : mapping of str to float, optional
-        Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
-        chosen, instead of the cheapest.
-    tolerance : float or array_like, shape (D,)
-        What is not worth telling apart, in the unit of the objectives: one member of the front stands for
-        those that it comes so close to, the most expensive first, and missing evaluations are planned so.
-    cost_tolerance : float or str
-        The same of costs: an amount in their unit, or a share such as ``"10%"``.
-    certified : bool
-        Whether missing evaluations are planned for a certified race, whose error is proved on any table
-        (`cobandit.ParetoRace`), and not only measured; that takes more of them.
-    returned : collection of str, optional
-        Configurations that a method returned, which are then taken as the front, whatever the means say.
-        A race of the objectives and the cost returns this function's front of its table, exactly without a
-        tolerance, and within it otherwise: it keeps what nothing was sure to stand for when it stopped.
-    ignores_cost : bool
-        Whether these are the front of the objectives, whatever the cost, as those of the paper's methods, and
-        missing evaluations are planned for that front; so is the front of strict dominance.
-    about : {"instances", "benchmark"}
-        What is to be settled: answers about instances like these, or about those of the table, which are
-        exact once every configuration is evaluated on every instance.  Shares and intervals are about
-        instances like these in either case.
-    dominance : {"standard", "strict"}
-        Whether a configuration is off the front if another is at least as good in every objective and in
-        cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
-    cluster : str, optional
-        Column of what instances have in common, such as the passage that questions are about, which is then
-        the unit of intervals and of what is settled; by default that of the table's card.
-    level : float
-        Confidence in (0, 0.9999].
-    replications, seed : int
-        Of the redraws behind shares; the seed also of the draws behind critical values, and of
-        the order in which instances are named.
-
-    Returns
-    -------
-    Recommendation
-
-    Raises
-    ------
-    CobanditError
-        If the budget is not positive, the level not in (0, 0.9999], a choice none of those that there are, or
-        an objective none of the table's.
-
-    Notes
-    -----
-    Intervals, and which configuration is sure to meet a condition, hold for any number of bounded scores
-    (`cobandit.stats.limits`), if instances are independent draws of what the configurations will meet.
-    What is settled assumes that, too, that missing evaluations are missing at random (where they visibly
-    are not, nothing is settled: `cobandit.advice.missing`), and that means of them are about normal:
-    critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
-    and each variance counts one instance more that varies like the pooled arms. Costs may be far from
-    normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is
-    what `cobandit.ParetoRace` would, which looks for the same front; how much that is assumes that gaps and
-    variances stay as measured. Time O(K^2 I D).
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> advice = recommend(cb.load("synthetic-24"), within={"accuracy": 0.06})
-    >>> advice.choice.configuration, advice.choice.sure, len(advice.front)
-    ('frontier-direct-t0.0', 'frontier-cot-t0.5', 6)
-    """
-    _validation.table(table)
-    table = table if cluster is None else table.cluster_by(cluster)
-    level = _validation.positive(level, "level", 0.9999)
-    budget = None if budget is None else _validation.positive(budget, "budget")
-    finite = _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
-    wishes = read_wishes(table.objectives, at_least, within, prefer)
-    tolerances = np.asarray(tolerance, dtype=float)
-    ignores_cost = ignores_cost or strict
-    _check_returned(returned, table)
-
-    compared = Paired(table, finite, strict)
-    levels = find_levels(compared, 1 - level, _validation.seed(seed))
-    questions = find_questions(compared, levels)
-    dependence = find_dependence(table, seed)
-    is_open = np.isin(np.arange(table.n_arms), questions["arm"])
-    settled = ~is_open & (not dependence)
-    front = compared.on_front if returned is None else np.isin(table.configs, [*returned])
-
-    redrawn = RedrawnTables(*redraw_means(table, replications, seed))
-    arms = tabulate_configurations(compared, front, settled, level, redrawn)
-    members = [table.configs.index(name) for name in arms.index[arms["on_front"]]]
-    if returned is None:
-        members = thin_out(compared, members, tolerances, cost_tolerance)
-
-    choice = None
-    if wishes is not None:
-        among = np.ones(table.n_arms, dtype=bool) if returned is None else front
-        choice = choose_configuration(wishes, compared, redrawn.means, level, among, seed)
-        if dependence:
-            choice = choice._replace(confidence=0.0, sure=None)
-
-    plan = plan_next(
-        table,
-        budget,
-        tolerance,
-        error=1 - level,
-        seed=seed,
-        at_random=not dependence,
-        certified=certified,
-        front=FRONTS[ignores_cost],
-        cost_tolerance=cost_tolerance,
-    )
-    return Recommendation(
-        dataset=table.name,
-        unit=table.card.cost.unit,
-        objectives=table.objectives,
-        level=level,
-        budget=budget,
-        about=about,
-        dominance=dominance,
-        arms=arms,
-        front=tabulate_steps(compared, arms, members, level),
-        questions=_name_arms(questions, table.configs),
-        returned=returned is not None,
-        choice=choice,
-        tolerance=float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
-        cost_tolerance=cost_tolerance,
-        ignores_cost=ignores_cost,
-        next=plan,
-        adjusted=not compared.complete,
-        cluster=table.card.cluster,
-        dependence=dependence,
-        certified=certified,
-        smallest_cost=table.card.smallest_cost,
-        free=table.n_free,
-        counts={name: counts for name, counts in table.card.counts.items() if name in table.configs},
-        measured=measured_columns(table),
-    )
-
-
-def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
-    """Raise unless what a method returned are configurations of the table, at least one."""
-    if returned is None:
-        return
-    if len(returned) == 0:
-        raise CobanditError("returned: name at least one configuration")
-    for name in returned:
-        _validation.choice(name, "returned: configuration", table.configs)
-
-
-def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
-    """Return the questions with names of configurations in the place of their numbers."""
-    names = pd.Index(configs)
-    named = questions.drop(columns="arm").assign(against=names[questions["against"]])
-    named.insert(0, "configuration", names[questions["arm"]])
-    return named

@@ -24,7 +24,7 @@ import cobandit
 import companion
 from cobandit import _validation, theory
 from cobandit.advice import Finding, doctor, recommend
-from cobandit.advice.recommendation import REDRAWS
+from cobandit.advice.recommender import REDRAWS
 from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records

@@ -68,7 +68,7 @@ def test_easy_instances_and_copies_would_be_refuted(cell, broken, monkeypatch):
     if broken == "clusters":
         monkeypatch.setattr(shared.EvaluationTable, "clusters", None)
     else:
-        monkeypatch.setattr("cobandit.advice.recommendation.find_dependence", lambda *_: [])
+        monkeypatch.setattr("cobandit.advice.recommender.find_dependence", lambda *_: [])
     tried = cells.add_intervals(cells.play("shared", cell, 24))
     assert tried["refuted"].any()
 

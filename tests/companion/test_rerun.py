@@ -15,7 +15,7 @@ from support.browsing import NEEDS_CHROMIUM
 from support.commands import call, call_book
 
 import cobandit as cb
-from cobandit.advice.recommendation import REDRAWS
+from cobandit.advice.recommender import REDRAWS
 from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
