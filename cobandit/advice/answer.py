@@ -61,13 +61,13 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
     )
 
 
-def describe_answer(advice: Recommendation) -> list[str]:
+def answer_lines(advice: Recommendation) -> list[str]:
     """Return the headline, the warnings and the lines of an `answer`, one text each.
 
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> describe_answer(recommend(load("synthetic-24")))[-1]
+    >>> answer_lines(recommend(load("synthetic-24")))[-1]
     'Next: every configuration is evaluated on every instance; only new instances would add to this.'
     """
     texts = answer(advice)

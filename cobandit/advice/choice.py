@@ -132,7 +132,7 @@ def choose_configuration(
         return Choice(wishes, None, 0.0, None, None, 0.0, 0.0, closest)
 
     needed = (1 - level) / among.sum()
-    doubt = Doubt(wishes, compared, needed, seed)
+    doubt = ConditionDoubt(wishes, compared, needed, seed)
     sure = next((arm for arm in meets if doubt.is_at_most(needed, arm)), None)
     first, *others = meets if wishes.prefer else meets[:1]
     return Choice(
@@ -158,7 +158,7 @@ def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
     return slack
 
 
-class Doubt:
+class ConditionDoubt:
     """How far the evaluations are from showing that a configuration meets all conditions: p-values.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from cobandit._text import amount, some_names
-from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.findings import Finding, Findings, name_few
 from cobandit.advice.words import describe_free, percent
 from cobandit.stats.tails import estimate_tail
 
@@ -50,7 +50,7 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         yield Finding(
             "outlier",
             share.max(),
-            f"One evaluation makes {percent(share.max())} of the cost of {name_configurations([config])}: "
+            f"One evaluation makes {percent(share.max())} of the cost of {name_few([config])}: "
             f"{amount(row['cost'])} {table.card.cost.unit} on instance {row['instance']}, "
             f"where the median is {amount(costs.median()[config])}",
             "Look whether it is real: an answer that never ended, a retry loop or a wrong unit does that",
@@ -69,7 +69,7 @@ def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             "tail",
             worst["unmet"],
             f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy tail "
-            f"({name_configurations(heavy['config'])}). Of {name_configurations([worst['config']])}, "
+            f"({name_few(heavy['config'])}). Of {name_few([worst['config']])}, "
             f"{worst['carried']} of {worst['n']} evaluations carry half of the mean cost, and {part} "
             "true mean may lie in costs larger than any that was met",
             "Evaluate these on more instances, or cap what one evaluation may cost, before comparing by cost",

@@ -26,12 +26,12 @@ class Finding(NamedTuple):
 Findings = Iterator[Finding]
 
 
-def name_configurations(configs: Iterable[object]) -> str:
+def name_few(configs: Iterable[object]) -> str:
     """Name some configurations, of long names beginning and end.
 
     Examples
     --------
-    >>> name_configurations(["a", "b", "c", "d"])
+    >>> name_few(["a", "b", "c", "d"])
     'a, b, c and 1 more'
     """
     return some_names([ellipsize(str(name), LONGEST) for name in configs])

@@ -47,7 +47,7 @@ def measured_columns(table: EvaluationTable) -> dict[str, str]:
     }
 
 
-def tabulate_configurations(
+def tabulate_arms(
     compared: Paired, on_front: Bools, settled: Bools, level: float, redrawn: RedrawnTables
 ) -> pd.DataFrame:
     """Return a row per configuration, cheapest first, as `cobandit.advice.Recommendation` has them.
@@ -155,7 +155,7 @@ def tabulate_steps(
     ----------
     compared : Paired
     arms : DataFrame
-        As `tabulate_configurations` returns it.
+        As `tabulate_arms` returns it.
     members : sequence of int
         Numbers of the members of the front, cheapest first.
     level : float

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit._text import amount, some_names
-from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.findings import Finding, Findings, name_few
 from cobandit.advice.missing import find_dependence
 from cobandit.advice.splits import compare_splits
 from cobandit.errors import CobanditError
@@ -34,8 +34,8 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         if needed > len(better):
             place = "the other" if len(order) == 2 else "the one in the middle"
             problem = (
-                f"To tell the best in {name}, {name_configurations([best])} ({better.mean():.3f}), from "
-                f"{place}, {name_configurations([middle])} ({worse.mean():.3f}), with a chance of 80 % takes "
+                f"To tell the best in {name}, {name_few([best])} ({better.mean():.3f}), from "
+                f"{place}, {name_few([middle])} ({worse.mean():.3f}), with a chance of 80 % takes "
                 f"{amount(needed)} shared instances; there are {len(better):,}"
             )
             short.append((needed, problem, f"{amount(needed)} in {name}"))
@@ -70,7 +70,7 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         problem = clearest.found
         others = [*dict.fromkeys(case.configuration for case in cases if case.configuration)][1:]
         if others:
-            problem += f"; so it is, less clearly, for {name_configurations(others)}"
+            problem += f"; so it is, less clearly, for {name_few(others)}"
         yield Finding(
             "missing",
             clearest.where_missing - clearest.where_there,
@@ -85,12 +85,12 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     if columns:
         most, *others = columns
         problem = (
-            f"Instances of one {name_configurations([most.column])} are alike (correlation "
+            f"Instances of one {name_few([most.column])} are alike (correlation "
             f"{most.correlation:.2f} in {most.measure}): {rows['instance'].nunique():,} of them, with "
             f"{most.n_clusters:,} values, say as much about a mean as {most.as_many:,.0f} independent ones"
         )
         if others:
-            problem += f"; so are those of one {name_configurations(other.column for other in others)}"
+            problem += f"; so are those of one {name_few(other.column for other in others)}"
         yield Finding(
             "clusters",
             most.correlation,
@@ -115,7 +115,7 @@ def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             "disjoint",
             len(apart),
             f"Pairs of configurations that share no instance: {len(apart)}, such as "
-            f"{name_configurations(table.configs[arm] for arm in incomplete[apart[0]])}; what they differ "
+            f"{name_few(table.configs[arm] for arm in incomplete[apart[0]])}; what they differ "
             "in may be their instances",
             "See whether instances have the same names everywhere, or evaluate on shared ones",
         )

@@ -111,7 +111,7 @@ def plan_next(
     race.know(benchmark.scores[benchmark.order], benchmark.paid[benchmark.order])
 
     looks = [
-        Look(pulls, cost=float(pulls @ costs), n_settled=int(settled.sum()))
+        PlannedLook(pulls, cost=float(pulls @ costs), n_settled=int(settled.sum()))
         for pulls, settled in race.foresee()
     ]
     limit = inf if budget is None else _budget.add_slack(budget)
@@ -121,9 +121,9 @@ def plan_next(
         # what is there settles nothing, and all that is missing is needed
         pulls = benchmark.count_first(_reach(np.any(~benchmark.is_complete[benchmark.units], axis=1)))
         missing = benchmark.missing.sum(axis=0)
-        now = Look(missing * 0, cost=0.0, n_settled=0)
-        last = Look(missing, cost=float(missing @ costs), n_settled=table.n_arms)
-        chosen = Look(pulls, cost=float(pulls @ costs), n_settled=0)
+        now = PlannedLook(missing * 0, cost=0.0, n_settled=0)
+        last = PlannedLook(missing, cost=float(missing @ costs), n_settled=table.n_arms)
+        chosen = PlannedLook(pulls, cost=float(pulls @ costs), n_settled=0)
         step = chosen.cost
         is_worth_it = step <= limit
     elif compared:
@@ -132,7 +132,7 @@ def plan_next(
         is_worth_it = chosen.n_settled > now.n_settled
     else:
         pulls = benchmark.count_first(FIRST_LOOK)
-        chosen = Look(pulls, cost=float(pulls @ costs), n_settled=now.n_settled)
+        chosen = PlannedLook(pulls, cost=float(pulls @ costs), n_settled=now.n_settled)
         step = chosen.cost
         is_worth_it = step <= limit
 
@@ -148,7 +148,7 @@ def plan_next(
     )
 
 
-class Look(NamedTuple):
+class PlannedLook(NamedTuple):
     """A look of a race that goes on."""
 
     pulls: Ints  #: (K,), evaluations until then

@@ -158,10 +158,10 @@ class Recommendation:
         import matplotlib.pyplot as plt
 
         from cobandit import figures
-        from cobandit.advice.answer import describe_answer
+        from cobandit.advice.answer import answer_lines
         from cobandit.advice.answer_table import write_answer_table
 
-        headline, *lines = describe_answer(self)
+        headline, *lines = answer_lines(self)
         figure = self.plot()
         picture = figures.described(figures.panels(figure), headline)
         plt.close(figure)
@@ -175,9 +175,9 @@ class Recommendation:
 
     def __str__(self) -> str:
         """What was found in words, a paragraph each."""
-        from cobandit.advice.answer import describe_answer
+        from cobandit.advice.answer import answer_lines
 
-        return "\n".join(describe_answer(self))
+        return "\n".join(answer_lines(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON; what no number of evaluations settles is None.

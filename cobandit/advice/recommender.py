@@ -22,7 +22,7 @@ from cobandit.advice.choice import choose_configuration, read_wishes
 from cobandit.advice.front_frames import (
     RedrawnTables,
     measured_columns,
-    tabulate_configurations,
+    tabulate_arms,
     tabulate_steps,
     thin_out,
 )
@@ -161,7 +161,7 @@ def recommend(
     front = compared.on_front if returned is None else np.isin(table.configs, [*returned])
 
     redrawn = RedrawnTables(*redraw_means(table, replications, seed))
-    arms = tabulate_configurations(compared, front, settled, level, redrawn)
+    arms = tabulate_arms(compared, front, settled, level, redrawn)
     members = [table.configs.index(name) for name in arms.index[arms["on_front"]]]
     if returned is None:
         members = thin_out(compared, members, tolerances, cost_tolerance)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit._text import amount, some_names
-from cobandit.advice.findings import Finding, Findings, name_configurations
+from cobandit.advice.findings import Finding, Findings, name_few
 from cobandit.advice.words import percent
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                     "constant",
                     len(arms),
                     f"{name} is {value} on every instance for {len(arms)} of {table.n_arms} configurations: "
-                    f"{name_configurations(arms)}",
+                    f"{name_few(arms)}",
                     "Look at a few of their answers: a broken prompt, parser or scorer does that, or a task "
                     "that is too hard or too easy for them",
                 )
@@ -52,7 +52,7 @@ def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     digests = pd.util.hash_pandas_object(measured, index=False).groupby(rows["config"], observed=True).sum()
     twice = digests[digests.duplicated(keep=False)]
     if len(twice):
-        groups = [name_configurations(group) for group in twice.groupby(twice, sort=False).groups.values()]
+        groups = [name_few(group) for group in twice.groupby(twice, sort=False).groups.values()]
         more = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
         yield Finding(
             "duplicates",

@@ -64,14 +64,14 @@ def _draw_front(progress: Progress) -> str:
 
     from cobandit import figures
     from cobandit.advice import recommend
-    from cobandit.advice.answer import describe_answer
+    from cobandit.advice.answer import answer_lines
 
     try:
         table = tabulate_evaluations(progress)
     except CobanditError:
         return ""
     advice = recommend(table, returned=progress.front or None, **progress.question)
-    headline, *_ = describe_answer(advice)
+    headline, *_ = answer_lines(advice)
     figure = advice.plot()
     picture = figures.described(figures.panels(figure), headline)
     plt.close(figure)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobandit._text import amount
-from cobandit.advice.answer import describe_answer
+from cobandit.advice.answer import answer_lines
 from cobandit.advice.answer_table import worth_showing, write_answer_table
 from cobandit.advice.recommendation import Recommendation
 from cobandit.figures import described
@@ -91,7 +91,7 @@ def write_report(
         manifest=manifest,
         table=table,
         advice=advice,
-        said=describe_answer(advice),
+        said=answer_lines(advice),
         notice=notice,
         sections=sections,
         chapters=chapters,

@@ -11,7 +11,7 @@ import pytest
 from support.drawn import COSTS, MEANS, drawn
 
 import cobandit as cb
-from cobandit.advice.answer import answer, describe_answer
+from cobandit.advice.answer import answer, answer_lines
 from cobandit.advice.questions import _count_more
 from cobandit.stats.pairwise import Paired
 from cobandit.tables import EvaluationTable
@@ -118,7 +118,7 @@ def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
     """A run that stopped after 60 of 100 instances: the card says so, and no answer is called exact."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)
     assert "exact: every configuration is evaluated on all 60" in " ".join(
-        describe_answer(cb.recommend(table, about="benchmark"))
+        answer_lines(cb.recommend(table, about="benchmark"))
     )
     card = table.card.model_copy(update={"n_instances": 100, "records": "part.parquet"})
     cb.save(EvaluationTable.from_records(table.evaluations, card), tmp_path / "part.parquet")

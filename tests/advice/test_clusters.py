@@ -10,7 +10,7 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice import doctor
-from cobandit.advice.answer import describe_answer
+from cobandit.advice.answer import answer_lines
 from cobandit.advice.next_evaluations import plan_next
 from cobandit.errors import CobanditError, TableError
 from cobandit.stats.likeness import find_likeness
@@ -93,7 +93,7 @@ def test_everything_that_is_sure_counts_clusters():
     assert not counted.arms["front_settled"]["arm0"] and counted.choice.sure is None
     width = counted.arms["accuracy_high"] - counted.arms["accuracy_low"]
     assert (width > 2 * (naive.arms["accuracy_high"] - naive.arms["accuracy_low"])).all()
-    assert counted.cluster == "passage" and any("passage" in line for line in describe_answer(counted))
+    assert counted.cluster == "passage" and any("passage" in line for line in answer_lines(counted))
     assert naive.arms["accuracy"].equals(counted.arms["accuracy"])
 
 

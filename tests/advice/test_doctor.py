@@ -12,7 +12,7 @@ from support.drawn import table_of
 
 import cobandit as cb
 from cobandit.advice import Finding, doctor
-from cobandit.advice.answer import describe_answer
+from cobandit.advice.answer import answer_lines
 from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.columns import profiling_mask
@@ -255,7 +255,7 @@ def test_costs_that_an_import_made_up(clean, tmp_path):
         and made.table.card.smallest_cost == smallest
     )
     advice = cb.recommend(cb.read(made.records), replications=20)
-    assert advice.free == 30 and any(line.startswith(said) for line in describe_answer(advice))
+    assert advice.free == 30 and any(line.startswith(said) for line in answer_lines(advice))
     kept = made.table.configs[1:]
     assert made.table.subset(f"config in {list(kept)}").n_free == 0
 
