@@ -150,7 +150,7 @@ def summarize(progress: Progress) -> str:
     from cobandit.live.status import describe_spending
 
     stage = progress.stage
-    parts = [describe_spending(progress), f"{len(stage.everything):,} evaluations"]
+    parts = [describe_spending(progress), f"{len(stage.records):,} evaluations"]
     if stage.name == "pilot":
         n_all = stage.plan.pilot * len(stage.names)
         parts[1] = f"{stage.policy.pulls.sum():,} of {n_all:,} evaluations"

@@ -1,14 +1,14 @@
-"""Evaluations under way: what a policy hands out is evaluated, several at once, and told to its journal."""
+"""Evaluations under way: the policy's requests, several at once, with their results for its journal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import anyio
 
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.live.evaluators.base import Evaluator, Failure, Row
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.live.progress import Progress
@@ -17,14 +17,14 @@ from cobandit.live.retries import Retries, TimedOut, Verdict
 from cobandit.live.stages import Stage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
+from cobandit.tables.usage import Doubt
 
 
 class Dispatcher:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
-    A failure that was billed is told, so that its cost is charged at once, and is evaluated when the policy
-    hands it out again; one that cost nothing waits here.  While a configuration rests after a failure, others
-    go on.
+    A failure that was billed is charged at once, and evaluated when the policy hands it out again; one that
+    cost nothing waits here.  While a configuration rests after a failure, others go on.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Dispatcher:
     watch : callable
         Called with a `Progress` after each thing that happened.
     doubted : set of str
-        Kinds of what could not be read that were named before; new ones are added.
+        Kinds of doubts about answers that were named before; new ones are added.
     """
 
     def __init__(
@@ -44,10 +44,11 @@ class Dispatcher:
         self.stage = stage
         self.watch = watch
         self._waiting: list[Pull] = []  # handed out, and not part of a call
-        self._held: list[tuple[Pull, Row | Failure]] = []  # ended before others were answered, at a cost
+        # outcomes that cannot be charged before another evaluation has a cost
+        self._held: list[tuple[Pull, Row | Failure]] = []
         self._n_held = 0  # so far
         self._doubted = doubted
-        self._told = anyio.Event()
+        self._news = anyio.Event()
         self._retries = Retries(self.plan.patience, self.plan.retries)
 
     async def play(self) -> None:
@@ -69,10 +70,12 @@ class Dispatcher:
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
             if isinstance(error, CobanditError):
-                error = CobanditError(
-                    f"{str(error).rstrip('. ')}.  What was evaluated is kept: mend that, and run the plan "
-                    "again"
-                )
+                kept = "What was evaluated is kept: mend that, and run the plan again"
+                message = f"{str(error).rstrip('. ')}. {kept}"
+                faults = error.faults if isinstance(error, TableError) else ()
+                error = TableError(message) if faults else CobanditError(message)
+                if isinstance(error, TableError):
+                    error.faults = faults
             raise error from None
 
     async def _work(self) -> None:
@@ -85,11 +88,11 @@ class Dispatcher:
                 arms = {int(pull) for pull, _ in self._held}
                 if self.stage.smallest_cost is None or len(arms) == len(self.stage.names):
                     self._refuse_held()
-                self._tell_held(self._give_up)  # the policy has nothing else to hand out
+                self._report_held(at_any_cost=True)  # the policy has nothing else to hand out
             else:
                 next_due = min(map(self._retries.find_due, self._waiting), default=inf)
                 with anyio.move_on_after(next_due - anyio.current_time()):
-                    await self._told.wait()
+                    await self._news.wait()
 
     def _next_block(self) -> list[Pull]:
         """Take evaluations of one configuration, as many as one call takes; none if none can be made now."""
@@ -119,27 +122,28 @@ class Dispatcher:
         return anyio.current_time() >= self._retries.find_due(pull)
 
     def _settle(self, pull: Pull) -> bool:
-        """Tell an evaluation that need not be made, and say whether it was one."""
-        settled = self.stage.settle(pull)
-        if settled:
-            self._news()
-        return settled
+        """Report an evaluation that need not be made, and return whether it was one."""
+        is_known = self.stage.report_known(pull)
+        if is_known:
+            self._wake()
+        return is_known
 
     async def _evaluate(self, pulls: list[Pull]) -> None:
-        """Evaluate once, and tell what came of it."""
-        began, arm = anyio.current_time(), int(pulls[0])
-        found = await self._call(arm, [self.stage.instance(pull) for pull in pulls])
-        for pull, outcome in zip(pulls, found, strict=True):
+        """Evaluate once, and report the outcomes."""
+        began = anyio.current_time()
+        arm = int(pulls[0])
+        outcomes = await self._call(arm, [self.stage.name_instance(pull) for pull in pulls])
+        for pull, outcome in zip(pulls, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 await self._fail(pull, outcome)
             else:
                 self._retries.note_answer(arm, began)
                 self._end(pull, outcome)
-        self._news()
+        self._wake()
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
-        """Tell an evaluation that is over, or hold it until something has a cost, or was answered at all."""
-        if not self.stage.can_tell(outcome):
+        """Report an evaluation that is over, or hold it until it can be charged."""
+        if not self.stage.can_report(outcome):
             self._held.append((pull, outcome))
             self._n_held += 1
             # a question may be bad; two of each configuration are not
@@ -148,36 +152,44 @@ class Dispatcher:
         elif isinstance(outcome, Failure):
             self._give_up(pull, outcome)
         else:
-            self.stage.tell(pull, outcome)
-            gave = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
-            self._report(pull, f"{self._name(pull)}: {gave}")
+            self.stage.report(pull, outcome)
+            values = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
+            self._report(pull, f"{self._name(pull)}: {values}")
             for doubt in getattr(outcome, "doubts", ()):
-                if doubt.kind not in self._doubted:
-                    self._doubted.add(doubt.kind)
-                    said = f"{self._name(pull)}: {doubt.text} (said once; the run's end counts them)"
-                    self._report(pull, said, notable=True)
-            self._tell_held(self._end)
+                self._name_doubt(pull, doubt)
+            self._report_held()
+
+    def _name_doubt(self, pull: Pull, doubt: Doubt) -> None:
+        """Name a doubt about an answer, unless one of its kind was named before."""
+        if doubt.kind not in self._doubted:
+            self._doubted.add(doubt.kind)
+            line = f"{self._name(pull)}: {doubt.text} (said once; the run's end counts them)"
+            self._report(pull, line, notable=True)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
-        self.stage.give_up(pull, failure)
+        self.stage.report_failed(pull, failure)
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
-    def _tell_held(self, tell: Callable[[Pull, Any], None]) -> None:
-        held, self._held = self._held, []
+    def _report_held(self, at_any_cost: bool = False) -> None:
+        """Report outcomes that were held; failures also if nothing was answered yet, where that is asked."""
+        held = self._held
+        self._held = []
         for pull, outcome in held:
-            (tell if isinstance(outcome, Failure) else self._end)(pull, outcome)
-        self._news()
+            if at_any_cost and isinstance(outcome, Failure):
+                self._give_up(pull, outcome)
+            else:
+                self._end(pull, outcome)
+        self._wake()
 
     def _refuse_held(self) -> NoReturn:
         pull, outcome = self._held[0]
         if isinstance(outcome, Failure):
-            said = f"failed: {outcome}"
-        else:
-            said = (
-                f"gave 0 as {self.plan.cost.column!r}, and a method needs costs above zero: take as the cost "
-                "what is used although it is free, such as cost: {column: tokens, unit: tokens}"
-            )
-        raise CobanditError(f"nothing could be evaluated: {self._name(pull)} {said}")
+            problem = f"nothing could be evaluated: it failed: {outcome}"
+            remedy = "see to the evaluator or its service"
+            raise_fault(self._name(pull), problem, remedy, "nothing-evaluated")
+        problem = f"it gave 0 as {self.plan.cost.column!r}, and a method needs costs above zero"
+        remedy = "take as the cost what is used although it is free, such as {column: tokens, unit: tokens}"
+        raise_fault(self._name(pull), problem, remedy, "free-evaluations")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
         """Score a failure, try it again later, or stop the run: as the table of `retries` says."""
@@ -198,51 +210,51 @@ class Dispatcher:
             pause = self._retries.postpone(pull, failure, now)
             if pause is None:
                 silence = self._retries.find_silence(arm, now)
-                raise CobanditError(
-                    f"{self.stage.names[arm]!r} has answered nothing for {silence:.0f} s. The last failure, "
-                    f"on instance {self.stage.instance(pull)!r}: {str(failure).rstrip('. ')}. See to the "
-                    "service, make fewer calls at once (at_once), or raise the plan's patience"
+                problem = (
+                    f"it has answered nothing for {silence:.0f} s. The last failure, on instance "
+                    f"{self.stage.name_instance(pull)!r}: {str(failure).rstrip('. ')}"
                 )
+                remedy = "see to the service, make fewer calls at once (at_once), or raise patience"
+                raise_fault(repr(self.stage.names[arm]), problem, remedy, "silent-service")
             outlook = f"and is tried again in {pause:.1f} s"
         # what was billed is charged at once, and asked for again by the policy
         if cost:
-            self.stage.try_again(pull, Failure(str(failure), cost=cost))
+            self.stage.charge_failure(pull, Failure(str(failure), cost=cost))
         else:
             self._waiting.append(pull)
         self._report(pull, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True)
 
     async def _ask_again(self, arm: int) -> float | None:
-        """Ask a configuration what it has answered before: what that cost, None if it does not answer now."""
-        records = self.stage.everything.items()
-        answered = [key for key, each in records if key[0] == arm and FAILED not in each]
+        """Ask a configuration an answered question again, and return the cost; None if it does not answer."""
+        records = self.stage.records.items()
+        answered = [key for key, record in records if key[0] == arm and FAILED not in record]
         if not answered:
             return None
-        _, instance = self.stage.which(answered[-1])
-        (found,) = await self._call(arm, [instance])
-        return None if isinstance(found, Failure) else found.get(self.plan.cost.column, 0.0)
+        _, instance = self.stage.name_record(answered[-1])
+        (outcome,) = await self._call(arm, [instance])
+        return None if isinstance(outcome, Failure) else outcome.get(self.plan.cost.column, 0.0)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
-        each = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
-        seconds = each * len(instances)
+        timeout = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
+        seconds = timeout * len(instances)
+        name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
-                found = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
-                if len(found) != len(instances):
-                    raise CobanditError(
-                        f"the evaluator gave {len(found)} rows for {len(instances)} instances of "
-                        f"{self.stage.names[arm]!r}: one for each is needed"
-                    )
-                return found
+                outcomes = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
+                if len(outcomes) != len(instances):
+                    problem = f"the evaluator gave {len(outcomes)} rows for {len(instances)} instances"
+                    raise_fault(repr(name), problem, "return one for each", "row-count")
+                return outcomes
         except Failure as failure:
             return [failure] * len(instances)
         except CobanditError:
             raise
         except Exception as error:
-            where = f"{self.stage.names[arm]!r}, instance {instances[0]!r}"
+            where = f"{name!r}, instance {instances[0]!r}"
             raise CobanditError(f"the evaluator failed on {where}, with {describe_error(error)}") from error
-        said = f"no answer within {seconds:g} s, which is its timeout"
-        late = TimedOut(said, cost=self.stage.mean_cost(arm), retry=True)
+        message = f"no answer within {seconds:g} s, which is its timeout"
+        late = TimedOut(message, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
 
     def _report(self, pull: Pull, line: str, failed: bool = False, notable: bool = False) -> None:
@@ -251,9 +263,9 @@ class Dispatcher:
         self.watch(Progress(self.stage, line, failed=failed, notable=notable, configuration=name))
 
     def _name(self, pull: Pull) -> str:
-        return f"{self.stage.names[pull]} on {self.stage.instance(pull)}"
+        return f"{self.stage.names[pull]} on {self.stage.name_instance(pull)}"
 
-    def _news(self) -> None:
-        """Wake those that wait for the policy to have more to hand out."""
-        self._told.set()
-        self._told = anyio.Event()
+    def _wake(self) -> None:
+        """Wake calls that wait for the policy to have more to hand out."""
+        self._news.set()
+        self._news = anyio.Event()

@@ -69,7 +69,7 @@ def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> No
     if objective is None:
         return
     key, record = next((key, each) for key, each in pilot.results.items() if FAILED not in each)
-    name, instance = pilot.which(key)
+    name, instance = pilot.name_record(key)
     value = record[objective.column]
     problem = (
         f"all {len(pilot.results)} evaluations of the pilot score {value:g} in {objective.name} (column "

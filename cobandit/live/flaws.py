@@ -81,7 +81,7 @@ def find_losers(stage: MainStage) -> list[Loser]:
     compares_cost = isinstance(policy, ParetoRace) and policy.compares_cost
     scores: list[dict[int, list[float]]] = [{} for _ in stage.names]
     flaws: list[dict[int, str]] = [{} for _ in stage.names]
-    for (arm, place), record in stage.everything.items():
+    for (arm, place), record in stage.records.items():
         values = stage.rewards(record)
         if compares_cost:
             values.append(-record[stage.plan.cost.column])
@@ -145,7 +145,7 @@ def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Say what was lost by failures, what else is not as it should be, and who may have lost by it."""
     lines = [describe_overspending(stage)]
     if FAILED in frame:
-        first = next(record[FAILED] for record in stage.everything.values() if FAILED in record)
+        first = next(record[FAILED] for record in stage.records.values() if FAILED in record)
         failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
         lines.append(f"{failed} ({_count_by_configuration(frame, FAILED)}); the first: {first}")
     for column, words in COUNTED.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from cobandit import _budget
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.plan import Plan
 from cobandit.live.profile import Profile
 from cobandit.live.records import EarlierResults
@@ -16,46 +16,52 @@ from cobandit.policies.asktell import AskTell
 def make_affordable_policy(plan: Plan, profile: Profile, earlier: EarlierResults) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
-    A method that evaluates once charges what it uses of the pilot again, and is given a budget that has room
-    for it.  What it does not use, since a configuration leaves early, is known once it has used what it does;
-    that depends on the budget, so that the largest one that fits is found by rehearsing.
+    A method that evaluates once is charged again for each result of the pilot that it uses, so its budget may
+    be larger than what is left. The part of the pilot that it never uses, since a configuration leaves early,
+    depends on its budget, so the largest budget that fits is found by replaying.
 
     Raises
     ------
-    CobanditError
-        If what is left is too little, or the largest cost is below the mean.
+    TableError
+        If too little is left, or the largest cost is below the mean.
     """
-    total, unit = profile.budget, plan.cost.unit
+    total = profile.budget
     if total is None:
         return plan.make_policy(profile.costs, profile.cost_range, None)
-    paid = profile.spent + earlier.lost + sum(earlier.besides.values())
-    budget = total if plan.is_once else total - paid
+    spent = profile.spent + earlier.lost + sum(earlier.non_pilot_costs.values())
     try:
-        if paid > _budget.add_slack(total):
+        if spent > _budget.add_slack(total):
             raise CobanditError("nothing is left")
-        while plan.is_once:
-            besides = _rehearse(plan, profile, budget, earlier)
-            if budget + besides <= _budget.add_slack(total):
-                break
-            budget = total - besides
+        budget = _find_budget(plan, profile, total, earlier) if plan.is_once else total - spent
         return plan.make_policy(profile.costs, profile.cost_range, budget)
     except CobanditError as error:
-        raise CobanditError(
-            f"{plan.method.name}: {error}.  {paid:,.6g} {unit} are spent, and the budget is {total:,.6g}: "
-            "change the plan's budget or method and run it again; what was evaluated is kept"
-        ) from None
+        unit = plan.cost.unit
+        problem = f"{error}. {spent:,.6g} {unit} are spent, and the budget is {total:,.6g}"
+        remedy = "change the plan's budget or method and run it again; what was evaluated is kept"
+        raise_fault(plan.method.name, problem, remedy, "method-budget")
 
 
-def _rehearse(plan: Plan, profile: Profile, budget: float, earlier: EarlierResults) -> float:
-    """Play a policy as far as what there is takes it: what was spent besides what it was charged."""
+def _find_budget(plan: Plan, profile: Profile, total: float, earlier: EarlierResults) -> float:
+    """Find the largest budget of a method that fits into that of the run."""
+    budget = total
+    while True:
+        uncharged = _replay_known(plan, profile, budget, earlier)
+        if budget + uncharged <= _budget.add_slack(total):
+            return budget
+        # a smaller budget may use less of the pilot, so that more is uncharged
+        budget = total - uncharged
+
+
+def _replay_known(plan: Plan, profile: Profile, budget: float, earlier: EarlierResults) -> float:
+    """Replay stored results through a policy, and return the spending that it was not charged for."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
-    unwritten = SimpleNamespace(  # stands for a journal that told nothing before
+    stand_in = SimpleNamespace(  # for a journal without results
         policy=policy,
         leave_out=policy.leave_out,
         tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),
         records=list,
     )
-    stage = MainStage(plan, unwritten, {}, profile, earlier)
+    stage = MainStage(plan, stand_in, {}, profile, earlier)
     while (pull := policy.ask()) is not None:
-        stage.settle(pull)
+        stage.report_known(pull)
     return stage.spent - policy.spent

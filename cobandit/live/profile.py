@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cobandit.errors import CobanditError, TableError
+from cobandit.errors import TableError, raise_fault
 from cobandit.live.plan_fields import SHARE_UNIT
-from cobandit.live.records import FAILED, Key, check_row
+from cobandit.live.records import FAILED, Key, Record, check_row
+from cobandit.tables.card import Objective
 from cobandit.tables.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Profile(NamedTuple):
-    """What a pilot says.
+    """Costs, limits and budget, from the records of a pilot.
 
     Attributes
     ----------
@@ -28,10 +29,10 @@ class Profile(NamedTuple):
     limits : dict of str to (float, float)
         For each objective, the values of its column that score 1 and 0.
     spent : float
-        What the pilot cost, with what was tried in vain.
+        Cost of the pilot, failures included.
     budget : float or None
-        That of the whole run, pilot included, in the unit of the cost; None for none.  A share is one of what
-        evaluating everything costs, by the means of the pilot.
+        The budget of the whole run, pilot included, in the unit of the cost; None for none. A share is one of
+        the cost of everything, by the means of the pilot.
     results : dict of (int, int) to dict
         The record of each evaluation, by number of the configuration and place in the order.
     """
@@ -53,31 +54,53 @@ def profile_of(pilot: Stage) -> Profile:
         If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
         column that the plan now names, or if no scale can be made.
     """
-    plan, results = pilot.plan, pilot.results
+    plan = pilot.plan
+    results = pilot.results
     scored = {key: record for key, record in results.items() if FAILED not in record}
     for key, record in scored.items():
-        check_row(plan, record, *pilot.which(key))  # the plan may have changed since
-    hopeless = [arm for arm in range(len(plan.names)) if arm not in {of for of, _ in scored}]
-    if hopeless and (not scored or plan.failures == "leave-out"):
-        raise CobanditError(
-            f"{plan.names[hopeless[0]]!r} failed on every instance of the pilot "
-            f"({results[hopeless[0], 0][FAILED]}), so that nothing would be left: mend it, or leave it out, "
-            "and start in another folder; or take failures: zero if others were answered"
-        )
-    costs = np.array([results[key][plan.cost.column] for key in sorted(results)]).reshape(len(plan.names), -1)
-    limits = {}
-    for objective in plan.objectives:
-        transform = TRANSFORMS[objective.transform]
-        values = np.array([record[objective.column] for record in scored.values()])
-        fitted = objective.limits or transform.fit(values, objective.low, objective.high)
-        limits[objective.name] = fitted
-        try:
-            transform.apply(values, *fitted)
-        except TableError as error:
-            remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
-            raise CobanditError(f"objective {objective.name!r}: {error} in the pilot: {remedy}") from None
-    means, cost_range = costs.mean(axis=1).tolist(), (float(costs.min()), float(costs.max()))
+        check_row(plan, record, *pilot.name_record(key))  # the plan may have changed since
+    _check_answers(pilot, scored)
+
+    column = plan.cost.column
+    costs = np.array([results[key][column] for key in sorted(results)]).reshape(len(plan.names), -1)
+    means = costs.mean(axis=1).tolist()
     budget = plan.budget
     if budget is not None and plan.unit == SHARE_UNIT:
         budget = budget * len(plan.order) * sum(means)
-    return Profile(means, cost_range, limits, pilot.spent, budget, results)
+    return Profile(
+        costs=means,
+        cost_range=(float(costs.min()), float(costs.max())),
+        limits={objective.name: _find_limits(objective, scored) for objective in plan.objectives},
+        spent=pilot.spent,
+        budget=budget,
+        results=results,
+    )
+
+
+def _check_answers(pilot: Stage, scored: Mapping[Key, Record]) -> None:
+    """Refuse a pilot that says nothing of a configuration, where failures are no scores."""
+    plan = pilot.plan
+    answered = {arm for arm, _ in scored}
+    silent = [arm for arm in range(len(plan.names)) if arm not in answered]
+    if silent and (not scored or plan.failures == "leave-out"):
+        name = plan.names[silent[0]]
+        reason = pilot.results[silent[0], 0][FAILED]
+        problem = f"it failed on every instance of the pilot ({reason}), so that nothing would be left"
+        remedy = (
+            "mend it or leave it out, and start in another folder; or take failures: zero if others were "
+            "answered"
+        )
+        raise_fault(repr(name), problem, remedy, "no-answers")
+
+
+def _find_limits(objective: Objective, scored: Mapping[Key, Record]) -> tuple[float, float]:
+    """Return the values of an objective's column that score 1 and 0."""
+    transform = TRANSFORMS[objective.transform]
+    values = np.array([record[objective.column] for record in scored.values()])
+    limits = objective.limits or transform.fit(values, objective.low, objective.high)
+    try:
+        transform.apply(values, *limits)
+    except TableError as error:
+        remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
+        raise_fault(f"objective {objective.name!r}", f"{error} in the pilot", remedy, "no-scale")
+    return limits

@@ -8,47 +8,55 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit._text import suggest
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.configurations import TABLE_COLUMNS
 from cobandit.live.evaluators.base import Row
 from cobandit.live.plan import Plan
-from cobandit.tables.columns import COST
+from cobandit.tables.columns import COST, Rule
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Key of a record that has no measurements, and why.
+#: Key of a record that has no measurements, with the reason as its value.
 FAILED = "failed"
-
 
 #: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost so far.
 COST_WAS_ZERO = "cost_was_zero"
 
-
-#: An evaluation: number of the configuration, and its number among the evaluations of that.
+#: An evaluation: number of the configuration, and place in the order of the instances.
 Key = tuple[int, int]
 
+#: The measurements of an evaluation by column, or its cost and why it failed.
+Record = dict[str, Any]
 
-#: Rows by name of the configuration and instance.
-Made = Mapping[tuple[str, str], Row]
+#: Rows that need not be evaluated, by name of the configuration and instance.
+Reusable = Mapping[tuple[str, str], Row]
 
 
 class EarlierResults(NamedTuple):
-    """What a run evaluated before its plan changed.
+    """Results of a run from before its plan changed.
 
-    Rows by evaluation, what its failures cost, and what was paid for evaluations that are not the pilot's.
+    Attributes
+    ----------
+    rows : mapping of (int, int) to dict
+        Rows by evaluation.
+    lost : float
+        Cost of failures, and of rounds that are of no use now.
+    non_pilot_costs : mapping of (int, int) to float
+        Costs of the rows that are not the pilot's.
     """
 
     rows: Mapping[Key, Row]
     lost: float
-    besides: Mapping[Key, float]
+    non_pilot_costs: Mapping[Key, float]
 
 
 def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
-    """Refuse what an evaluator gave if the plan's columns are not all there, or something cannot be used.
+    """Refuse a row of an evaluator that lacks a column of the plan, or has a value that it cannot use.
 
     Raises
     ------
-    CobanditError
-        With the configuration, the instance, the column and what to do.
+    TableError
+        With the code ``reserved-column``, ``missing-column`` or ``bad-value``, the configuration, the
+        instance, the column and what to do.
 
     Examples
     --------
@@ -62,24 +70,26 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
     >>> check_row(plan, {"correct": 80.0, "tokens": 12.0}, "a", "7")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: 'a' on instance '7' gave 80.0 as 'correct': the objective 80.0 is outside \
-[0, 1]; correct the evaluator, or name another column or transform in the plan
+    cobandit.errors.TableError: 'a' on instance '7': it gave 80.0 as 'correct': the objective 80.0 is \
+outside [0, 1] -> correct the evaluator, or name another column or transform in the plan
     """
-    said = f"{configuration!r} on instance {instance!r} gave"
-    if taken := [column for column in row if column in plan.settings or column in TABLE_COLUMNS]:
-        which = "a setting or a column of every table"
-        raise CobanditError(f"{said} {taken[0]!r}, which is {which}: let the evaluator call it otherwise")
-    rules = [(each.column, TRANSFORMS[each.transform].rule) for each in plan.objectives]
-    for column, rule in [(plan.cost.column, COST), *rules]:
+    where = f"{configuration!r} on instance {instance!r}"
+    reserved = [column for column in row if column in plan.settings or column in TABLE_COLUMNS]
+    if reserved:
+        problem = f"it gave {reserved[0]!r}, which is a setting or a column of every table"
+        raise_fault(where, problem, "rename this column in the evaluator", "reserved-column")
+
+    rules: list[tuple[str, Rule | None]] = [(plan.cost.column, COST)]
+    rules += [(objective.column, TRANSFORMS[objective.transform].rule) for objective in plan.objectives]
+    for column, rule in rules:
         if column not in row:
-            remedy = suggest(column, row, "let the evaluator give it, or name another column in the plan")
-            raise CobanditError(f"{said} no {column!r}, only {', '.join(row) or 'nothing'}: {remedy}")
+            problem = f"it gave no {column!r}, only {', '.join(row) or 'nothing'}"
+            remedy = suggest(column, row, "return it from the evaluator, or name another column in the plan")
+            raise_fault(where, problem, remedy, "missing-column")
         if rule is not None and rule.broken(np.array([row[column]])).any():
             problem = rule.problem.format(value=float(row[column]))
-            raise CobanditError(
-                f"{said} {row[column]!r} as {column!r}: {problem}; correct the evaluator, or name another "
-                "column or transform in the plan"
-            )
+            remedy = "correct the evaluator, or name another column or transform in the plan"
+            raise_fault(where, f"it gave {row[column]!r} as {column!r}: {problem}", remedy, "bad-value")
 
 
 def name_row(order: Sequence[str], place: int) -> str:
@@ -90,5 +100,5 @@ def name_row(order: Sequence[str], place: int) -> str:
     >>> name_row(["a", "b"], 1), name_row(["a", "b"], 3)
     ('b', 'b (2)')
     """
-    round_, instance = divmod(place, len(order))
-    return order[instance] + (f" ({round_ + 1})" if round_ else "")
+    rounds, instance = divmod(place, len(order))
+    return order[instance] if rounds == 0 else f"{order[instance]} ({rounds + 1})"

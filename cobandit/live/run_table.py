@@ -40,7 +40,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         {"config": stage.names[arm], "instance": name_row(stage.order, place)}
         | stage.values(record)
         | {FAILED: FAILED in record}
-        for (arm, place), record in sorted(stage.everything.items())
+        for (arm, place), record in sorted(stage.records.items())
         if place % len(stage.order) not in left_out
     ]
     if not rows:

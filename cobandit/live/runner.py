@@ -1,4 +1,4 @@
-"""A run from its plan to its table: pilot, policy, evaluations, recommendation."""
+"""A run from its plan to its table: pilot, method, evaluations, recommendation."""
 
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing, nullcontext, suppress
@@ -22,10 +22,10 @@ from cobandit.live.pilot import Pilot
 from cobandit.live.plan import Plan, check_plan
 from cobandit.live.profile import profile_of
 from cobandit.live.progress import Progress
-from cobandit.live.records import FAILED, Made
+from cobandit.live.records import FAILED, Reusable
 from cobandit.live.rescoring import rescore_pilot
 from cobandit.live.result import Run, write_run
-from cobandit.live.reuse import order_from, read_made
+from cobandit.live.reuse import order_by_reuse, read_reusable
 from cobandit.live.run_files import MOST_DIFFERENCES, RunFiles
 from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
@@ -36,7 +36,7 @@ Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator
 
 
 class _Setup(NamedTuple):
-    """A plan, where it comes from, and where its run lives."""
+    """A plan, its source and base folder, and the files of its run."""
 
     plan: Plan
     source: str
@@ -55,9 +55,9 @@ def run(
 ) -> Run:
     """Evaluate under a budget, as a plan says; started again, it goes on where it was.
 
-    First the pilot: every configuration on the first instances of one random order.  It gives mean costs, the
-    range of costs, and the limits of the objectives' transforms; it is part of the run and of its budget.
-    Then the method decides what is evaluated.  What was told is journaled, and never evaluated again.
+    First the pilot evaluates every configuration on the first instances of one random order.  It gives mean
+    costs, the range of costs, and the limits of the objectives' transforms; it is part of the run and of its
+    budget.  Then the method decides what is evaluated.  Results are journaled, and never evaluated again.
 
     Parameters
     ----------
@@ -108,9 +108,10 @@ def run(
     (('small temperature=0', 'large temperature=0'), True)
     """
     setup = _set_up(plan, folder, start)
-    tell, say = watch or (lambda _: None), announce or (lambda _: None)
+    report = watch or (lambda progress: None)
+    say = announce or (lambda estimate: None)
     with start_blocking_portal() as portal:  # a notebook has a loop of its own
-        return portal.call(_run, setup, evaluator, tell, say)
+        return portal.call(_run, setup, evaluator, report, say)
 
 
 def estimate(
@@ -120,7 +121,7 @@ def estimate(
     evaluator: Evaluate | None = None,
     start: str | Path | None = None,
 ) -> Estimate:
-    """Say what a run will cost, as far as that is known before its first call; nothing is evaluated.
+    """Estimate the cost of a run as far as it is known before its first call; nothing is evaluated.
 
     Parameters
     ----------
@@ -134,18 +135,19 @@ def estimate(
     """
     setup = _set_up(plan, folder, start)
 
-    async def look() -> Estimate:
+    async def add_up() -> Estimate:
         async with _opened(setup, evaluator) as opened:
-            made = dict(_reprice(setup.plan, opened, _made(setup)))
-            if setup.folder.begun:  # a plan with which the run could not go on says so
+            reusable = dict(_reprice(setup.plan, opened, _find_reusable(setup)))
+            if setup.folder.begun:  # a plan with which the run could not go on is refused here
                 with setup.folder.copy() as copy:
                     stage = _restore(setup._replace(folder=copy))
-                found = stage.everything.items()
-                made |= {stage.which(key): row for key, row in found if FAILED not in row}
-            return estimate_run(setup.plan, opened, made)
+                for key, record in stage.records.items():
+                    if FAILED not in record:
+                        reusable[stage.name_record(key)] = record
+            return estimate_run(setup.plan, opened, reusable)
 
     with start_blocking_portal() as portal:
-        return portal.call(look)
+        return portal.call(add_up)
 
 
 def export(
@@ -154,7 +156,7 @@ def export(
     *,
     start: str | Path | None = None,
 ) -> Run:
-    """Write the table of what a run has evaluated so far, and what its method would recommend now.
+    """Write the table of a run's evaluations so far, and what its method would recommend now.
 
     The run may be going on: a copy of its journals is looked at.
 
@@ -172,12 +174,12 @@ def export(
     with setup.folder.copy() as copy:
         stage = _restore(setup._replace(folder=copy))
     if not isinstance(stage, MainStage):
-        raise CobanditError(f"{_tell_pilot(stage)}: a table needs all of them; run the plan again")
+        raise CobanditError(f"{_count_pilot(stage)}: a table needs all of them; run the plan again")
     return write_run(stage, setup.folder)
 
 
 def read_progress(folder: str | Path) -> Progress:
-    """Look how far a run is, which may be going on: what is spent, and what its method would return now.
+    """Read how far a run is, which may be going on: its spending, and what its method would return now.
 
     Parameters
     ----------
@@ -189,19 +191,19 @@ def read_progress(folder: str | Path) -> Progress:
     CobanditError
         If there is no run.
     """
-    there = RunFiles(folder)
-    with there.copy() as copy:
-        plan = check_plan(there.read_written(), str(there.plan))
-        stage = _restore(_Setup(plan, str(there.plan), Path(), copy))
-    return Progress(stage, "", busy=there.is_busy)
+    files = RunFiles(folder)
+    with files.copy() as copy:
+        plan = check_plan(files.read_written(), str(files.plan))
+        stage = _restore(_Setup(plan, str(files.plan), Path(), copy))
+    return Progress(stage, "", busy=files.is_busy)
 
 
 def _restore(setup: _Setup) -> Stage:
-    """Bring back the part that a run is in, to be looked at."""
-    made: Made = {}
+    """Bring back the stage that a run is in, to be looked at."""
+    reusable: Reusable = {}
     with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
-        made = _made(setup)
-    *_, stage = _stages(setup, made)
+        reusable = _find_reusable(setup)
+    *_, stage = _open_stages(setup, reusable)
     return stage
 
 
@@ -215,49 +217,55 @@ def _set_up(
     checked = check_plan(content, source, base)
     if start is not None:
         checked = check_plan(content | {"reuse": str(Path(start).resolve())}, source, base)
-        checked = order_from(checked, read_made(checked, Path(start), f"the table to start from, {start}"))
-    there = RunFiles(Path("runs") / checked.name if folder is None else folder)
-    there.check(checked)
-    return _Setup(checked, source, base, there)
+        reusable = read_reusable(checked, Path(start), f"the table to start from, {start}")
+        checked = order_by_reuse(checked, reusable)
+    files = RunFiles(Path("runs") / checked.name if folder is None else folder)
+    files.check(checked)
+    return _Setup(checked, source, base, files)
 
 
-def _made(setup: _Setup) -> Made:
-    """What need not be evaluated, since the plan reuses it."""
+def _find_reusable(setup: _Setup) -> Reusable:
+    """Read the evaluations of the table that the plan reuses."""
     reuse = setup.plan.reuse
     if reuse is None:
         return {}
-    path, source = setup.base / reuse, f"{setup.source}, the table {reuse}"
+    path = setup.base / reuse
+    source = f"{setup.source}, the table {reuse}"
     earlier = RunFiles(path.parent)
     if earlier.begun and path.name == earlier.table.name:
         others = Plan.model_fields.keys() - {"evaluate"}
-        if other := setup.plan.differences(earlier.read_written(), others, free=("prices",)):
-            problem = f"it was evaluated in another way: {'; '.join(other[:MOST_DIFFERENCES])}"
-            raise_fault(source, problem, "leave it out: what it has are no answers to this plan's questions")
-    return read_made(setup.plan, path, source)
+        differences = setup.plan.differences(earlier.read_written(), others, free=("prices",))
+        if differences:
+            problem = f"it was evaluated in another way: {'; '.join(differences[:MOST_DIFFERENCES])}"
+            remedy = "leave it out: its answers are to other questions than this plan's"
+            raise_fault(source, problem, remedy, "other-evaluator")
+    return read_reusable(setup.plan, path, source)
 
 
 async def _run(
     setup: _Setup, evaluator: Evaluate | None, watch: Watch, announce: Callable[[Estimate], None]
 ) -> Run:
     plan, folder = setup.plan, setup.folder
-    made = _made(setup)
+    reusable = _find_reusable(setup)
     async with _opened(setup, evaluator) as opened:
         if plan.reuse is not None:
             digests = getattr(opened, "digests", {})
-            asked = {name: digests[name] for name in plan.instances.ids if name in digests}
-            RunFiles((setup.base / plan.reuse).parent).check_instances(asked, keep=False)
-        made = _reprice(plan, opened, made)
+            ours = {name: digests[name] for name in plan.instances.ids if name in digests}
+            RunFiles((setup.base / plan.reuse).parent).check_instances(ours, keep=False)
+        reusable = _reprice(plan, opened, reusable)
         if not folder.begun:
-            announce(estimate_run(plan, opened, made))
+            announce(estimate_run(plan, opened, reusable))
             folder.begin(plan)
-        doubted: set[str] = set()
-        if source := getattr(opened, "prices", ""):
+        source = getattr(opened, "prices", "")
+        if source:
             folder.write(folder.prices, {"day": folder.prices_day.isoformat(), "source": source})
         _check_digests(setup, opened)
+
+        doubted: set[str] = set()
         with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
             if answers is not None:
                 answers.mend()
-            with closing(_stages(setup, made)) as stages:
+            with closing(_open_stages(setup, reusable)) as stages:
                 for stage in stages:
                     stage.answers = answers
                     await Dispatcher(opened, stage, watch, doubted).play()
@@ -267,10 +275,9 @@ async def _run(
                     if stage.policy.finished and not folder.journal.exists():
                         can_rescore = plan.answers and hasattr(opened, "rescore")
                         refuse_equal_scores(stage, folder, can_rescore)
-    raise CobanditError(  # a larger budget may hold what comes next
-        f"{_tell_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}: raise the plan's budget "
-        "and run it again; what was evaluated is kept"
-    )
+    problem = f"{_count_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}"
+    remedy = "raise the plan's budget and run it again; what was evaluated is kept"
+    raise_fault(folder.path, problem, remedy, "budget-below-pilot")
 
 
 def _check_digests(setup: _Setup, evaluator: Evaluator) -> None:
@@ -285,16 +292,16 @@ def _check_digests(setup: _Setup, evaluator: Evaluator) -> None:
         folder.check_instances(digests)
 
 
-def _reprice(plan: Plan, evaluator: Evaluator, made: Made) -> Made:
-    """Charge what need not be evaluated by the prices of this run, where an evaluator has any."""
+def _reprice(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Reusable:
+    """Charge reused evaluations by the prices of this run, where an evaluator has any."""
     reprice = getattr(evaluator, "reprice", None)
     if reprice is None:
-        return made
+        return reusable
     settings = dict(zip(plan.names, plan.configurations.all, strict=True))
-    return {which: reprice(settings[which[0]], row) for which, row in made.items()}
+    return {(name, instance): reprice(settings[name], row) for (name, instance), row in reusable.items()}
 
 
-def _tell_pilot(stage: Stage) -> str:
+def _count_pilot(stage: Stage) -> str:
     n_all = stage.plan.pilot * len(stage.names)
     return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
 
@@ -325,15 +332,15 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
         yield FunctionEvaluator(given, getattr(given, "__qualname__", repr(given)))
 
 
-def _stages(setup: _Setup, made: Made) -> Generator[Stage]:
-    """The parts of a run, each with its journal open; the second only once the first is complete."""
+def _open_stages(setup: _Setup, reusable: Reusable) -> Generator[Stage]:
+    """Give pilot and main stage, each with its journal open; the second once the first is complete."""
     plan, folder = setup.plan, setup.folder
     pilot = Pilot(len(plan.names), plan.pilot, largest_costs=plan.largest_costs)
-    if _began_otherwise(folder.pilot, pilot, plan) and not folder.has_results:
+    if _policy_changed(folder.pilot, pilot, plan) and not folder.has_results:
         folder.set_aside(folder.pilot)
     with Journal(folder.pilot, pilot, names=plan.names) as journal:
         folder.begin(plan)  # which may have been corrected since
-        stage = Stage(plan, journal, made)
+        stage = Stage(plan, journal, reusable)
         pilot.budget = stage.budget or pilot.budget
         yield stage
     if not pilot.finished:
@@ -342,16 +349,16 @@ def _stages(setup: _Setup, made: Made) -> Generator[Stage]:
     while True:
         earlier = folder.read_earlier(plan)
         policy = make_affordable_policy(plan, profile, earlier)
-        if not (plan.is_once and _began_otherwise(folder.journal, policy, plan)):
+        if not (plan.is_once and _policy_changed(folder.journal, policy, plan)):
             break
         folder.set_aside(folder.journal)
     with Journal(folder.journal, policy, names=plan.names) as journal:
         folder.begin(plan)
-        yield MainStage(plan, journal, made, profile, earlier)
+        yield MainStage(plan, journal, reusable, profile, earlier)
 
 
-def _began_otherwise(journal: Path, policy: AskTell, plan: Plan) -> bool:
-    """Whether a journal is that of another policy, since the plan has changed."""
+def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
+    """Whether a journal belongs to another policy, since the plan has changed."""
     here = make_header(policy, plan.names)
     return any(
         difference for header in read_entries(journal)[:1] for difference in compare_nested(header, here)

@@ -18,194 +18,216 @@ from cobandit.live.lines import Lines
 from cobandit.live.plan import Plan
 from cobandit.live.plan_fields import SHARE_UNIT
 from cobandit.live.profile import Profile
-from cobandit.live.records import COST_WAS_ZERO, FAILED, EarlierResults, Key, Made, check_row, name_row
+from cobandit.live.records import (
+    COST_WAS_ZERO,
+    FAILED,
+    EarlierResults,
+    Key,
+    Record,
+    Reusable,
+    check_row,
+    name_row,
+)
 from cobandit.policies.asktell import Pull
 from cobandit.tables.transforms import TRANSFORMS
 
 
 class Stage:
-    """A part of a run; as it stands the pilot, whose one objective is that an evaluation gave a score.
+    """A stage of a run; by itself the pilot, whose one objective is that an evaluation gave a score.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
-        Of the part's policy, or what stands for one; it may hold what an earlier process told.
-    made : mapping of (str, str) to dict
-        What need not be evaluated, by name of the configuration and instance.
+        Of the stage's policy, or a stand-in for one; it may hold results of an earlier process.
+    reusable : mapping of (str, str) to dict
+        Evaluations that need not be made, by name of the configuration and instance.
 
     Attributes
     ----------
     budget : float or None
-        That of the whole run, in the unit of the cost; None for none, or while it is not known.
+        The budget of the whole run, in the unit of the cost; None for none, or while it is not known.
     results : dict of (int, int) to dict
         The record of each evaluation that was scored, by configuration and place in the order.
     answers : Lines or None
-        Where answers are kept, if they are.
+        The file of kept answers, if answers are kept.
     first : int
         Place in the order, going round and round, of the first evaluation of each configuration.
     before : mapping of (int, int) to dict
-        Records from before this part, by configuration and place in the order; they are not made again.
+        Records from before this stage, by configuration and place in the order; they are not made again.
     """
 
     name = "pilot"
     first = 0
-    before: Mapping[Key, dict[str, Any]] = MappingProxyType({})
+    before: Mapping[Key, Record] = MappingProxyType({})
 
-    def __init__(self, plan: Plan, journal: Any, made: Made):
+    def __init__(self, plan: Plan, journal: Any, reusable: Reusable):
         self.plan = plan
         self.journal = journal
         self.policy = journal.policy
-        self.made = made
+        self.reusable = reusable
         self.order = plan.order
         self.names = plan.names
         self.budget = None if plan.unit == SHARE_UNIT else plan.budget
         self.answers: Lines | None = None
-        self.results: dict[Key, dict[str, Any]] = {}
+        self.results: dict[Key, Record] = {}
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
-                self._keep(pull, record)
+                self._store(pull, record)
 
     @property
     def spent(self) -> float:
-        """What the run has cost so far."""
+        """Cost of the run so far."""
         return self.policy.spent
 
     @property
     def inherited(self) -> float:
-        """What of it an earlier run paid, whose evaluations are charged as if they were made now."""
-        column, everything = self.plan.cost.column, self.everything
-        return sum(record[column] for key, record in everything.items() if self.which(key) in self.made)
+        """Part of the cost that an earlier run paid, whose evaluations are charged as if made now."""
+        column = self.plan.cost.column
+        records = self.records.items()
+        return sum(record[column] for key, record in records if self.name_record(key) in self.reusable)
 
     @property
-    def everything(self) -> Mapping[Key, dict[str, Any]]:
+    def records(self) -> Mapping[Key, Record]:
         """Every record so far, by configuration and place in the order."""
         return {**self.before, **self.results}
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to be asked."""
+        """Whether nothing is left to be evaluated."""
         return self.policy.upcoming is None and not self.policy.in_flight.any()
 
-    def key(self, pull: Pull) -> Key:
-        """The configuration of an evaluation, and its place in the order."""
+    def find_key(self, pull: Pull) -> Key:
+        """Return the configuration of an evaluation, and its place in the order."""
         return int(pull), self.first + pull.number
 
-    def which(self, key: Key) -> tuple[str, str]:
+    def name_record(self, key: Key) -> tuple[str, str]:
         """Name the configuration and the instance of a record."""
         arm, place = key
         return self.names[arm], self.order[place % len(self.order)]
 
-    def instance(self, pull: Pull) -> str:
+    def name_instance(self, pull: Pull) -> str:
         """Name the instance of an evaluation."""
-        return self.which(self.key(pull))[1]
+        return self.name_record(self.find_key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
-        """Cost of an evaluation of a configuration, as far as it is known."""
-        costs = {which: record[self.plan.cost.column] for which, record in self.results.items()}
-        own = [cost for (of, _), cost in costs.items() if of == arm] or list(costs.values())
-        return sum(own) / len(own) if own else None
+        """Return the mean cost of a configuration, or of all while it has none; None before any."""
+        column = self.plan.cost.column
+        costs = {key: record[column] for key, record in self.results.items()}
+        of_arm = [cost for key, cost in costs.items() if key[0] == arm]
+        counted = of_arm or list(costs.values())
+        return sum(counted) / len(counted) if counted else None
 
     @property
     def smallest_cost(self) -> float | None:
-        """The smallest cost of an evaluation so far, which is what a free one counts as."""
+        """Smallest cost of an evaluation so far, which is charged for a free one; None before any."""
         column = self.plan.cost.column
         return min((record[column] for record in self.results.values()), default=None)
 
-    def can_tell(self, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether it is known what an evaluation counts as: it has a cost, or another was answered before."""
-        if isinstance(outcome, Failure):
-            found = self.everything.items()  # by this run, not by the one whose table it reuses
-            answered = (FAILED not in each and self.which(key) not in self.made for key, each in found)
-            return bool(outcome.cost) or any(answered)
-        return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
+    def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
+        """Whether an outcome can be charged: it has a cost, or another evaluation had one."""
+        if not isinstance(outcome, Failure):
+            return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
+        if outcome.cost:
+            return True
+        # an answer to this run: those of a reused table do not show that the service works
+        return any(
+            FAILED not in record and self.name_record(key) not in self.reusable
+            for key, record in self.records.items()
+        )
 
     @property
     def left_out(self) -> set[int]:
         """Places in the order of the instances that are left out for all."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
-    def settle(self, pull: Pull) -> bool:
-        """Tell an evaluation that need not be made, and say whether it was one."""
-        key = self.key(pull)
-        record = self.before.get(key) or self.made.get(self.which(key), {})
-        if (FAILED in record and self.plan.failures == "leave-out") or pull.number in self.left_out:
+    def report_known(self, pull: Pull) -> bool:
+        """Report an evaluation that need not be made, and return whether it was one."""
+        key = self.find_key(pull)
+        record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
+        has_failed = FAILED in record
+        if (has_failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
             self.journal.leave_out(pull)
-        elif FAILED in record:
-            self._tell(pull, record)
+        elif has_failed:
+            self._report(pull, record)
         elif record:
-            self.tell(pull, record)
+            self.report(pull, record)
         else:
             return False
         return True
 
-    def tell(self, pull: Pull, row: Mapping[str, Any]) -> None:
-        """Tell what an evaluation gave."""
-        key, column = self.key(pull), self.plan.cost.column
-        name, instance = self.which(key)
+    def report(self, pull: Pull, row: Mapping[str, Any]) -> None:
+        """Report the row of an evaluation, and keep its answer."""
+        key = self.find_key(pull)
+        name, instance = self.name_record(key)
+        column = self.plan.cost.column
         numbers = read_row(row, f"the evaluator of {name!r} on instance {instance!r}")
         if numbers.get(column) == 0:
             numbers |= {column: self.smallest_cost or 0.0, COST_WAS_ZERO: 1.0}
         check_row(self.plan, numbers, name, instance)
+        # the answer first: one without a result is made again, and the last one counts
         if self.answers is not None and isinstance(row, Answered):
-            instance = name_row(self.order, key[1])
-            entry = {"config": name, "instance": instance, **row.answer, "row": numbers}
-            self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {instance!r}"))
-        self._tell(pull, numbers)
+            row_name = name_row(self.order, key[1])
+            entry = {"config": name, "instance": row_name, **row.answer, "row": numbers}
+            self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {row_name!r}"))
+        self._report(pull, numbers)
 
-    def try_again(self, pull: Pull, failure: Failure) -> None:
-        """Tell that an evaluation failed, and was billed."""
+    def charge_failure(self, pull: Pull, failure: Failure) -> None:
+        """Charge an evaluation that failed and was billed; it is made again."""
         self._charge(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
 
-    def give_up(self, pull: Pull, failure: Failure) -> None:
-        """Tell that an evaluation failed for good: its cost, if not known, is that of its configuration."""
+    def report_failed(self, pull: Pull, failure: Failure) -> None:
+        """Report an evaluation that failed for good, at its own cost or its configuration's mean."""
         cost = failure.cost or self.mean_cost(int(pull))
-        self._tell(pull, {FAILED: str(failure), self.plan.cost.column: cost})
+        self._report(pull, {FAILED: str(failure), self.plan.cost.column: cost})
 
     def rewards(self, record: Mapping[str, Any]) -> list[float]:
-        """Return what the policy is told of a record: its scores in [0, 1]."""
+        """Return the rewards of a record, in [0, 1]."""
         return [float(FAILED not in record)]
 
-    def _tell(self, pull: Pull, record: dict[str, Any]) -> None:
+    def _report(self, pull: Pull, record: Record) -> None:
         self._charge(pull, self.rewards(record), record[self.plan.cost.column], record)
-        self._keep(pull, record)
+        self._store(pull, record)
 
-    def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: dict[str, Any]) -> None:
-        # a cost may well be beyond what the pilot saw
+    def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: Record) -> None:
+        # a cost may well be beyond those of the pilot
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _budget.add_slack(largest[pull]):
-            # without the cost, so that Python shows it once of each configuration
-            said = f"an evaluation of {self.names[pull]} cost more than its largest_cost {largest[pull]:g}"
-            warnings.warn(f"{said}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
+            # without the cost, so that Python shows it once per configuration
+            problem = f"an evaluation of {self.names[pull]} cost more than its largest_cost {largest[pull]:g}"
+            warnings.warn(f"{problem}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
 
-    def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
-        self.results[self.key(pull)] = record
+    def _store(self, pull: Pull, record: Record) -> None:
+        self.results[self.find_key(pull)] = record
 
 
 class MainStage(Stage):
-    """The plan's method, on what the pilot found.
+    """The stage of the plan's method, with costs, limits and budget from the pilot.
 
-    A method that evaluates once is told what the pilot evaluated.  Any other starts after the pilot, and
-    begins the order again at its end.
+    A method that evaluates once receives the pilot's results.  Any other starts after the pilot, and begins
+    the order again at its end.
     """
 
     name = "run"
 
-    def __init__(self, plan: Plan, journal: Any, made: Made, profile: Profile, earlier: EarlierResults):
+    def __init__(
+        self, plan: Plan, journal: Any, reusable: Reusable, profile: Profile, earlier: EarlierResults
+    ):
         self.profile = profile
         self.earlier = earlier
         self.first = 0 if plan.is_once else plan.pilot
         self.before = {**earlier.rows, **profile.results}
-        self._charged_again = 0.0  # what the pilot spent and the policy is charged, too
-        super().__init__(plan, journal, made)
+        self._charged_again = 0.0  # cost of the pilot that the policy is charged, too
+        super().__init__(plan, journal, reusable)
         self.budget = profile.budget
 
     @property
     def spent(self) -> float:  # noqa: D102 (as its parent)
-        unused = (cost for key, cost in self.earlier.besides.items() if key not in self.results)
-        before = self.profile.spent + self.earlier.lost + sum(unused)
+        costs = self.earlier.non_pilot_costs.items()
+        unused = sum(cost for key, cost in costs if key not in self.results)
+        before = self.profile.spent + self.earlier.lost + unused
         return before + self.policy.spent - self._charged_again
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
@@ -215,30 +237,36 @@ class MainStage(Stage):
     def smallest_cost(self) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.cost_range[0]
 
-    def give_up(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)
+    def report_failed(self, pull: Pull, failure: Failure) -> None:  # noqa: D102 (as its parent)
         if self.plan.failures == "zero":
-            super().give_up(pull, failure)
+            super().report_failed(pull, failure)
             return
-        gone = pull.number in self.left_out
+        was_left_out = pull.number in self.left_out
         if failure.cost:
-            self.try_again(pull, failure)  # which charges it
-        if not (gone and failure.cost):
+            self.charge_failure(pull, failure)
+        # to charge an evaluation whose instance is left out already ends it
+        if not (was_left_out and failure.cost):
             self.journal.leave_out(pull)
 
-    def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Fill a record of an evaluation that failed up with the values that score zero."""
+    def values(self, record: Mapping[str, Any]) -> Record:
+        """Return a record in which a failed evaluation has the values that score zero."""
+        if FAILED not in record:
+            return dict(record)
         limits = self.profile.limits
-        zero = {each.column: limits[each.name][1] for each in self.plan.objectives}
-        return {**zero, **record} if FAILED in record else dict(record)  # an objective may be the cost itself
+        zero = {objective.column: limits[objective.name][1] for objective in self.plan.objectives}
+        # the record last: an objective may be the cost itself
+        return {**zero, **record}
 
     def rewards(self, record: Mapping[str, Any]) -> list[float]:  # noqa: D102 (as its parent)
-        values, limits = self.values(record), self.profile.limits
-        return [
-            float(TRANSFORMS[each.transform].apply(np.array(values[each.column]), *limits[each.name]))
-            for each in self.plan.objectives
-        ]
+        values = self.values(record)
+        rewards = []
+        for objective in self.plan.objectives:
+            transform = TRANSFORMS[objective.transform]
+            value = np.array(values[objective.column])
+            rewards.append(float(transform.apply(value, *self.profile.limits[objective.name])))
+        return rewards
 
-    def _keep(self, pull: Pull, record: dict[str, Any]) -> None:
-        super()._keep(pull, record)
-        if self.key(pull) in self.profile.results:
+    def _store(self, pull: Pull, record: Record) -> None:
+        super()._store(pull, record)
+        if self.find_key(pull) in self.profile.results:
             self._charged_again += record[self.plan.cost.column]

@@ -44,7 +44,7 @@ def describe_progress(progress: Progress) -> dict[str, str]:
     policy = stage.policy
     n_arms = len(stage.names)
     active = len(policy.active) if isinstance(policy, IdentificationPolicy) else n_arms
-    parts = [f"{len(stage.everything):,} made"]
+    parts = [f"{len(stage.records):,} made"]
     begun = int(policy.in_flight.sum())
     if begun:
         parts.append(f"{begun:,} {'in flight' if progress.busy else 'begun and not ended'}")

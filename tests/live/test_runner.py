@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.faults import fault
 from support.runs import LARGEST, PLAN, Fake, asking, flaky, measure
 from support.strategies import examples
 
@@ -56,6 +57,12 @@ def stop(configuration, instance, tried):
 def refuse(said, plan, folder, evaluator=None, **options):
     with pytest.raises(CobanditError, match=said):
         live.run(plan, folder, evaluator=Fake() if evaluator is None else evaluator, **options)
+
+
+def expect_fault(code, plan, folder, evaluator=None, place="", names=(), remedy="", **options):
+    with fault(code, place, names, remedy) as caught:
+        live.run(plan, folder, evaluator=Fake() if evaluator is None else evaluator, **options)
+    return caught.value
 
 
 def play(plan, measure=measure):
@@ -261,7 +268,7 @@ class TestFailures:
                 return await super().evaluate(configuration, instances)
 
         plan = PLAN | {"patience": 0.1, "instances": 8, "budget": 1}
-        refuse(r"has answered nothing for .* no answer within 0\.05 s", plan, tmp_path / "run", Silent())
+        expect_fault("silent-service", plan, tmp_path / "run", Silent(), names=["no answer within 0.05 s"])
         live.run(plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
         assert EndpointEvaluator.timeout == 600
 
@@ -290,12 +297,10 @@ class TestFailures:
 
         plan = PLAN | {"at_once": at_once, "patience": 0}
         first, second = Fake(delay=0.001, fail=gone), Fake()
-        refuse(
-            r"shots=.' has answered nothing .*: nobody there.*run the plan again",
-            plan,
-            tmp_path / "run",
-            first,
+        error = expect_fault(
+            "silent-service", plan, tmp_path / "run", first, "shots=", ["nobody there"], "patience"
         )
+        assert "What was evaluated is kept" in str(error)
         assert len(first.calls) <= 60 + 2 * at_once
         done = live.run(plan, tmp_path / "run", evaluator=second)
         assert done.recommendation == play(PLAN)[1] and "failed" not in rows(done.table)
@@ -305,8 +310,9 @@ class TestFailures:
     def test_nothing_works(self, tmp_path):
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
-        said = r"evaluated: small shots=0 on .* failed: 401: no such key.*mend that"
-        refuse(said, PLAN, tmp_path / "run", fake)
+        expect_fault(
+            "nothing-evaluated", PLAN, tmp_path / "run", fake, "small shots=0 on ", ["401: no such key"]
+        )
         assert len(fake.calls) == 2 * 6  # one bad question is not enough
         assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
 
@@ -317,12 +323,8 @@ class TestFailures:
             return Failure("no such model", cost=2.0) if configuration["model"] in fails else None
 
         fake = Fake(fail=fail)
-        refuse(
-            "failed on every instance.*no such model.*nothing would be left: mend it",
-            PLAN | {"failures": failures},
-            tmp_path / "run",
-            fake,
-        )
+        plan = PLAN | {"failures": failures}
+        expect_fault("no-answers", plan, tmp_path / "run", fake, fails[0], ["no such model"], "mend it")
         assert len(fake.calls) == 5 * 6
 
     @pytest.mark.slow
@@ -354,7 +356,7 @@ class TestFailures:
             async def evaluate(self, configuration, instances):
                 return (await super().evaluate(configuration, instances))[1:]
 
-        refuse(r"gave 3 rows for 4 instances of '", PLAN, tmp_path / "run", Short(4))
+        expect_fault("row-count", PLAN, tmp_path / "run", Short(4), "shots=", ["3 rows for 4 instances"])
 
     @pytest.mark.parametrize("at_once", [1, 4])
     def test_an_error_in_an_evaluator_names_it(self, tmp_path, at_once):
@@ -403,7 +405,7 @@ def test_odd_answers_are_counted_at_the_end(tmp_path):
         return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
 
     done = live.run(PLAN | {"budget": 1}, tmp_path / "run", evaluator=evaluate)
-    named = ", ".join(f"1 of 40 of large shots={shots}" for shots in (0, 2, 6))
+    named = "1 of 40 of large shots=0, 1 of 40 of large shots=2 and 1 of 40 of large shots=6"
     assert done.losses == (f"3 of 240 answers were empty ({named})",)
     assert cb.read(done.table).card.counts["large shots=2"] == {"answers empty": 1}
 
@@ -609,7 +611,7 @@ class TestGoingOn:
         ("changes", "said"),
         [
             ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
-            ({"method": "CoPSI"}, "CoPSI may evaluate an instance again, so none can be taken over"),
+            ({"method": "CoPSI"}, "CoPSI may evaluate an instance again, so none can be reused"),
             ({"instances": ["a", "b", "c", "d"], "pilot": 2}, "no evaluation of the plan, but .*'.* on 'c'."),
             ({"objectives": [{"name": "accuracy", "column": "right"}]}, "gave no 'right', only correct, tok"),
             (
@@ -672,7 +674,7 @@ class TestGoingOn:
                 look()
         stop_after(10, PLAN, tmp_path / "run")
         progress = live.read_progress(tmp_path / "run")
-        assert (progress.stage.name, len(progress.stage.everything), progress.front) == ("pilot", 10, ())
+        assert (progress.stage.name, len(progress.stage.records), progress.front) == ("pilot", 10, ())
         with pytest.raises(CobanditError, match="10 of the pilot's 30 evaluations"):
             live.export(PLAN, tmp_path / "run")
         assert not (tmp_path / "run" / "table.parquet").exists()
