@@ -31,12 +31,12 @@ from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
 #: Rows of a figure: the experiments that may print a quantity, its own first; label; whether in logarithms.
-Row = tuple[tuple[str, ...], str, bool]
-REGRETS: dict[str, Row] = {
+FigureRow = tuple[tuple[str, ...], str, bool]
+REGRETS: dict[str, FigureRow] = {
     "efficiency_regret": (("online", "trajectory"), "efficiency regret", True),
     "standard_regret": (("online",), "standard regret", True),
 }
-SETS: dict[str, Row] = {
+SETS: dict[str, FigureRow] = {
     "error": (("identification", "stochastic"), "wrong sets", True),
     "f1": (("full-set",), "F1, all arms", False),
 }
@@ -49,7 +49,7 @@ def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:
 
 def draw_cells(
     cells: pd.DataFrame,
-    rows: Mapping[str, Row],
+    rows: Mapping[str, FigureRow],
     titles: Mapping[str, str],
     predicted: pd.DataFrame | None = None,
 ) -> Figure:

@@ -62,7 +62,7 @@ READ_METHOD, READING = "PSISR", "A6"
 QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
 
 
-class Row(NamedTuple):
+class ClaimRow(NamedTuple):
     """One claim, as text: where it stands, what is printed, what tables say, what becomes of it.
 
     ``reading`` names the open choice that it hangs on, and ``exhibit`` the paper's table or figure that bears
@@ -118,7 +118,7 @@ def exhibit_of(experiment: str, quantity: str) -> str:
 
 @cache
 def identifiers() -> dict[str, str]:
-    """Identifier of every claim by its key, as `Row` has it.
+    """Identifier of every claim by its key, as `ClaimRow` has it.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def every_claim(
     Returns
     -------
     DataFrame
-        The fields of `Row`, by identifier, in the order of `KINDS`.
+        The fields of `ClaimRow`, by identifier, in the order of `KINDS`.
 
     Raises
     ------
@@ -224,12 +224,12 @@ def originals(names: Sequence[str]) -> bool:
     return tuple(names) != results.MEASURED and [open_table(name).name for name in names] == [*results.NAMES]
 
 
-def state(statements: pd.DataFrame) -> Iterator[Row]:
+def state(statements: pd.DataFrame) -> Iterator[ClaimRow]:
     """Statements of the theory, the paper's and ours, with what testing them found."""
     typed = _typed("statements.yml")
     for each in statements.to_dict("records"):
         known = typed.get(each["statement"], {"says": each["statement"], "place": ""})
-        yield Row(
+        yield ClaimRow(
             key=each["statement"],
             kind=OURS if each["ours"] else STATEMENT,
             claim=known["says"],
@@ -251,13 +251,13 @@ PRINTED_IN = {
 
 def contrast(
     judged: pd.DataFrame, words: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame
-) -> Iterator[Row]:
+) -> Iterator[ClaimRow]:
     """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
     shares = words.to_dict("records")
     for known, each, share in zip(CONTRASTS, judged.to_dict("records"), shares, strict=True):
         often = percent(share[each["word"]])
-        yield Row(
+        yield ClaimRow(
             key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
             kind=CONTRAST,
             claim=f"{_name_contrast(each, ' against ')}, ρ = {known.judged.rho:,}",
@@ -290,7 +290,7 @@ def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in compared}
 
 
-def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool) -> Iterator[Row]:
+def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool) -> Iterator[ClaimRow]:
     """Orderings that the paper states in words.
 
     What it says about one of its data sets is shown on the table in its place, in parentheses, and does not
@@ -304,7 +304,7 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own
         known = shares.loc[each.key].dropna().items()
         counts = own or (len(each.datasets) > 1 and not each.compares_datasets)
         shown = ours[each.key] if counts else "" if each.compares_datasets else f"({ours[each.key]})"
-        yield Row(
+        yield ClaimRow(
             key=f"ordering {each.key}",
             kind=ORDERING,
             claim=each.says,
@@ -341,7 +341,7 @@ def together(measured: str, drawn: str) -> str:
 ENOUGH = 0.95
 
 
-def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
+def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
     """What the paper says of its tables and runs without an order of methods.
 
     What it says of its tables is judged on pairs of drawn ones, and cannot be told where these differ.  What
@@ -351,7 +351,7 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
     judged, landscapes = judge_remarks(tables), results.read_result("landscapes")
     for typed in typed_remarks():
         key, about = typed["key"], typed["about"]
-        row = Row(
+        row = ClaimRow(
             key=f"remark {key}",
             kind=REMARK,
             claim=typed["says"],
@@ -386,7 +386,7 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[Row]:
         yield row._replace(status=status)
 
 
-def _by_dispersion(row: Row) -> Row:
+def _by_dispersion(row: ClaimRow) -> ClaimRow:
     """Judge by random problems whether two methods differ less where costs do."""
     outcomes = results.read_result("regions")
     outcomes = outcomes[outcomes["selection"] == "identification"]
@@ -396,7 +396,7 @@ def _by_dispersion(row: Row) -> Row:
     return row._replace(replays=found, status=HOLDS if abs(less[1]) < abs(less[10]) else FAILS)
 
 
-def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[Row]:
+def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[ClaimRow]:
     """Printed numbers that are results; what is printed twice alike has one row."""
     known = {each.key: each for each in published()}
     others = paper.ledger(measured).set_index("key")["ours"].to_dict()
@@ -405,7 +405,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
     for (_, printed), group in ledger.groupby(alike, sort=False):
         row = group.iloc[0]
         ours = _like(row["ours"], printed), _span(row["low"], row["high"], printed)
-        yield Row(
+        yield ClaimRow(
             key=row["key"],
             kind=NUMBER,
             claim=in_words(known[row["key"]]),
@@ -470,7 +470,7 @@ HEAD = {
 }
 
 
-def as_html(rows: pd.DataFrame, caption: str) -> str:
+def claims_html(rows: pd.DataFrame, caption: str) -> str:
     """The table of the page: a row that can be linked to per claim, which readers filter.
 
     Parameters

@@ -73,7 +73,7 @@ EXHIBITS = (
 )
 
 
-def rows_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     """Rows of the claims that an exhibit bears, numbers last.
 
     Parameters
@@ -86,9 +86,9 @@ def rows_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows[rows["exhibit"] == name]
 
 
-def as_html(rows: pd.DataFrame, name: str) -> str:
+def exhibit_html(rows: pd.DataFrame, name: str) -> str:
     """The rows of an exhibit as a table whose identifiers lead to the page of the claims."""
-    own = rows_of(rows, name)
+    own = claims_of(rows, name)
     head = {"claim": "claim", **{key: claims.HEAD[key] for key in ("paper", "reconstruction")}}
     head |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
     top = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("", *head.values()))

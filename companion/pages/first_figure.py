@@ -91,7 +91,7 @@ def play_states(table: EvaluationTable, method: str, replications: int = 100, se
     return pd.DataFrame(rows)
 
 
-def describe(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
+def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
     """Put states and what they are about into a form that is fit for JSON.
 
     Parameters
@@ -148,7 +148,7 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
     >>> import cobandit as cb
     >>> table = cb.load("synthetic-24")
     >>> states = play_states(table, "UniformOnce", replications=2)
-    >>> len(draw_states(describe(table, states), share=0.5).axes)
+    >>> len(draw_states(describe_states(table, states), share=0.5).axes)
     1
     """
     figure, axes = plt.subplots(
@@ -169,12 +169,12 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
     return figure
 
 
-def as_html(data: dict[str, Any], fallback: str) -> str:
+def figure_html(data: dict[str, Any], fallback: str) -> str:
     """Element that the script fills, with the data in it; until then it shows the fallback.
 
     Examples
     --------
-    >>> as_html({"table": "</script><b>"}, "<p>a picture</p>").count("</script>")
+    >>> figure_html({"table": "</script><b>"}, "<p>a picture</p>").count("</script>")
     1
     """
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")

@@ -27,12 +27,12 @@ class Label(NamedTuple):
     page: str
 
 
-def directory() -> Path:
+def pages_directory() -> Path:
     """Directory of the book's pages: inside an installed package, else next to it in a checkout.
 
     Examples
     --------
-    >>> (directory() / "experiments.md").is_file()
+    >>> (pages_directory() / "experiments.md").is_file()
     True
     """
     package = Path(__file__).resolve().parents[1]
@@ -54,9 +54,9 @@ def read_labels() -> dict[str, Label]:
     >>> read_labels()["thm-cohv"].words, read_labels()["open-choices"].words
     ('Theorem 1', 'What the paper leaves open')
     """
-    prose = directory().parent / "book"
+    prose = pages_directory().parent / "book"
     found: dict[str, Label] = {}
-    for path in (*sorted(directory().glob("*.md")), *sorted(prose.glob("*.md"))):
+    for path in (*sorted(pages_directory().glob("*.md")), *sorted(prose.glob("*.md"))):
         text = path.read_text(encoding="utf-8")
         words = {path.stem: _title(text), **_statements(text), **_figures(text), **_sections(text)}
         found |= {label: Label(name, path.stem) for label, name in words.items()}

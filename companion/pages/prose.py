@@ -1,6 +1,6 @@
 """Prose of the executable pages: MyST for the book, plain Markdown wherever else a page is opened.
 
-`plain` writes MyST as Markdown that any notebook shows.  The other three are for the cells of pages:
+`plain_markdown` writes MyST as Markdown that any notebook shows.  The other three are for the cells of pages:
 what they show is plain, and the book takes the MyST that comes with it.
 
 Text may be written before its numbers are there: `tell` shows it as soon as `glue` has named the last of
@@ -34,7 +34,7 @@ INTERNAL = re.compile(
 UNKNOWN = "\0"
 
 
-def plain(text: str, page: str = "") -> str:
+def plain_markdown(text: str, page: str = "") -> str:
     """Write MyST as Markdown that reads well without the book.
 
     References become words, statements and folds plain paragraphs; what only the book has, such as
@@ -52,9 +52,9 @@ def plain(text: str, page: str = "") -> str:
 
     Examples
     --------
-    >>> plain("By {prf:ref}`thm-cohv` it is small ({claim}`C1`), see {py:func}`~cobandit.recommend`.")
-    'By Theorem 1 it is small (claim C1), see `recommend`.'
-    >>> plain("What is {ref}`open <open-choices>`, and the rest ({numref}`fig-that-is-nowhere`).")
+    >>> plain_markdown("By {prf:ref}`thm-cohv` it is small ({claim}`C1`); {py:func}`~cobandit.recommend`.")
+    'By Theorem 1 it is small (claim C1); `recommend`.'
+    >>> plain_markdown("What is {ref}`open <open-choices>`, and the rest ({numref}`fig-that-is-nowhere`).")
     'What is open, and the rest.'
     """
     lines, out, prose = text.split("\n"), [], []
@@ -95,7 +95,7 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
         return ""
     if name == "math":
         return "\n".join(["$$", *body, "$$"])
-    inner, title = plain("\n".join(body), page), plain(title, page)
+    inner, title = plain_markdown("\n".join(body), page), plain_markdown(title, page)
     if not inner.strip():
         return ""
     if name == "dropdown":
@@ -182,7 +182,7 @@ class Markdown:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         myst = self.data
-        words = plain(myst)
+        words = plain_markdown(myst)
         metadata = {MYST: myst} if words.strip() != myst.strip() else {}
         shown = words if metadata else myst
         return {"text/markdown": shown, "text/plain": _NO_MARKDOWN}, metadata

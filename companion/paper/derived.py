@@ -24,7 +24,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 TINY = 1e-12
 
 
-class Estimate(NamedTuple):
+class DerivedValue(NamedTuple):
     """A mean, or a printed number, with its interval."""
 
     mean: float
@@ -33,10 +33,10 @@ class Estimate(NamedTuple):
 
 
 #: What the two operations that compare give of two equal numbers.
-EQUAL = {"difference": Estimate(0.0, 0.0, 0.0), "ratio": Estimate(1.0, 1.0, 1.0)}
+EQUAL = {"difference": DerivedValue(0.0, 0.0, 0.0), "ratio": DerivedValue(1.0, 1.0, 1.0)}
 
 
-def derive(operation: str, first: Estimate, second: Estimate) -> Estimate:
+def derive(operation: str, first: DerivedValue, second: DerivedValue) -> DerivedValue:
     """Derive a number from two, and between what it lies if they lie in their intervals.
 
     That is what these allow, whatever ties the two together; nothing over nothing bounds nothing.
@@ -44,12 +44,12 @@ def derive(operation: str, first: Estimate, second: Estimate) -> Estimate:
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean, *corners = (float(OPERATIONS[operation](*np.array(pair))) for pair in ends)
-    return Estimate(mean, float(np.fmin.reduce(corners)), float(np.fmax.reduce(corners)))
+    return DerivedValue(mean, float(np.fmin.reduce(corners)), float(np.fmax.reduce(corners)))
 
 
-def round_off(number: Published) -> Estimate:
+def round_off(number: Published) -> DerivedValue:
     """What a number may have been before it was rounded."""
-    return Estimate(number.value, number.value - number.half_unit, number.value + number.half_unit)
+    return DerivedValue(number.value, number.value - number.half_unit, number.value + number.half_unit)
 
 
 def arithmetic() -> pd.DataFrame:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from companion.paper.derived import EQUAL, Estimate, derive
+from companion.paper.derived import EQUAL, DerivedValue, derive
 
 #: Quantities of which more is better; of all others, less.
 HIGHER = ("f1", "correct")
@@ -107,14 +107,14 @@ CLOSE = 0.1
 HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
 
 
-NOTHING = Estimate(np.nan, np.nan, np.nan)
+NOTHING = DerivedValue(np.nan, np.nan, np.nan)
 
 
-def by_place(cells: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[Any, ...], Estimate]:
+def by_place(cells: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[Any, ...], DerivedValue]:
     """Estimates of cells by these coordinates, each None where it does not apply."""
     places = cells.reindex(columns=list(columns)).astype(object)
     places = places.where(places.notna(), None)
-    ends = map(Estimate._make, cells[["mean", "low", "high"]].itertuples(index=False, name=None))
+    ends = map(DerivedValue._make, cells[["mean", "low", "high"]].itertuples(index=False, name=None))
     return dict(zip(places.itertuples(index=False, name=None), ends, strict=True))
 
 
@@ -223,10 +223,10 @@ class _Cells:
         shared, every = self.shared(*datasets), {at for dataset, at, *_ in self.single if dataset in datasets}
         return {"largest": shared[-1:], "smallest": shared[:1]}.get(self.at, sorted(every))
 
-    def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> Estimate:
+    def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> DerivedValue:
         return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
 
-    def compare(self, dataset: str, budget: float, first: str, second: str, by: str) -> Estimate:
+    def compare(self, dataset: str, budget: float, first: str, second: str, by: str) -> DerivedValue:
         """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
         if known := self.cells.get((dataset, budget, first, None, second, by)):
             return known
@@ -283,7 +283,7 @@ def _each(*verdicts: str) -> str:
     return next(verdict for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS) if verdict in verdicts)
 
 
-def _better(apart: Estimate, higher: bool = True) -> str:
+def _better(apart: DerivedValue, higher: bool = True) -> str:
     if np.isnan(apart).any():
         return UNKNOWN
     if apart.low <= 0 <= apart.high:
@@ -291,13 +291,13 @@ def _better(apart: Estimate, higher: bool = True) -> str:
     return HOLDS if (apart.low > 0) == higher else FAILS
 
 
-def _comparable(a: Estimate, b: Estimate, apart: Estimate) -> str:
+def _comparable(a: DerivedValue, b: DerivedValue, apart: DerivedValue) -> str:
     if abs(a.mean - b.mean) <= CLOSE * max(abs(a.mean), abs(b.mean)):
         return HOLDS
     verdict = _better(apart)
     return verdict if verdict in (UNKNOWN, NOT_SEPARATED) else FAILS
 
 
-def _size(apart: Estimate) -> Estimate:
+def _size(apart: DerivedValue) -> DerivedValue:
     ends = sorted((abs(apart.low), abs(apart.high)))
-    return Estimate(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])
+    return DerivedValue(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])

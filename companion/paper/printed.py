@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import compare
-from companion.paper.derived import EQUAL, Estimate, derive
+from companion.paper.derived import EQUAL, DerivedValue, derive
 from companion.paper.judge import (
     CLOSE,
     HOLDS,
@@ -278,8 +278,8 @@ def ledger(
     return frame.join(predicted[ends], on="key")
 
 
-def _ours(number: Published, ours: dict[tuple[Any, ...], Estimate]) -> Estimate:
-    def cell(method: str | None, *pair: str | None) -> Estimate:
+def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> DerivedValue:
+    def cell(method: str | None, *pair: str | None) -> DerivedValue:
         fields = {name: getattr(number, name) for name in COORDINATES} | {"method": method}
         return ours.get((*fields.values(), *(pair or (None, None))), NOTHING)
 
@@ -290,4 +290,4 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], Estimate]) -> Estimate:
     measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
         return found
-    return Estimate(found.mean, *derive(number.operation, paired, EQUAL[measure])[1:])
+    return DerivedValue(found.mean, *derive(number.operation, paired, EQUAL[measure])[1:])

@@ -21,7 +21,7 @@ MISSES = 0.08
 OBJECTIVE = "accuracy"
 
 
-class Drawn(NamedTuple):
+class DrawnScores(NamedTuple):
     """Scores (K, N), NaN where none is, with the means (K,) and costs (K,) that answers are about."""
 
     scores: Floats
@@ -29,17 +29,17 @@ class Drawn(NamedTuple):
     costs: Floats
 
 
-Draw = Callable[[np.random.Generator], Drawn]
+Draw = Callable[[np.random.Generator], DrawnScores]
 
 
-def answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
+def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
     """Draw right and wrong answers; the larger ``alike``, the more do configurations err on the same."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnScores:
         size = len(means), n_instances
         drawn = np.where(rng.random(size) < alike, rng.random(n_instances), rng.random(size))
         scores = (drawn < np.array(means)[:, None]).astype(float)
-        return Drawn(scores, np.array(means, dtype=float), np.arange(1.0, len(means) + 1))
+        return DrawnScores(scores, np.array(means, dtype=float), np.arange(1.0, len(means) + 1))
 
     return draw
 
@@ -47,9 +47,9 @@ def answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Dra
 def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
     """Draw scores between 0 and 1 that have a beta distribution."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnScores:
         scores = rng.beta(a, b, (n_arms, n_instances))
-        return Drawn(scores, np.full(n_arms, a / (a + b)), np.arange(1.0, n_arms + 1))
+        return DrawnScores(scores, np.full(n_arms, a / (a + b)), np.arange(1.0, n_arms + 1))
 
     return draw
 
@@ -57,18 +57,18 @@ def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
 def halves(n_arms: int, n_instances: int, none: float, half: float) -> Draw:
     """Draw scores of 0, a half and 1."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnScores:
         shares = [none, half, 1 - none - half]
         scores = rng.choice([0.0, 0.5, 1.0], (n_arms, n_instances), p=shares)
-        return Drawn(scores, np.full(n_arms, 1 - none - half / 2), np.arange(1.0, n_arms + 1))
+        return DrawnScores(scores, np.full(n_arms, 1 - none - half / 2), np.arange(1.0, n_arms + 1))
 
     return draw
 
 
-def part(draw: Draw, share: float, every: int = 1) -> Draw:
+def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
     """Evaluate every so many configurations on a part of the instances; the truth is the benchmark's."""
 
-    def draw_part(rng: np.random.Generator) -> Drawn:
+    def draw_part(rng: np.random.Generator) -> DrawnScores:
         whole = draw(rng)
         scores = whole.scores.copy()
         n_arms, n_instances = scores.shape
@@ -76,7 +76,7 @@ def part(draw: Draw, share: float, every: int = 1) -> Draw:
         for arm in range(0, n_arms, every):
             scores[arm, rng.permutation(n_instances)[seen:]] = np.nan
         costs = rng.permutation(np.linspace(1, 2, n_arms))
-        return Drawn(scores, whole.scores.mean(axis=1), costs)
+        return DrawnScores(scores, whole.scores.mean(axis=1), costs)
 
     return draw_part
 
@@ -84,12 +84,14 @@ def part(draw: Draw, share: float, every: int = 1) -> Draw:
 def exactly(draw: Draw, below: float, share: float) -> Draw:
     """Make the mean of a benchmark of true or false scores the largest that is below a number, for all."""
 
-    def draw_exactly(rng: np.random.Generator) -> Drawn:
+    def draw_exactly(rng: np.random.Generator) -> DrawnScores:
         scores = draw(rng).scores
         n_instances = scores.shape[1]
         right = int(np.ceil(below * n_instances - 1e-9)) - 1
         full = rng.permuted(np.broadcast_to(np.arange(n_instances) < right, scores.shape), axis=1)
-        return part(lambda _: Drawn(full.astype(float), full.mean(axis=1), np.ones(len(full))), share)(rng)
+        return evaluate_part(
+            lambda _: DrawnScores(full.astype(float), full.mean(axis=1), np.ones(len(full))), share
+        )(rng)
 
     return draw_exactly
 
@@ -124,25 +126,25 @@ class Interval(NamedTuple):
 
 _CELLS: dict[str, Sure | Settled | Interval] = {
     # of the tables that showed what Student's limits miss
-    "at least .95, 10 at .949, N = 40": Sure(answers([0.949] * 10, 40), 0.95),
-    "at least .95, 2 at .949, N = 40": Sure(answers([0.949] * 2, 40), 0.95),
-    "at least .95, 10 at .949, N = 200": Sure(answers([0.949] * 10, 200), 0.95),
-    "at least .9, 5 at .899, N = 30": Sure(answers([0.899] * 5, 30), 0.9),
-    "at least .65, 10 at .649, N = 40": Sure(answers([0.649] * 10, 40), 0.65),
-    "within .05, one at .99, 9 at .939, N = 40": Sure(answers([0.99] + [0.939] * 9, 40), within=0.05),
+    "at least .95, 10 at .949, N = 40": Sure(draw_answers([0.949] * 10, 40), 0.95),
+    "at least .95, 2 at .949, N = 40": Sure(draw_answers([0.949] * 2, 40), 0.95),
+    "at least .95, 10 at .949, N = 200": Sure(draw_answers([0.949] * 10, 200), 0.95),
+    "at least .9, 5 at .899, N = 30": Sure(draw_answers([0.899] * 5, 30), 0.9),
+    "at least .65, 10 at .649, N = 40": Sure(draw_answers([0.649] * 10, 40), 0.65),
+    "within .05, one at .99, 9 at .939, N = 40": Sure(draw_answers([0.99] + [0.939] * 9, 40), within=0.05),
     # other sizes and levels
-    "at least .99, 30 at .989, N = 100": Sure(answers([0.989] * 30, 100), 0.99),
-    "at least .8, 3 at .799, N = 12": Sure(answers([0.799] * 3, 12), 0.8),
-    "at least .5, 20 at .499, N = 500": Sure(answers([0.499] * 20, 500), 0.5),
-    "at least .05, 10 at .049, N = 60": Sure(answers([0.049] * 10, 60), 0.05),
-    "at least .95, 10 at .949, N = 40, alike": Sure(answers([0.949] * 10, 40, 0.9), 0.95),
-    "at least .9, 10 at .899, N = 50, level .8": Sure(answers([0.899] * 10, 50), 0.9, level=0.8),
-    "at least .9, 100 at .899, N = 150": Sure(answers([0.899] * 100, 150), 0.9),
-    "within .05, one at .99, 9 at .939, N = 200": Sure(answers([0.99] + [0.939] * 9, 200), within=0.05),
-    "within .05, the same, half alike": Sure(answers([0.99] + [0.939] * 9, 40, 0.5), within=0.05),
-    "within .05, the same, all alike": Sure(answers([0.99] + [0.939] * 9, 40, 1.0), within=0.05),
-    "within .1, one at .7, 4 at .599, N = 60": Sure(answers([0.7] + [0.599] * 4, 60, 0.5), within=0.1),
-    "within .02, one at 1, 20 at .979, N = 80": Sure(answers([1.0] + [0.979] * 20, 80), within=0.02),
+    "at least .99, 30 at .989, N = 100": Sure(draw_answers([0.989] * 30, 100), 0.99),
+    "at least .8, 3 at .799, N = 12": Sure(draw_answers([0.799] * 3, 12), 0.8),
+    "at least .5, 20 at .499, N = 500": Sure(draw_answers([0.499] * 20, 500), 0.5),
+    "at least .05, 10 at .049, N = 60": Sure(draw_answers([0.049] * 10, 60), 0.05),
+    "at least .95, 10 at .949, N = 40, alike": Sure(draw_answers([0.949] * 10, 40, 0.9), 0.95),
+    "at least .9, 10 at .899, N = 50, level .8": Sure(draw_answers([0.899] * 10, 50), 0.9, level=0.8),
+    "at least .9, 100 at .899, N = 150": Sure(draw_answers([0.899] * 100, 150), 0.9),
+    "within .05, one at .99, 9 at .939, N = 200": Sure(draw_answers([0.99] + [0.939] * 9, 200), within=0.05),
+    "within .05, the same, half alike": Sure(draw_answers([0.99] + [0.939] * 9, 40, 0.5), within=0.05),
+    "within .05, the same, all alike": Sure(draw_answers([0.99] + [0.939] * 9, 40, 1.0), within=0.05),
+    "within .1, one at .7, 4 at .599, N = 60": Sure(draw_answers([0.7] + [0.599] * 4, 60, 0.5), within=0.1),
+    "within .02, one at 1, 20 at .979, N = 80": Sure(draw_answers([1.0] + [0.979] * 20, 80), within=0.02),
     # scores between 0 and 1
     "at least .952, 10 beta (19, 1), N = 30": Sure(grades(10, 30, 19, 1), 0.952),
     "at least .992, 10 beta (1, .01), N = 40": Sure(grades(10, 40, 1, 0.01), 0.992),
@@ -150,55 +152,57 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "at least .505, 10 beta (1, 1), N = 100": Sure(grades(10, 100, 1, 1), 0.505),
     "at least .961, 10 of 0, .5, 1, N = 40": Sure(halves(10, 40, 0.02, 0.04), 0.961),
     "at least .986, 20 of .5 and 1, N = 60": Sure(halves(20, 60, 0.0, 0.03), 0.986),
-    "at least .9 and within .01, N = 60": Sure(answers([0.92] + [0.899] * 6, 60, 0.5), 0.9, 0.01),
+    "at least .9 and within .01, N = 60": Sure(draw_answers([0.92] + [0.899] * 6, 60, 0.5), 0.9, 0.01),
     # about a benchmark of which a part is evaluated
     "benchmark, at least .95, 10 below, 40 of 60": Sure(
-        exactly(answers([0.9] * 10, 60), 0.95, 2 / 3), 0.95, about="benchmark"
+        exactly(draw_answers([0.9] * 10, 60), 0.95, 2 / 3), 0.95, about="benchmark"
     ),
     "benchmark, at least .9, 5 below, 50 of 500": Sure(
-        exactly(answers([0.9] * 5, 500), 0.9, 0.1), 0.9, about="benchmark"
+        exactly(draw_answers([0.9] * 5, 500), 0.9, 0.1), 0.9, about="benchmark"
     ),
     "benchmark, at least .6, 10 below, 95 of 100": Sure(
-        exactly(answers([0.9] * 10, 100), 0.6, 0.95), 0.6, about="benchmark"
+        exactly(draw_answers([0.9] * 10, 100), 0.6, 0.95), 0.6, about="benchmark"
     ),
     "benchmark, within .05, 10 at .9, 50 of 100": Sure(
-        part(answers([0.98] + [0.92] * 9, 100, 0.5), 0.5), within=0.05, about="benchmark"
+        evaluate_part(draw_answers([0.98] + [0.92] * 9, 100, 0.5), 0.5), within=0.05, about="benchmark"
     ),
     "benchmark, at least .91, 10 beta (.2, .02), 30 of 60": Sure(
-        part(grades(10, 60, 0.2, 0.02), 0.5), 0.91, about="benchmark"
+        evaluate_part(grades(10, 60, 0.2, 0.02), 0.5), 0.91, about="benchmark"
     ),
     # memberships of the front
     "benchmark, front, 10 at .95, half on 30 of 60": Settled(
-        part(answers([0.95] * 10, 60), 0.5, every=2), "benchmark"
+        evaluate_part(draw_answers([0.95] * 10, 60), 0.5, every=2), "benchmark"
     ),
     "benchmark, front, 5 at .98, half on 20 of 40": Settled(
-        part(answers([0.98] * 5, 40), 0.5, every=2), "benchmark"
+        evaluate_part(draw_answers([0.98] * 5, 40), 0.5, every=2), "benchmark"
     ),
     "benchmark, front, 20 at .95, half on 60 of 120": Settled(
-        part(answers([0.95] * 20, 120), 0.5, every=2), "benchmark"
+        evaluate_part(draw_answers([0.95] * 20, 120), 0.5, every=2), "benchmark"
     ),
-    "benchmark, front, 10 at .9, all on 45 of 60": Settled(part(answers([0.9] * 10, 60), 0.75), "benchmark"),
-    "front, 10 at .95, N = 40": Settled(answers([0.95] * 10, 40)),
-    "front, 8 from .93 to .99, N = 60": Settled(answers(np.linspace(0.93, 0.99, 8).tolist(), 60)),
+    "benchmark, front, 10 at .9, all on 45 of 60": Settled(
+        evaluate_part(draw_answers([0.9] * 10, 60), 0.75), "benchmark"
+    ),
+    "front, 10 at .95, N = 40": Settled(draw_answers([0.95] * 10, 40)),
+    "front, 8 from .93 to .99, N = 60": Settled(draw_answers(np.linspace(0.93, 0.99, 8).tolist(), 60)),
     # intervals
-    "interval, .9, n = 20": Interval(answers([0.9], 20)),
-    "interval, .97, n = 20": Interval(answers([0.97], 20)),
-    "interval, .97, n = 50": Interval(answers([0.97], 50)),
-    "interval, .97, n = 100": Interval(answers([0.97], 100)),
-    "interval, .995, n = 30": Interval(answers([0.995], 30)),
-    "interval, .5, n = 10": Interval(answers([0.5], 10)),
+    "interval, .9, n = 20": Interval(draw_answers([0.9], 20)),
+    "interval, .97, n = 20": Interval(draw_answers([0.97], 20)),
+    "interval, .97, n = 50": Interval(draw_answers([0.97], 50)),
+    "interval, .97, n = 100": Interval(draw_answers([0.97], 100)),
+    "interval, .995, n = 30": Interval(draw_answers([0.995], 30)),
+    "interval, .5, n = 10": Interval(draw_answers([0.5], 10)),
     "interval, beta (50, 1), n = 20": Interval(grades(1, 20, 50, 1)),
     "interval, beta (.2, .02), n = 30": Interval(grades(1, 30, 0.2, 0.02)),
     "interval, 0, .5, 1, n = 40": Interval(halves(1, 40, 0.01, 0.03)),
-    "step, .95 to .97, n = 40": Interval(answers([0.95, 0.97], 40), step=True),
-    "step, .6 to .7, n = 60, alike": Interval(answers([0.6, 0.7], 60, 0.8), step=True),
+    "step, .95 to .97, n = 40": Interval(draw_answers([0.95, 0.97], 40), step=True),
+    "step, .6 to .7, n = 60, alike": Interval(draw_answers([0.6, 0.7], 60, 0.8), step=True),
     "step, beta (9, 1), n = 20": Interval(grades(2, 20, 9, 1), step=True),
-    "benchmark, interval, .97, 40 of 60": Interval(answers([0.97], 60), seen=40),
-    "benchmark, interval, .9, 50 of 500": Interval(answers([0.9], 500), seen=50),
+    "benchmark, interval, .97, 40 of 60": Interval(draw_answers([0.97], 60), seen=40),
+    "benchmark, interval, .9, 50 of 500": Interval(draw_answers([0.9], 500), seen=50),
     "benchmark, interval, beta (.2, .02), 30 of 60": Interval(grades(1, 60, 0.2, 0.02), seen=30),
     "benchmark, interval, beta (50, 1), 30 of 300": Interval(grades(1, 300, 50, 1), seen=30),
     "benchmark, interval, 0, .5, 1, 48 of 50": Interval(halves(1, 50, 0.01, 0.03), seen=48),
-    "benchmark, step, .95 to .97, 40 of 80": Interval(answers([0.95, 0.97], 80), step=True, seen=40),
+    "benchmark, step, .95 to .97, 40 of 80": Interval(draw_answers([0.95, 0.97], 80), step=True, seen=40),
     "benchmark, step, beta (9, 1), 200 of 400": Interval(grades(2, 400, 9, 1), step=True, seen=200),
 }
 CELLS = tuple(_CELLS)
@@ -221,13 +225,13 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     return [Outcome(promise, allowed, runs, int(wrong))]
 
 
-def _table(drawn: Drawn) -> EvaluationTable:
+def _table(drawn: DrawnScores) -> EvaluationTable:
     return EvaluationTable.from_arrays(
         drawn.scores[:, :, None], drawn.costs, objectives=[OBJECTIVE], profiling=5
     )
 
 
-def _is_wrongly_sure(drawn: Drawn, asked: Sure) -> bool:
+def _is_wrongly_sure(drawn: DrawnScores, asked: Sure) -> bool:
     at_least = {} if asked.at_least is None else {OBJECTIVE: asked.at_least}
     within = {} if asked.within is None else {OBJECTIVE: asked.within}
     table = _table(drawn)
@@ -246,14 +250,14 @@ def _is_wrongly_sure(drawn: Drawn, asked: Sure) -> bool:
     return not (meets_least and meets_within)
 
 
-def _settles_wrongly(drawn: Drawn, about: str) -> bool:
+def _settles_wrongly(drawn: DrawnScores, about: str) -> bool:
     table = _table(drawn)
     arms = recommend(table, about=about, replications=1).arms.loc[list(table.configs)]
     front = cost_aware_front(drawn.means[:, None], drawn.costs)
     return bool((arms["front_settled"] & (arms["on_front"] != front)).any())
 
 
-def _misses(drawn: Drawn, asked: Interval) -> bool:
+def _misses(drawn: DrawnScores, asked: Interval) -> bool:
     scores, truth = drawn.scores[:1], drawn.means[0]
     least = 0.0
     if asked.step:

@@ -20,7 +20,7 @@ LEVEL = 0.95
 STEPS_PER_RUN = 10
 
 
-class Drawn(NamedTuple):
+class DrawnClusters(NamedTuple):
     """Scores (K, N), NaN where none is, the means (K,) that they are drawn around, and clusters (N,)."""
 
     scores: Floats
@@ -28,18 +28,18 @@ class Drawn(NamedTuple):
     clusters: NDArray[np.int64] | None = None
 
 
-Draw = Callable[[np.random.Generator], Drawn]
+Draw = Callable[[np.random.Generator], DrawnClusters]
 
 
 def hide(easy: list[float], hard: list[float], n_instances: int, share: float, hidden: int = 0) -> Draw:
     """Draw a share of hard instances, on which one configuration is not evaluated."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnClusters:
         is_hard = np.arange(n_instances) < round(share * n_instances)
         chance = np.where(is_hard, np.array(hard)[:, None], np.array(easy)[:, None])
         scores = (rng.random(chance.shape) < chance).astype(float)
         scores[hidden, is_hard] = np.nan
-        return Drawn(scores, chance.mean(axis=1))
+        return DrawnClusters(scores, chance.mean(axis=1))
 
     return draw
 
@@ -47,12 +47,12 @@ def hide(easy: list[float], hard: list[float], n_instances: int, share: float, h
 def after_failures(means: list[float], n_instances: int) -> Draw:
     """Draw a configuration, the last, that is tried only where the first has failed."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnClusters:
         hard = rng.random(n_instances)
         difficulty = np.where(rng.random((len(means), n_instances)) < 0.5, hard, rng.random(n_instances))
         scores = (difficulty < np.array(means)[:, None]).astype(float)
         scores[-1, scores[0] == 1] = np.nan
-        return Drawn(scores, np.array(means))
+        return DrawnClusters(scores, np.array(means))
 
     return draw
 
@@ -60,11 +60,11 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 def at_random(means: list[float], n_instances: int, share: float) -> Draw:
     """Draw tables of which a share is missing whatever the scores, of all but the first."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnClusters:
         size = len(means), n_instances
         scores = (rng.random(size) < np.array(means)[:, None]).astype(float)
         scores[1:][rng.random((size[0] - 1, n_instances)) < share] = np.nan
-        return Drawn(scores, np.array(means))
+        return DrawnClusters(scores, np.array(means))
 
     return draw
 
@@ -72,18 +72,18 @@ def at_random(means: list[float], n_instances: int, share: float) -> Draw:
 def passages(means: list[float], n_passages: int, largest: int, *, equal: bool, noise: float) -> Draw:
     """Draw questions on passages, which a configuration mostly answers alike."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnClusters:
         sizes = np.full(n_passages, largest) if equal else rng.integers(1, largest + 1, n_passages)
         clusters = np.repeat(np.arange(n_passages), sizes)
         right = rng.random((len(means), n_passages)) < np.array(means)[:, None]
         answers = right[:, clusters] ^ (rng.random((len(means), len(clusters))) < noise)
         expected = np.array(means) * (1 - noise) + (1 - np.array(means)) * noise
-        return Drawn(answers.astype(float), expected, clusters)
+        return DrawnClusters(answers.astype(float), expected, clusters)
 
     return draw
 
 
-class Cell(NamedTuple):
+class SharedCell(NamedTuple):
     """A table to draw, and whether evaluations are missing at random, so that steps are known, too."""
 
     draw: Draw
@@ -92,17 +92,19 @@ class Cell(NamedTuple):
 
 
 _CELLS = {
-    "one on the easy half of 40": Cell(hide([0.95, 0.98], [0.2, 0.4], 40, 0.5), 0.7, False),
-    "the hardest quarter of 100 missing": Cell(
+    "one on the easy half of 40": SharedCell(hide([0.95, 0.98], [0.2, 0.4], 40, 0.5), 0.7, False),
+    "the hardest quarter of 100 missing": SharedCell(
         hide([0.75, 0.75, 0.6], [0.2, 0.35, 0.2], 100, 0.25), 0.65, False
     ),
-    "the hardest tenth of 300 missing": Cell(hide([0.8, 0.8, 0.6], [0.2, 0.4, 0.2], 300, 0.1), 0.76, False),
-    "tried where another failed, N = 60": Cell(after_failures([0.7, 0.6, 0.72], 60), 0.71, False),
-    "half missing at random, N = 200": Cell(at_random([0.5, 0.5, 0.5, 0.7], 200, 0.5), 0.71),
-    "a fifth missing at random, N = 60": Cell(at_random([0.89, 0.89, 0.89], 60, 0.2), 0.9),
-    "8 copies of 30 passages": Cell(passages([0.59, 0.59], 30, 8, equal=True, noise=0.0), 0.6),
-    "up to 15 copies of 30 passages": Cell(passages([0.59, 0.59], 30, 15, equal=False, noise=0.0), 0.6),
-    "10 near copies of 40 passages": Cell(passages([0.5] * 4, 40, 10, equal=True, noise=0.03), 0.51),
+    "the hardest tenth of 300 missing": SharedCell(
+        hide([0.8, 0.8, 0.6], [0.2, 0.4, 0.2], 300, 0.1), 0.76, False
+    ),
+    "tried where another failed, N = 60": SharedCell(after_failures([0.7, 0.6, 0.72], 60), 0.71, False),
+    "half missing at random, N = 200": SharedCell(at_random([0.5, 0.5, 0.5, 0.7], 200, 0.5), 0.71),
+    "a fifth missing at random, N = 60": SharedCell(at_random([0.89, 0.89, 0.89], 60, 0.2), 0.9),
+    "8 copies of 30 passages": SharedCell(passages([0.59, 0.59], 30, 8, equal=True, noise=0.0), 0.6),
+    "up to 15 copies of 30 passages": SharedCell(passages([0.59, 0.59], 30, 15, equal=False, noise=0.0), 0.6),
+    "10 near copies of 40 passages": SharedCell(passages([0.5] * 4, 40, 10, equal=True, noise=0.03), 0.51),
 }
 CELLS = tuple(_CELLS)
 
@@ -133,12 +135,12 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     return outcomes
 
 
-def _misses_step(sample: Drawn) -> bool:
+def _misses_step(sample: DrawnClusters) -> bool:
     low, high = step_interval(Paired(_table(sample)), 0, 1, LEVEL)
     return not low[0] <= sample.means[1] - sample.means[0] <= high[0]
 
 
-def _table(sample: Drawn) -> EvaluationTable:
+def _table(sample: DrawnClusters) -> EvaluationTable:
     """Make a table; the later a configuration comes, the cheaper it is."""
     arm, instance = np.nonzero(~np.isnan(sample.scores))
     frame = pd.DataFrame({"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]})

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _budget, _validation, theory
 from cobandit.dominance import classification_gaps
 from cobandit.policies.registry import read_methods
-from companion.proofs.checks import SLACK, Finding, Floats, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, check
 from companion.proofs.known_arms import LEVELS, designed_arms, feedback_source, play_on
 
 # ----------------------------------------------------------------------------- forced orders of elimination
@@ -285,12 +285,12 @@ def largest_share(cases: list[tuple[Floats, float]], by: float = 1.0) -> float:
 
 
 @check("Theorem 2, Step 2: CoPSI stays within its budget", "copsi")
-def check_feasibility(seed: int) -> Finding:
+def check_feasibility(seed: int) -> CheckResult:
     """Spend of CoPSI in forced orders of elimination."""
     forced, arms = spending_trials(3000, seed), (30, 300, 3000)
     cases = [(np.ones(K), theory.allocation_constant(K, 1.0)) for K in arms]
     spent = max(float(forced["spent"].max()), largest_share(cases))
-    return Finding(
+    return CheckResult(
         f"{len(forced):,} runs to {forced['n_arms'].max()} arms; equal costs to {max(arms):,} arms",
         f"at most {spent:.3g} of the budget",
         {"L ÷": lambda by: largest_share(cases, by) <= 1 + SLACK},
@@ -299,12 +299,12 @@ def check_feasibility(seed: int) -> Finding:
 
 
 @check("The exact constant", "copsi", ours=True)
-def check_exact_constant(seed: int) -> Finding:
+def check_exact_constant(seed: int) -> CheckResult:
     """Spend with the exact constant, the most expensive arm leaving first."""
     rng = np.random.default_rng(seed)
     orders = [np.sort(random_costs(rng, 1, K)[0])[::-1] for K in range(2, 31)]
     cases = [(costs, theory.exact_allocation_constant(costs)) for costs in orders]
-    return Finding(
+    return CheckResult(
         f"{len(orders)} vectors of costs to {len(orders[-1])} arms",
         f"{largest_share(cases):.6f} of the budget",
         {"L* ÷": lambda by: largest_share(cases, by) <= 1 + SLACK},
@@ -312,11 +312,11 @@ def check_exact_constant(seed: int) -> Finding:
 
 
 @check("The adaptive constant spends all but a round", "once", ours=True)
-def check_whole_budget(seed: int) -> Finding:
+def check_whole_budget(seed: int) -> CheckResult:
     """Spend with the adaptive constant in forced orders."""
     tried = spending_trials(3000, seed, "exact", 4.0)
     left = float(tried["unspent"].max())
-    return Finding(
+    return CheckResult(
         f"{len(tried):,} runs to {tried['n_arms'].max()} arms",
         f"all but {left:.4f} of a round of the last two arms",
         {"one round ÷": lambda by: left < 1 / by + SLACK},

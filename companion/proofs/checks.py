@@ -41,7 +41,7 @@ TOPICS = (
 Holds = Callable[[float], bool]
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """What one check looked at and found; it holds if it does with every constant as it is."""
 
     size: str
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
 
 
 #: From a seed to what was found.
-Test = Callable[[int], Finding]
+Test = Callable[[int], CheckResult]
 
 
 class Check(NamedTuple):
@@ -68,7 +68,7 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], Test]:
-    """Register a test, from a seed to a `Finding`, of a statement of the paper or one of ours.
+    """Register a test, from a seed to a `CheckResult`, of a statement of the paper or one of ours.
 
     The docstring of the test says what is looked at.
     """

@@ -25,7 +25,7 @@ from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.columns import profiling_mask
 from companion import bounds
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import difference_deviation, uniform_deviation
 from companion.proofs.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
 
@@ -444,7 +444,7 @@ def _first_phase(better: float, worse: float, round_: float, budget: float) -> t
 
 # ----------------------------------------------------------------------------- checks
 @check("Theorem 2, Step 3: what every phase collects", "copsi")
-def check_targets(seed: int) -> Finding:
+def check_targets(seed: int) -> CheckResult:
     """N γ² of every phase over B / (2 L H), gaps where the floor costs most."""
 
     def starts(p: Problem) -> float:
@@ -456,15 +456,15 @@ def check_targets(seed: int) -> Finding:
     size = f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)} random problems"
     cases += [(p, starts(p)) for p in few]
     least = min(least_target_share(p, budget, seed) for p, budget in cases)
-    return Finding(size, f"at least {least:.3g}", {"2 ÷": lambda by: by <= least})
+    return CheckResult(size, f"at least {least:.3g}", {"2 ÷": lambda by: by <= least})
 
 
 def compare_deviations(
     deviation: Callable[..., tuple[float, float]], cases: list[tuple[Any, ...]]
-) -> Finding:
+) -> CheckResult:
     """Exact deviations against twice an exponential: both of its constants."""
     ever, bound = np.array([deviation(*case) for case in cases]).T
-    return Finding(
+    return CheckResult(
         f"{len(cases)} cases",
         f"at most {(ever / bound).max():.2g} of the bound",
         {"2 in front ÷": below(ever, bound), "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by)},
@@ -472,14 +472,14 @@ def compare_deviations(
 
 
 @check("Theorem 2, Step 4: concentration at adaptive targets", "copsi")
-def check_concentration(seed: int) -> Finding:
+def check_concentration(seed: int) -> CheckResult:
     """Exact probability that running means ever leave after N draws."""
     cases = [(0.5, 100, 0.06), (0.5, 100, 0.12), (0.5, 200, 0.15), (0.2, 50, 0.15), (0.9, 100, 0.1)]
     return compare_deviations(uniform_deviation, cases)
 
 
 @check("Concentration of differences", "copsi", ours=True)
-def check_differences(seed: int) -> Finding:
+def check_differences(seed: int) -> CheckResult:
     """Exact probability that a difference of two running means ever leaves after N draws."""
     cases = [(0.5, 0.5, 100, 0.09), (0.5, 0.5, 100, 0.2), (0.6, 0.4, 100, 0.2), (0.9, 0.3, 40, 0.3)]
     return compare_deviations(difference_deviation, cases)
@@ -501,7 +501,7 @@ def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
 
 def compare_errors(
     seen: pd.DataFrame, bound: Callable[..., float], exponent: str, front: str, **how: Any
-) -> Finding:
+) -> CheckResult:
     """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
 
     def all_bounds(by: float = 1.0) -> Floats:
@@ -509,7 +509,7 @@ def compare_errors(
         return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in cases])  # type: ignore[arg-type]
 
     at, error = all_bounds(), seen["error"].to_numpy() - SLACK
-    return Finding(
+    return CheckResult(
         f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
         f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
         {f"{exponent} ÷": below(error, all_bounds), f"{front} ÷": below(error, at)},
@@ -518,14 +518,14 @@ def compare_errors(
 
 
 @check("Theorem 2: error probability", "copsi")
-def check_error(seed: int) -> Finding:
+def check_error(seed: int) -> CheckResult:
     """Exact error of CoPSI on two arms, three pairs of means."""
     seen = ties_to_tiny(12_000).drop(columns="allocation")
     return compare_errors(seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0)
 
 
 @check("Abstract: error O(exp(−B/H))", "errata")
-def check_exponent(seed: int) -> Finding:
+def check_exponent(seed: int) -> CheckResult:
     """Exact lower bound of the error with the exact constant, one best arm and 13 equal ones."""
     costs, means, budgets = np.ones(14), (0.55, 0.45), np.array([7e4, 1.4e5])
     L = theory.exact_allocation_constant(costs)
@@ -533,11 +533,11 @@ def check_exponent(seed: int) -> Finding:
     errors = [first_phase_error(*means, 14, budget, allocation=L) for budget in budgets]
     falls = float(-np.diff(np.log(errors))[0] / np.diff(budgets)[0] * H)
     says = f"log error falls by {falls:.2f} per B/H, where the claim asks for 1"
-    return Finding(f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1)
+    return CheckResult(f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1)
 
 
 @check("Error probability by differences", "copsi", ours=True)
-def check_difference_error(seed: int) -> Finding:
+def check_difference_error(seed: int) -> CheckResult:
     """Exact error of CoPSI and of its adaptive form on two arms."""
     constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
     seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
@@ -565,7 +565,7 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
 
 
 @check("Error probability by variances of pairs, instances shared", "copsi", ours=True)
-def check_variance_error(seed: int) -> Finding:
+def check_variance_error(seed: int) -> CheckResult:
     """Exact error of two arms that answer the same instances, the same budget for both."""
     rows = []
     for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):

@@ -11,7 +11,7 @@ from cobandit import _validation, theory
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
 from cobandit.stats.metrics import NORMAL
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import ever_outside
 from companion.proofs.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
 
@@ -174,7 +174,7 @@ def grid_divergence(means: Floats, cost: float, best: float, cost_ratio: float) 
 
 
 @check("Pulls that no method can save", "standard-regret", ours=True)
-def check_least_pulls(seed: int) -> Finding:
+def check_least_pulls(seed: int) -> CheckResult:
     """Pulls of a sequential test that tells two coins apart, exact; least divergences by brute force."""
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
@@ -186,7 +186,7 @@ def check_least_pulls(seed: int) -> Finding:
         best = min(2.0, 0.8 / lam) * means.prod() / cost
         near = theory.least_divergence(means, cost, best, cost_ratio=lam)
         ratios.append(grid_divergence(means, cost, best, lam) / near)
-    return Finding(
+    return CheckResult(
         f"{len(doublings)} budgets to 2^{doublings[-1]}; {len(ratios)} arms",
         f"log B / K_inf is up to {(least / made).max():.4f} of these; "
         f"by brute force K_inf is at most {max(ratios):.4f} times as large",
@@ -225,7 +225,7 @@ def leaving_one_region(mean: float, level: float, longest: int, share: ArrayLike
 
 
 @check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
-def check_index(seed: int) -> Finding:
+def check_index(seed: int) -> CheckResult:
     """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
     longest, cases = 300, [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
@@ -242,7 +242,7 @@ def check_index(seed: int) -> Finding:
     K = theory.least_divergence(rewards[1:], 1.0, rewards[0], cost_ratio=1.0)
     n = np.arange(1, longest)
     most = int(n[n * K <= log(theory.horizon(budget, 1.0)) + np.log(pi * (n + 0.5))].max())
-    return Finding(
+    return CheckResult(
         f"{len(cases)} pairs of mean and δ, {longest} tosses; B = {budget:.0f}",
         f"at most {held():.2g}; {made} pulls, where f/K_inf allows {1 + most}",
         {

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import bisect
 
 from cobandit import _validation, dominance, theory
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 
 # -------------------------------------------------------------------------- gap elimination on means that err
 #: What the paper's proof allows each mean to err by, in units of the gap of the phase.
@@ -321,7 +321,7 @@ def one_term_gaps(means: ArrayLike) -> Floats:
 
 # ----------------------------------------------------------------------------- checks
 @check("Section 3.2: complexity H", "copsi", ours=True)
-def check_complexity(seed: int) -> Finding:
+def check_complexity(seed: int) -> CheckResult:
     """Sorted form against the maximum over all sets of arms."""
     rng, rows = np.random.default_rng(seed), []
     for _ in range(300):
@@ -329,7 +329,7 @@ def check_complexity(seed: int) -> Finding:
         gaps, costs = 10 ** rng.uniform(-2, 0, n_arms), 10 ** rng.uniform(-3, 0, n_arms)
         rows.append((n_arms, theory.cost_complexity(gaps, costs) / brute_force_complexity(gaps, costs)))
     sizes, ratio = np.array(rows).T
-    return Finding(
+    return CheckResult(
         f"{len(rows)} problems to {sizes.max():.0f} arms",
         f"largest relative difference {abs(ratio - 1).max():.1g}",
         {"H ÷": lambda by: bool((abs(ratio / by - 1) <= SLACK).all())},
@@ -337,11 +337,11 @@ def check_complexity(seed: int) -> Finding:
 
 
 @check("Lemma 2: no mistake while margins err by little", "copsi")
-def check_lemma(seed: int) -> Finding:
+def check_lemma(seed: int) -> CheckResult:
     """Gap elimination with means that err by 1/16 of the phase's gap."""
     share, trials, tries = PAPER_SHARE, 2000, 150
     wrong, misled = lemma_trials(trials, seed, shares=(share,))[0], local_search(tries, seed, margin=0.05)[0]
-    return Finding(
+    return CheckResult(
         f"{trials:,} problems to {MOST_ARMS} arms; {tries} around the sharp example",
         f"{wrong} wrong sets; the smallest error that misled was {misled:.4f}",
         {"γ/8 ×": lambda by: by * share < misled},
@@ -350,10 +350,10 @@ def check_lemma(seed: int) -> Finding:
 
 
 @check("The two smallest gaps are equal", "copsi", ours=True)
-def check_equal_gaps(seed: int) -> Finding:
+def check_equal_gaps(seed: int) -> CheckResult:
     """The smallest gap and the next."""
     first, second = smallest_gaps(1000, seed).T
-    return Finding(
+    return CheckResult(
         f"{len(first):,} problems, {int((first == 0).sum())} with a gap of zero",
         f"largest difference {np.abs(first - second).max():g}",
         {"γ₍₂₎ ÷": below(first * (1 - SLACK), second)},
@@ -362,11 +362,11 @@ def check_equal_gaps(seed: int) -> Finding:
 
 
 @check("Lemma 2 with margins off by less than γ/4", "copsi", ours=True)
-def check_sharp_lemma(seed: int) -> Finding:
+def check_sharp_lemma(seed: int) -> CheckResult:
     """Smallest error of the means that misleads gap elimination, over the gap."""
     tries, allowed = 150, SHARP_SHARE
     misled = local_search(tries, seed, margin=0.05)[0]
-    return Finding(
+    return CheckResult(
         f"{tries} problems around the sharp example",
         f"{misled:.5f}, where less than {allowed:g} is allowed",
         {"γ/4 ×": lambda by: by * allowed <= misled},

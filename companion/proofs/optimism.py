@@ -21,7 +21,7 @@ from cobandit import theory
 from cobandit.policies import CoHVUCB
 from cobandit.problem import Problem, hypervolume
 from companion import bounds
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import leaving_probability
 from companion.proofs.known_arms import two_arms
 from companion.proofs.pulls import compare_bounds, pull_bounds
@@ -205,7 +205,7 @@ def _bootstrap(fit: Callable[[Floats], float], samples: ArrayLike, resamples: in
 
 # ----------------------------------------------------------------------------- checks
 @check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
-def check_event(seed: int) -> Finding:
+def check_event(seed: int) -> CheckResult:
     """Exact probability of leaving, K = 2, D = 2, fair coins."""
     horizons = (2, 3, 5, 10, 30, 100, 300)
     cases = list(product(horizons, np.linspace(0.35, 2.0, 12)))
@@ -217,7 +217,7 @@ def check_event(seed: int) -> Finding:
         return np.array([theory.failure_probability(**how, budget=T - 1, alpha=raised * a) for T, a in cases])
 
     at, informative = bound(), bound() < 1
-    return Finding(
+    return CheckResult(
         f"{len(cases)} pairs of horizon (to {max(horizons):,}) and α",
         f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
         {"2K(D+1) ÷": below(exact, at), "2α in the exponent ×": below(exact, bound)},
@@ -226,7 +226,7 @@ def check_event(seed: int) -> Finding:
 
 
 @check("Leaving a radius, by peeling: α > ½ is enough", "cohv-ucb", ours=True)
-def check_peeling(seed: int) -> Finding:
+def check_peeling(seed: int) -> CheckResult:
     """Exact probability that a fair coin ever leaves its radius to one side."""
     low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
     cases = [*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]
@@ -238,7 +238,7 @@ def check_peeling(seed: int) -> Finding:
 
     added = (T ** (2 - 2 * alpha))[:3]
     seen = ", ".join(f"{p:.2f}" for p in (T * exact)[:3])
-    return Finding(
+    return CheckResult(
         f"{len(cases)} pairs of horizon (to {T.max():,.0f}) and α",
         f"at α = {alpha[0]:g} and T to {T[2]:,.0f}, T times it is {seen}; "
         f"adding up says up to {added.max():.0f}",
@@ -248,7 +248,7 @@ def check_peeling(seed: int) -> Finding:
 
 
 @check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
-def check_best_index(seed: int) -> Finding:
+def check_best_index(seed: int) -> CheckResult:
     """Index of the best arm over ν*, its means at the lower end of their radii."""
     rng, trials = np.random.default_rng(seed), 20_000
     lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
@@ -260,7 +260,7 @@ def check_best_index(seed: int) -> Finding:
         ratio = index_at(*lower, radius / cut, floor=raised * lam / 2) / (means.prod(axis=1) / cost)
         return float(ratio.min())
 
-    return Finding(
+    return CheckResult(
         f"{trials:,} arms and radii",
         f"never less than {least():.9g}",
         {
@@ -271,7 +271,7 @@ def check_best_index(seed: int) -> Finding:
 
 
 @check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
-def check_any_index(seed: int) -> Finding:
+def check_any_index(seed: int) -> CheckResult:
     """Index less efficiency, over the radius, means at the upper end of their radii."""
     rng, each, parts = np.random.default_rng(seed), 20_000, []
     objectives = (1, 2, 3, 6)
@@ -285,7 +285,7 @@ def check_any_index(seed: int) -> Finding:
         parts.append([(index - means.prod(axis=1) / cost) / radius, constant, 4 * D / lam, 4 / lam**2])
     excess, most, first, second = np.concatenate(parts, axis=1)
     allowed = most * (1 + SLACK)
-    return Finding(
+    return CheckResult(
         f"{len(excess):,} arms and radii, D to {max(objectives)}",
         f"at most {(excess / most).max():.2g} of C",
         {
@@ -319,7 +319,7 @@ def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.
 
 
 @check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
-def check_pulls(seed: int) -> Finding:
+def check_pulls(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows, and the mean of runs."""
     budget, runs, problems = 1e10, 8, worst_problems()
     worst = worst_paths(problems, budget)
@@ -330,7 +330,7 @@ def check_pulls(seed: int) -> Finding:
         for p, lam in problems
     ]
     row = compare_bounds(two_arms(1, 1.0, 0.5), 1e5, runs, seed=seed)[0].iloc[0]
-    return Finding(
+    return CheckResult(
         f"{len(made)} problems, B = {budget:.0e}; {runs} runs",
         f"bound at least {(all_bounds / made).min():.3g} times the worst path, "
         f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
@@ -344,7 +344,7 @@ def check_pulls(seed: int) -> Finding:
 
 
 @check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
-def check_regret(seed: int) -> Finding:
+def check_regret(seed: int) -> CheckResult:
     """Regret of the worst path that the event allows, and its growth."""
     lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
     problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
@@ -357,7 +357,7 @@ def check_regret(seed: int) -> Finding:
     all_bounds = [theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how) for b in budgets]
     told = all_bounds < gaps.max() * budgets / lam
     law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
-    return Finding(
+    return CheckResult(
         f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
         f"growth exponent {law.value:.2f}, 0 is the logarithm; "
         f"bound below ΔB/λ at {told.sum()} of {len(budgets)}",
@@ -367,13 +367,13 @@ def check_regret(seed: int) -> Finding:
 
 
 @check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
-def check_event_bounds(seed: int) -> Finding:
+def check_event_bounds(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows."""
     budget, rng = 1e10, np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
     problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
     seen, names = worst_paths(problems, budget), ("threshold", "instance", "lean")
-    return Finding(
+    return CheckResult(
         f"{len(seen)} problems, B = {budget:.0e}",
         f"the threshold bound is at least {(seen['threshold'] / seen['made']).min():.6f} times these",
         {f"{name} ÷": below(seen["made"] - 1, seen[name] - 1) for name in names},
@@ -381,7 +381,7 @@ def check_event_bounds(seed: int) -> Finding:
 
 
 @check("Pulls: split bound", "cohv-ucb", ours=True)
-def check_split_bound(seed: int) -> Finding:
+def check_split_bound(seed: int) -> CheckResult:
     """Expected pulls against a best arm whose index is ν*, exact."""
     best, mean, rows, budgets = 0.9, 0.4, [], [1e2, 1e4, 1e8, 1e15]
     radius = bounds.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
@@ -395,7 +395,7 @@ def check_split_bound(seed: int) -> Finding:
         paid = bounds.radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=budget)
         rows.append((exact, bound, paid))
     exact, bound, paid = np.array(rows).T
-    return Finding(
+    return CheckResult(
         f"{len(rows)} budgets to {budgets[-1]:.0e}",
         f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these, "
         f"threshold bound {(paid / exact).min():.2f} or more",
@@ -404,7 +404,7 @@ def check_split_bound(seed: int) -> Finding:
 
 
 @check("Pulls under feasible selection: 1/λ more", "cohv-ucb", ours=True)
-def check_feasible(seed: int) -> Finding:
+def check_feasible(seed: int) -> CheckResult:
     """Pulls that feasible selection adds, the best arm costing 1 and another λ."""
     lam = 0.01
     scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
@@ -416,7 +416,7 @@ def check_feasible(seed: int) -> Finding:
         return int(policy.pulls[1])
 
     more = [pulls(b, "feasible") - pulls(b, "all") for b in np.arange(9.0, 10.0, 0.05).tolist()]
-    return Finding(
+    return CheckResult(
         f"λ = {lam:g}, {len(more)} budgets",
         f"up to {max(more)} more, where 1/λ is {1 / lam:.0f}",
         {"1/λ ÷": below(more, 1 / lam)},
@@ -424,7 +424,7 @@ def check_feasible(seed: int) -> Finding:
 
 
 @check("Exploration with several in flight", "live", ours=True)
-def check_delay(seed: int) -> Finding:
+def check_delay(seed: int) -> CheckResult:
     """Error of a mean whose best answers are in flight, on the event."""
     alpha, how = 2.0, {"budget": 1e4, "cost_ratio": 1.0}
     told, flying = np.array(list(product((10, 100, 1000, 10**5), (1, 3, 7, 31)))).T
@@ -434,7 +434,7 @@ def check_delay(seed: int) -> Finding:
     seen = np.minimum(mean, (off + flying * (1 - mean)) / told)
     raised = [theory.alpha_in_flight(1 + f, t, alpha=alpha, **how) for t, f in zip(told, flying, strict=True)]
     needed, given = seen**2 * n / factor - 1, np.array(raised) / alpha - 1
-    return Finding(
+    return CheckResult(
         f"{len(n)} pairs of pulls and pulls in flight",
         f"κ − 1 is at least {(given / needed)[needed > 0].min():.3g} times what is needed",
         {"κ − 1 ÷": below(needed - SLACK, given)},

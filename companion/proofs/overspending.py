@@ -10,7 +10,7 @@ from scipy import stats
 
 from cobandit import _budget
 from companion import bounds
-from companion.proofs.checks import SLACK, Finding, Floats, Holds, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, Holds, below, check
 from companion.proofs.identification_error import two_arm_error
 
 
@@ -90,7 +90,7 @@ def cut_bernstein(seen: Floats, bound: Floats, square: Floats, variance: Floats,
 
 
 @check("What a plan overspends at random costs", "which-arms", ours=True)
-def check_overspend(seed: int) -> Finding:
+def check_overspend(seed: int) -> CheckResult:
     """Exact probability that the plan which varies most costs more than B."""
     cases = [(0.25, 30, 0.02), (0.25, 800, 0.05), (0.25, 800, 0.1), (0.01, 400, 0.1), (0.01, 400, 0.5)]
     lam, budget, margin = np.array(cases).T
@@ -98,7 +98,7 @@ def check_overspend(seed: int) -> Finding:
     bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
     variance, step = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin), 2 / 3 * (1 - lam) * margin
     first, second = cut_bernstein(seen, bound, margin**2 * budget, variance, step)
-    return Finding(
+    return CheckResult(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to {budget.max():.0f}",
         f"at most {(seen / bound).max():.2g} of the bound; its exponent at least "
         f"{(np.log(bound) / np.log(seen)).max():.3g} of the exact one",
@@ -108,7 +108,7 @@ def check_overspend(seed: int) -> Finding:
 
 
 @check("CoPSI with random costs", "which-arms", ours=True)
-def check_random_cost_error(seed: int) -> Finding:
+def check_random_cost_error(seed: int) -> CheckResult:
     """Exact probability of two arms that the plan costs more than B or the set is wrong."""
     better, worse, lam = 0.8, 0.2, 0.25
     cost, margins, budgets = sqrt(lam), [0.1, 0.5], np.geomspace(4, 400, 12)
@@ -126,7 +126,7 @@ def check_random_cost_error(seed: int) -> Finding:
         return np.array([bounds.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases])
 
     at = spent + wrong()
-    return Finding(
+    return CheckResult(
         f"{len(cases)} budgets to {budgets[-1]:.0f}, δ = {margins[0]:g} and {margins[-1]:g}",
         f"at most {(seen / at).max():.2g} of the bound",
         {
@@ -139,7 +139,7 @@ def check_random_cost_error(seed: int) -> Finding:
 
 
 @check("A pilot for unknown mean costs", "which-arms", ours=True)
-def check_pilot(seed: int) -> Finding:
+def check_pilot(seed: int) -> CheckResult:
     """Exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared."""
     K = 2
     cases = [(0.25, 4, 0.5), (0.25, 200, 0.3), (0.25, 1000, 0.2), (0.01, 2000, 0.5), (0.01, 4000, 0.9)]
@@ -155,7 +155,7 @@ def check_pilot(seed: int) -> Finding:
     # what is declared where the pilot has not failed
     declared = np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
     first, second = cut_bernstein(seen, at, pulls * lam * eta**2, variance, step)
-    return Finding(
+    return CheckResult(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to {pulls.max():,.0f}",
         f"at most {(seen / at).max():.2g} of the bound",
         {

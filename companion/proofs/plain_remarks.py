@@ -7,14 +7,14 @@ import numpy as np
 
 import cobandit as cb
 from cobandit import theory
-from companion.proofs.checks import SLACK, Finding, below, check
+from companion.proofs.checks import SLACK, CheckResult, below, check
 
 #: A case of Theorem 1 with a bound that its logarithm dominates.
 CASE: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
 
 
 @check("Section 4.1: T_B bounds the number of pulls", "cohv-ucb")
-def check_horizon(seed: int) -> Finding:
+def check_horizon(seed: int) -> CheckResult:
     """Completed pulls at random costs, and at the least cost throughout."""
     rng, pulls, all_bounds = np.random.default_rng(seed), [], []
     for _ in range(500):
@@ -24,7 +24,7 @@ def check_horizon(seed: int) -> Finding:
             all_bounds.append(theory.horizon(budget, cost_ratio))
     # Algorithm 1 makes one pull more, that which crosses the budget
     crossing = np.array(pulls) + 1
-    return Finding(
+    return CheckResult(
         f"{len(pulls):,} sequences of costs",
         f"at most {np.max(crossing / np.array(all_bounds)):.3f} of T_B, the crossing pull included",
         {"T_B ÷": below(crossing, np.array(all_bounds))},
@@ -32,7 +32,7 @@ def check_horizon(seed: int) -> Finding:
 
 
 @check("Section 4.1: the dependence on budget and gap", "cohv-ucb")
-def check_dependence(seed: int) -> Finding:
+def check_dependence(seed: int) -> CheckResult:
     """The bound on the pulls at a hundredth of the gap, and at the square of the budget."""
     bound, budget = theory.pull_bound, 1e4
     by_gap = bound(1e-5, budget=budget, **CASE) / bound(1e-3, budget=budget, **CASE)
@@ -40,7 +40,7 @@ def check_dependence(seed: int) -> Finding:
     by_budget = bound(1e-3, budget=budget**2, **CASE) / bound(1e-3, budget=budget, **CASE)
     expected = horizons[1] / horizons[0]
     grown = f"{by_budget:.3f} times at {expected:.3f} times log T_B"
-    return Finding(
+    return CheckResult(
         "two gaps, two budgets",
         f"{by_gap:,.0f} times at a hundredth of the gap; {grown}",
         {},
@@ -49,7 +49,7 @@ def check_dependence(seed: int) -> Finding:
 
 
 @check("Section 3.2: a gap of zero is not well posed", "copsi")
-def check_zero_gap(seed: int) -> Finding:
+def check_zero_gap(seed: int) -> CheckResult:
     """Two arms with the same mean, both on the front: how often their empirical means show both."""
     rng, right = np.random.default_rng(seed), []
     means = np.full((2, 1), 0.5)
@@ -57,7 +57,7 @@ def check_zero_gap(seed: int) -> Finding:
         drawn = rng.binomial(n, 0.5, size=(2_000, 2, 1)) / n
         right.append(float(np.mean([cb.pareto_mask(each).all() for each in drawn])))
     complexity = theory.cost_complexity(cb.classification_gaps(means), [1.0, 1.0])
-    return Finding(
+    return CheckResult(
         "two equal arms, 2,000 runs at each of four sizes",
         f"both are found in {right[0]:.3f} of the runs with 10 evaluations, in {right[-1]:.3f} with 10,000",
         {},
@@ -71,7 +71,7 @@ def reached_targets(finder: cb.CoPSI) -> list[int]:
 
 
 @check("Theorem 2, Step 2: targets never decrease", "copsi")
-def check_targets(seed: int) -> Finding:
+def check_targets(seed: int) -> CheckResult:
     """The targets of CoPSI's phases, on random arms and costs."""
     rng, least = np.random.default_rng(seed), inf
     for _ in range(60):
@@ -80,7 +80,7 @@ def check_targets(seed: int) -> Finding:
         while (arm := finder.ask()) is not None:
             finder.tell(arm, rng.integers(0, 2, 2))
         least = min([least, *np.diff(reached_targets(finder))])
-    return Finding("60 runs to 7 arms", f"the smallest step is {least:g}", {}, holds=bool(least >= 0))
+    return CheckResult("60 runs to 7 arms", f"the smallest step is {least:g}", {}, holds=bool(least >= 0))
 
 
 def _standard(n_arms: int) -> float:
@@ -89,11 +89,11 @@ def _standard(n_arms: int) -> float:
 
 
 @check("After Theorem 2: unit costs recover the standard rate", "copsi")
-def check_unit_costs(seed: int) -> Finding:
+def check_unit_costs(seed: int) -> CheckResult:
     """CoPSI's constant at unit costs, less that of successive rejects."""
     arms = np.arange(2, 200)
     apart = np.array([theory.allocation_constant(int(k), 1.0) - _standard(int(k)) for k in arms])
-    return Finding(
+    return CheckResult(
         f"{len(arms)} numbers of arms",
         f"it is larger by {apart.max():.3f} throughout, so that the rates agree up to constants",
         {},
@@ -102,11 +102,11 @@ def check_unit_costs(seed: int) -> Finding:
 
 
 @check("Abstract, Section 6: identical costs recover the standard rate", "errata")
-def check_identical_costs(seed: int) -> Finding:
+def check_identical_costs(seed: int) -> CheckResult:
     """CoPSI's constant for 14 arms whose costs are all the same, against that of successive rejects."""
     same = {cost: theory.allocation_constant(14, cost) for cost in (1.0, 0.5, 0.1)}
     told = ", ".join(f"{constant:.2f} at costs of {cost:g}" for cost, constant in same.items())
-    return Finding(
+    return CheckResult(
         "14 arms at three common costs",
         f"L is {told}, although the problem is the same: costs have to be divided by the largest first",
         {},

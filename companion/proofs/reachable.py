@@ -15,7 +15,7 @@ from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 from companion import bounds
 from companion.bounds.reachable_sets import largest_complexity
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.identification_error import swapped_costs, two_arm_error
 from companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
 
@@ -299,7 +299,7 @@ def three_arms(within: float) -> Floats:
 
 
 @check("Reachable sets: where phases without a failure lead", "which-arms", ours=True)
-def check_sets(seed: int) -> Finding:
+def check_sets(seed: int) -> CheckResult:
     """Sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors."""
     drawn, runs = np.random.default_rng(seed).random((2, 5, 2)), 60
     missing = sum(unlisted_sets(means, runs, seed) for means in drawn)
@@ -316,7 +316,7 @@ def check_sets(seed: int) -> Finding:
         "γ/8 by intervals ×": (bounds.may_leave, three_arms(1 / 2 + APART)),
     }
     told = all(len(bounds.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
-    return Finding(
+    return CheckResult(
         f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
         f"{missing} sets that are not listed",
         {name: partial(stays, means) for name, (_, means) in cases.items()},
@@ -325,7 +325,7 @@ def check_sets(seed: int) -> Finding:
 
 
 @check("Error probability with reachable sets", "which-arms", ours=True)
-def check_reachable_error(seed: int) -> Finding:
+def check_reachable_error(seed: int) -> CheckResult:
     """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
     better, worse, cheap = 0.55, 0.45, 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
@@ -341,7 +341,7 @@ def check_reachable_error(seed: int) -> Finding:
         return np.array([bounds.difference_error_bound(by * budget, **how) for budget in budgets])
 
     at = bound()
-    return Finding(
+    return CheckResult(
         f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g} H_reach",
         f"at most {(seen / at).max():.2g} of the bound",
         {"16 H_reach ÷": below(seen, bound), "K(K−1)²D ÷": below(seen, at)},
@@ -350,12 +350,12 @@ def check_reachable_error(seed: int) -> Finding:
 
 
 @check("One objective: H_reach and the sum over arms", "which-arms", ours=True)
-def check_one_objective(seed: int) -> Finding:
+def check_one_objective(seed: int) -> CheckResult:
     """H_reach over the sum of c/γ², one objective, exactly."""
     costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
     most = bounds.reachable_complexity(means, costs, exactly_leave)
     total = bounds.summed_complexity(Problem(means, costs).classification_gaps, costs)
-    return Finding(
+    return CheckResult(
         "three arms, of which the middle one just may leave",
         f"{most / total:.4f}, where 16/9 is allowed",
         {"16/9 ÷": below(most, 16 / 9 * total * (1 + SLACK))},
@@ -363,7 +363,7 @@ def check_one_objective(seed: int) -> Finding:
 
 
 @check("No method errs less for every cost vector", "which-arms", ours=True)
-def check_least_error(seed: int) -> Finding:
+def check_least_error(seed: int) -> CheckResult:
     """Least error that any method can have on two contested arms, exact; complexities of the hard family."""
     rows = []  # least error, budget, complexity
     for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
@@ -387,7 +387,7 @@ def check_least_error(seed: int) -> Finding:
             sum_ = costs[: arm + 1].sum()
             scaled.append(bounds.reachable_complexity(q.means, costs) * small**2 / sum_)
     at = bound()
-    return Finding(
+    return CheckResult(
         f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems, fronts to {size} arms",
         f"at least {(least / at).min():.2g} times the bound; "
         f"complexities up to {max(scaled):.3g} of what is allowed",

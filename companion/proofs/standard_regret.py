@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from cobandit import _validation, theory
 from cobandit.errors import CobanditError
 from companion import bounds
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.optimism import adversarial_pulls, worst_problems
 
 
@@ -139,7 +139,7 @@ def expected_stopping(units: ArrayLike, chances: ArrayLike, budget: int) -> dict
 
 # ----------------------------------------------------------------------------- checks
 @check("Lemma 1: no policy earns more than ν*(B + 1)", "standard-regret")
-def check_benchmark(seed: int) -> Finding:
+def check_benchmark(seed: int) -> CheckResult:
     """Best adaptive policy by dynamic programming, crossing pull included."""
     rng, problems, reach, grid, gains = np.random.default_rng(seed), 30, 60, 20, []
     budgets = np.arange(1, reach + 1) / grid
@@ -155,7 +155,7 @@ def check_benchmark(seed: int) -> Finding:
         gains.append([*earned, [theory.optimal_utility_bound(best, b) / best for b in budgets]])
     completed, crossing, most = np.array(gains).swapaxes(0, 1)
     alone, above = (float((earned - budgets).max()) for earned in (completed, crossing))
-    return Finding(
+    return CheckResult(
         f"{problems} problems, {reach} budgets each",
         f"earns up to ν*(B + {above:.3f}); completed pulls alone up to ν*(B + {alone:.3f})",
         {"1 in B + 1 ÷": below(np.maximum(completed, crossing), lambda by: most - (1 - 1 / by) + SLACK)},
@@ -163,17 +163,17 @@ def check_benchmark(seed: int) -> Finding:
 
 
 @check("Proof of Corollary 1: optional sampling at T(B)", "standard-regret")
-def check_identity(seed: int) -> Finding:
+def check_identity(seed: int) -> CheckResult:
     """Mean costs times expected pulls less expected spend, exact."""
     e = expected_stopping([1, 10], [0.5, 0.5], 100)  # in tenths of the largest cost
     at = (e["mean_cost"] * e["pulls"] - e["spend"]) / 10
     later = (e["mean_cost"] * e["crossing_pulls"] - e["crossing_spend"]) / 10
     says = f"they differ by {abs(at):.3f} at T(B), by {abs(later):.3f} one pull later"
-    return Finding("one arm, costs 0.1 or 1, B = 10", says, {}, holds=abs(at) <= SLACK)
+    return CheckResult("one arm, costs 0.1 or 1, B = 10", says, {}, holds=abs(at) <= SLACK)
 
 
 @check("Corollary 1: standard regret", "standard-regret")
-def check_standard_regret(seed: int) -> Finding:
+def check_standard_regret(seed: int) -> CheckResult:
     """Best that the budget can earn less what the best arm alone earns; regret of the worst path."""
     grid, rounds = 100, 3
     b = rounds * grid - 1  # one step short of another pull of the best arm, which costs one
@@ -189,7 +189,7 @@ def check_standard_regret(seed: int) -> Finding:
         gaps, problem.costs, best, n_objectives=1, cost_ratio=lam, budget=budget
     )
     no_waste = theory.standard_regret_bound([0, 0], [1, 1], 1.0, n_objectives=1, cost_ratio=1.0, budget=3.0)
-    return Finding(
+    return CheckResult(
         f"B = {b / grid:g}; two arms, B = {budget:.0e}",
         f"end of the run up to {end:.3f} ν*; waste {least:,.3g} of the {bound:,.3g} allowed",
         {"2ν* ÷": below(end, no_waste), "4αC² ÷": below(least - 2 * best, bound - 2 * best)},
@@ -198,7 +198,7 @@ def check_standard_regret(seed: int) -> Finding:
 
 
 @check("Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that", "standard-regret", ours=True)
-def check_completed(seed: int) -> Finding:
+def check_completed(seed: int) -> CheckResult:
     """Mean costs of one arm's completed pulls, exact; with mean cost as utility also what they earn."""
     tiny, chance, reach = 10_000, 0.03, 2000
     earned = optimal_utility([1.0], [[1, tiny]], [[1 - chance, chance]], reach)[1:]
@@ -207,7 +207,7 @@ def check_completed(seed: int) -> Finding:
     above = earned * mean - budgets
     fixed = 3 - 1 / tiny  # holds two pulls at a cost of one each
     low = bounds.counted_cost_bounds(fixed, 1 / tiny)[0]
-    return Finding(
+    return CheckResult(
         f"λ = {1 / tiny:g}, {reach:,} budgets; a fixed cost of one",
         f"from B − {fixed - 2:.4f} to B + {above.max():.3f}",
         {

@@ -15,7 +15,7 @@ from cobandit.replay.grid import pack_shared
 from cobandit.replay.running import run_kernel
 from cobandit.tables import EvaluationTable
 from companion import bounds
-from companion.proofs.checks import SLACK, Finding, Floats, below, check
+from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.known_arms import share_instances
 
 
@@ -192,11 +192,11 @@ def what_pairing_buys(table: EvaluationTable, gap: float = 0.1, level: float = 0
 
 # ----------------------------------------------------------------------------- checks
 @check("CoPSI once stays within its budget", "once", ours=True)
-def check_budget_once(seed: int) -> Finding:
+def check_budget_once(seed: int) -> CheckResult:
     """Spend of CoPSI once."""
     problems, replications = 20, 2
     spent = largest_spend(problems, replications, seed)
-    return Finding(
+    return CheckResult(
         f"{problems} random problems, {replications} orders of the instances each",
         f"up to {spent:.6f} of the budget",
         {"B ÷": below(spent, 1 + SLACK)},
@@ -204,7 +204,7 @@ def check_budget_once(seed: int) -> Finding:
 
 
 @check("Concentration without replacement", "once", ours=True)
-def check_tails(seed: int) -> Finding:
+def check_tails(seed: int) -> CheckResult:
     """Exact probability that a mean is ever off from depth n on."""
     sizes = (3, 4, 5, 6)
     cases = [(case, N) for N in sizes for case in exact_tails(N)]
@@ -219,7 +219,7 @@ def check_tails(seed: int) -> Finding:
             for (_, e, n, values), N in cases
         ]
 
-    return Finding(
+    return CheckResult(
         f"all populations of 0 and 1 of {sizes[0]} to {sizes[-1]} instances, {len(cases):,} tails",
         "both tails, that of the range and that of the variance",
         {
@@ -246,7 +246,7 @@ def two_arms_once(only_better: int, only_worse: int, n_instances: int, depth: in
 
 
 @check("Error probability without replacement", "once", ours=True)
-def check_error_once(seed: int) -> Finding:
+def check_error_once(seed: int) -> CheckResult:
     """Exact error of two arms that answer the same instances."""
     rows = []
     for better, worse, N in ((1, 0, 20), (10, 2, 40), (300, 100, 1000), (900, 60, 1000), (60, 0, 1000)):
@@ -257,7 +257,7 @@ def check_error_once(seed: int) -> Finding:
             paired = bounds.paired_error_bound([n], [gap] * 2, of_pair, n_instances=N)
             rows.append((two_arms_once(better, worse, N, n) - SLACK, plain, paired))
     error, plain, paired = np.array(rows).T
-    return Finding(
+    return CheckResult(
         f"{len(rows)} depths on up to {N:,} instances",
         f"bound below one at {(plain < 1).sum()} depths, by pairs at {(paired < 1).sum()}",
         {
@@ -271,7 +271,7 @@ def check_error_once(seed: int) -> Finding:
 
 
 @check("Leave early only when certain: error probability", "once", ours=True)
-def check_early_error(seed: int) -> Finding:
+def check_early_error(seed: int) -> CheckResult:
     """Error of CoPSI once with a confidence, two configurations, next to δ and the bound as planned."""
     N, runs, rows = 200, 2000, []
     cases = [(101, 99, 1.0, 0.9), (51, 50, 1.0, 0.9), (150, 10, 0.45, 0.05), (150, 0, 0.3, 0.05)]
@@ -286,7 +286,7 @@ def check_early_error(seed: int) -> Finding:
         rows.append((1 - (returned == [True, False]).all(axis=1).mean(), delta, planned))
     wrong, early, planned = np.array(rows).T
     low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)  # that much below is chance, once in 740 cases
-    return Finding(
+    return CheckResult(
         f"{len(rows)} cases, {runs:,} orders of {N} instances each",
         f"wrong in {wrong.max():.1%} of the runs where δ = {early[wrong.argmax()]:g}",
         {"δ ÷": below(low - planned, early)},
@@ -338,7 +338,7 @@ def sequential_ratio(counts: Sequence[int], other: Sequence[int], delta: float) 
 
 
 @check("Instances that no method can save in random order", "once", ours=True)
-def check_least_instances(seed: int) -> Finding:
+def check_least_instances(seed: int) -> CheckResult:
     """Instances that a sequential test of two tables touches on average, exact."""
     cases = [
         ((10, 4, 26), (7, 7, 26), 0.05),
@@ -353,7 +353,7 @@ def check_least_instances(seed: int) -> Finding:
         return np.array([bounds.least_instances(c, other, d / by) for c, other, d in cases])
 
     N = sum(cases[-1][0])
-    return Finding(
+    return CheckResult(
         f"{len(cases)} pairs of tables of {sum(cases[0][0])} to {N} instances",
         f"the test touches {touched[-1] / N:.0%} of {N}, where no method is below {least()[-1] / N:.0%}",
         {"sum ×": below(least(), touched), "δ ÷": lambda by: bool((least(by) <= touched).all())},
@@ -362,7 +362,7 @@ def check_least_instances(seed: int) -> Finding:
 
 
 @check("Lower bound on the cost of certainty", "once", ours=True)
-def check_certainty(seed: int) -> Finding:
+def check_certainty(seed: int) -> CheckResult:
     """Evaluations of a method that guesses with probability 3δ/2 and else looks at everything."""
     g, deltas = 9, np.array([0.0, 0.01, 0.1, 0.3])
     rewards = np.ones((2, g, 1))
@@ -372,7 +372,7 @@ def check_certainty(seed: int) -> Finding:
     def least(by: float = 1.0) -> Floats:
         return np.array([bounds.least_evaluations(rewards, delta)[0] for delta in deltas / by])
 
-    return Finding(
+    return CheckResult(
         f"two configurations, {g} instances, {len(deltas)} levels",
         f"{spent[-1]:.3g} at δ = {deltas[-1]:g}, where no method is below {least()[-1]:.3g}",
         {"2δ ÷": lambda by: bool((least(by) <= spent).all())},

@@ -20,7 +20,7 @@ from cobandit.figures import method_label
 from cobandit.stats import leaders
 from cobandit.tables import open_table
 from companion.pages import prose
-from companion.pages.labels import directory
+from companion.pages.labels import pages_directory
 from companion.pages.own_table import is_own, was_left_out
 from companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
 
@@ -56,7 +56,9 @@ def paths() -> dict[str, Path]:
     >>> {"experiments", "landscape"} <= paths().keys()
     True
     """
-    return {path.stem: path for folder in (SECTIONS, directory()) for path in sorted(folder.glob("*.md"))}
+    return {
+        path.stem: path for folder in (SECTIONS, pages_directory()) for path in sorted(folder.glob("*.md"))
+    }
 
 
 def source(page: str) -> str:
@@ -200,7 +202,7 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
     nbformat.write(executed, output)
 
 
-def save(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
+def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
     """Write tidy frames as Parquet and CSV, under their names; to no folder, nothing."""
     for name, frame in frames.items() if folder else ():
         frame.to_parquet(Path(folder, f"{name}.parquet"))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
-from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain
+from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
 #: What the caption of a picture needs that a page leaves out where a table does not allow it.
 DRAWN = "drawn"
@@ -116,7 +116,7 @@ def with_outputs(notebook: Any, page: str) -> Any:
     for cell in made.cells:
         for output in cell.get("outputs", []):
             if text := output.get("data", {}).get("text/markdown"):
-                output.data["text/markdown"] = plain(text)
+                output.data["text/markdown"] = plain_markdown(text)
     return made
 
 
@@ -201,10 +201,10 @@ def _blocks(text: str, page: str) -> Iterator[Block]:
 
 def _block(text: str, page: str) -> Block:
     conditions, other = CONDITION.search(text), OTHERWISE.search(text)
-    words = plain(text, page)
+    words = plain_markdown(text, page)
     needs = {found["name"] for found in GLUED.finditer(words)}
     needs |= {*conditions["names"].split()} if conditions else set()
-    return Block(words, frozenset(needs), plain(other["text"], page) if other else "")
+    return Block(words, frozenset(needs), plain_markdown(other["text"], page) if other else "")
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
@@ -231,7 +231,7 @@ def _prose_cell(text: str) -> Any:
 def _heading(cell: Any, page: str) -> str:
     """Heading of what the book folds away: Jupyter shows its outputs without the words on the fold."""
     words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
-    return plain(f"*{words}*", page) if words else ""
+    return plain_markdown(f"*{words}*", page) if words else ""
 
 
 def _caption(cell: Any, page: str) -> Iterator[Block]:
@@ -243,7 +243,7 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
     name = words_of(figure["name"], page) or "Figure"
     block = _block(f"**{name}.** {figure['caption'].strip()}", page)
     if "caption" in metadata.get("elsewhere", {}):
-        other = plain(f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page)
+        other = plain_markdown(f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page)
         block = Block(block.text, block.needs | {BUNDLED}, other)
     if "leave_out(" in cell.source:
         block = block._replace(needs=block.needs | {DRAWN})

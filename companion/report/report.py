@@ -31,7 +31,7 @@ SHOWN = 200
 DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 
 
-def body(notebook: Any, page: str) -> str:
+def page_body(notebook: Any, page: str) -> str:
     """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
     from nbconvert import HTMLExporter
 
@@ -83,7 +83,7 @@ def write_report(
         shown = {"entry": entry, "title": title, "body": ""}
         if not entry.reason and entry.page not in CHAPTERS:
             executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
-            shown["body"] = body(executed, entry.page)
+            shown["body"] = page_body(executed, entry.page)
         (chapters if entry.page in CHAPTERS else sections).append(shown)
     script = SORTABLE.read_text(encoding="utf-8")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)

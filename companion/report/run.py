@@ -46,7 +46,7 @@ SECTIONS = ("landscape", "online-results", "identification-results")
 PAGES = (*SECTIONS, *CHAPTERS)
 
 
-class Table(BaseModel):
+class ReportTable(BaseModel):
     """The table of a report; its path, if it is a file, is seen from the report's folder: both can move."""
 
     name: str
@@ -60,7 +60,7 @@ class Table(BaseModel):
         return self.sha256, self.card_sha256
 
 
-class Options(BaseModel):
+class ReportOptions(BaseModel):
     """What is asked for.
 
     Parameters
@@ -106,8 +106,8 @@ class Manifest(BaseModel):
 
     format: Literal["cobandit report, 2"] = "cobandit report, 2"
     command: str
-    table: Table
-    options: Options
+    table: ReportTable
+    options: ReportOptions
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
@@ -125,14 +125,14 @@ class Manifest(BaseModel):
         return {name: sha for each in files for name, sha in each.items() if name.endswith(".csv")}
 
 
-def ladder(start: float, steps: int) -> list[int]:
+def budget_ladder(start: float, steps: int) -> list[int]:
     """Budgets 1, 2, 5, 10, ... from the first that is at least ``start``.
 
     Examples
     --------
-    >>> ladder(10, 5)
+    >>> budget_ladder(10, 5)
     [10, 20, 50, 100, 200]
-    >>> ladder(1611, 3)
+    >>> budget_ladder(1611, 3)
     [2000, 5000, 10000]
     """
     rungs = (digit * 10**power for power in count() for digit in (1, 2, 5))
@@ -142,7 +142,7 @@ def ladder(start: float, steps: int) -> list[int]:
 def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
     """As many budgets as the paper takes, from the first at which CoPSI can run, or from the paper's."""
     smallest = theory.allocation_constant(arms.n_arms, arms.costs.min() / arms.costs.max())
-    return ladder(max(smallest, least[0]), len(least))
+    return budget_ladder(max(smallest, least[0]), len(least))
 
 
 def plan(
@@ -229,7 +229,7 @@ def rerun(
     follow : path, optional
         Manifest of a report that is made again: of its table, if none is named, with its options.
     **given
-        What `Options` has.
+        What `ReportOptions` has.
 
     Returns
     -------
@@ -241,9 +241,9 @@ def rerun(
         Before anything is written: for a table, page, number or folder that is not valid.
     """
     output, followed = Path(output), None
-    options = check_fields(Options, given, lambda field: f"rerun, {field}")
+    options = check_fields(ReportOptions, given, lambda field: f"rerun, {field}")
     if follow is not None:
-        if options != Options():
+        if options != ReportOptions():
             raise CobanditError("--from: the manifest decides on all other options; leave them out")
         path = Path(follow)
         path = path / NAME if path.is_dir() else path
@@ -283,7 +283,7 @@ def rerun(
         "questions": advice.questions,
         "evaluate-next": advice.next.pairs,
     }
-    book.save(output / "results", answers)
+    book.save_frames(output / "results", answers)
     manifest = Manifest(
         command=shlex.join(["cobandit-book", *sys.argv[1:]]),
         table=identity,
@@ -305,11 +305,11 @@ def rerun(
     return manifest
 
 
-def _identify(name: str, folder: Path) -> tuple[EvaluationTable, Table]:
+def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
     """Open a table; and what the manifest says of it."""
     table, path = open_table(name), Path(name)
     is_file = bool(path.suffix) or path.is_file()
-    about = Table(
+    about = ReportTable(
         name=table.name,
         path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
         sha256=file_sha256(path if is_file else find_records(name)),
@@ -318,7 +318,7 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, Table]:
     return table, about
 
 
-def _finished(output: Path, table: Table) -> dict[str, Page]:
+def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
     """Pages of an earlier report in a folder by their keys, if all of their files have their checksums."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return {}

@@ -95,7 +95,7 @@ def list_pages() -> Markdown:
     >>> "{doc}`/notebooks/once`" in list_pages().data
     True
     """
-    names = sorted(path.stem for path in pages.directory().glob("*.md"))
+    names = sorted(path.stem for path in pages.pages_directory().glob("*.md"))
     on_tables = [name for name in names if "dataset" in pages.parameters(name)]
     fixed = [f"{_link(name)} ({pages.FIXED[name]})" for name in names if name not in on_tables]
     return Markdown(

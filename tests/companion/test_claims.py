@@ -83,11 +83,11 @@ def test_other_tables_take_the_place_of_the_measured_ones(tested):
 
 
 def test_rows_are_addresses_with_words_as_text():
-    row = claims.Row(
+    row = claims.ClaimRow(
         "k", claims.ORDERING, "a < b", "Section 5", "experiments", paper="holds", status="divided"
     )
     frame = pd.DataFrame([row], index=pd.Index(["C9"], name="id"))
-    html = claims.as_html(frame, "All & more")
+    html = claims.claims_html(frame, "All & more")
     assert '<tr id="C9" data-kind="ordering">' in html and 'href="#C9"' in html
     assert "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
 
@@ -153,11 +153,13 @@ def test_every_exhibit_bears_rows_and_stands_on_its_page(rows):
     ]
     assert set(rows["exhibit"]) == {"", *names}
     for name in names:
-        own = exhibits.rows_of(rows, name)
-        assert len(own) and all(f"claims.html#{key}" in exhibits.as_html(rows, name) for key in own.index)
+        own = exhibits.claims_of(rows, name)
+        assert len(own) and all(
+            f"claims.html#{key}" in exhibits.exhibit_html(rows, name) for key in own.index
+        )
     # where two figures print one total, it has a row in each
-    assert "piqa-trajectory-32-CoHVUCB-efficiency_regret" in set(exhibits.rows_of(rows, "Figure 4")["key"])
-    assert "piqa-online-32-CoHVUCB-efficiency_regret" in set(exhibits.rows_of(rows, "Figure 2")["key"])
+    assert "piqa-trajectory-32-CoHVUCB-efficiency_regret" in set(exhibits.claims_of(rows, "Figure 4")["key"])
+    assert "piqa-online-32-CoHVUCB-efficiency_regret" in set(exhibits.claims_of(rows, "Figure 2")["key"])
 
 
 @pytest.mark.slow

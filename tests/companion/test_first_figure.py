@@ -24,7 +24,7 @@ def data():
 
 def described(table, replications):
     states = [first_figure.play_states(table, method, replications) for method in first_figure.METHODS]
-    return first_figure.describe(table, pd.concat(states))
+    return first_figure.describe_states(table, pd.concat(states))
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_states_are_those_of_the_replays(data):
 
 def test_a_run_errs_by_the_front_that_its_method_looks_for():
     """Where all runs are exact, so is the one that is drawn."""
-    held = first_figure.describe(cb.load("word-sums"), results.read_result("argument"))
+    held = first_figure.describe_states(cb.load("word-sums"), results.read_result("argument"))
     states = [(each, state) for each in held["methods"].values() for state in each["states"]]
     exact = [(each, state) for each, state in states if state["exact"] == held["replications"]]
     assert exact and all(sorted(state["returned"]) == each["front"] for each, state in exact)

@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from companion.pages import labels
-from companion.pages.prose import Markdown, plain
+from companion.pages.prose import Markdown, plain_markdown
 from companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_outputs
 
 PAGE = """\
@@ -178,7 +178,7 @@ def test_a_source_is_not_overwritten_by_what_is_made_of_it():
     ],
 )
 def test_myst_in_plain_words(myst, words):
-    assert plain(myst, "live") == words
+    assert plain_markdown(myst, "live") == words
 
 
 def test_words_that_need_no_change_carry_no_myst():

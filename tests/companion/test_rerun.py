@@ -168,7 +168,7 @@ def counted(monkeypatch):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {page}")])
         nbformat.write(notebook, output)
         frame = pd.DataFrame({"x": [given["seed"]]})
-        pages.save(given["results"], {f"{page}-{name}": frame for name in KEPT[page]})
+        pages.save_frames(given["results"], {f"{page}-{name}": frame for name in KEPT[page]})
 
     monkeypatch.setattr(pages, "execute", pretend)
     return done
@@ -236,7 +236,7 @@ def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monke
     shutil.copytree(pages.directory(), tmp_path / "book", ignore=shutil.ignore_patterns("*.ipynb"))
     shown = BROKEN.replace("1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)")
     (tmp_path / "book" / "landscape.md").write_text(shown)
-    monkeypatch.setattr(pages, "directory", lambda: tmp_path / "book")
+    monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path / "book")
     monkeypatch.chdir(tmp_path)
     rerun("mine.parquet", "r", fast=True, pages=SOME[:1])
     executed = (tmp_path / "r" / "notebooks" / "landscape.ipynb").read_text()
@@ -378,7 +378,7 @@ def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatc
     sound += "\n```{code-cell} ipython3\nfrom companion.report import pages\n"
     sound += 'pages.save(results, {"identification-results-full": runs})\n```\n'
     (book / "identification-results.md").write_text(sound)
-    monkeypatch.setattr(pages, "directory", lambda: book)
+    monkeypatch.setattr(pages, "pages_directory", lambda: book)
     result = call_book("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
     assert result.exit_code == 1 and "landscape: failed" in result.stdout, result.output
     text = (tmp_path / "r" / "index.html").read_text()
@@ -481,7 +481,7 @@ def test_a_report_accounts_for_every_page_of_the_book():
 def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     shown = BROKEN.replace("1 / 0", "print(dataset, replications + 1)")
     (tmp_path / "short.md").write_text(shown)
-    monkeypatch.setattr(pages, "directory", lambda: tmp_path)
+    monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     write_table(tmp_path)
     out = call_book("page", "short", "-p", "dataset=mine.parquet", "-p", "replications=4", "-o", "out.ipynb")
