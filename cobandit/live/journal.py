@@ -19,7 +19,7 @@ from cobandit.policies.asktell import AskTell, Pull
 
 
 class Told(NamedTuple):
-    """What a journal was told of one evaluation.
+    """One evaluation in a journal.
 
     ``reward`` (D,) is None for a failure, ``cost`` None if none was given, and ``record`` what else was to be
     kept.

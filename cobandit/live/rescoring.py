@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.equal_scores import find_equal_objective
 from cobandit.live.evaluators.base import Evaluator
 from cobandit.live.evaluators.texts import ScorerOptions
@@ -26,7 +26,7 @@ SCORE_COLUMN = "score"
 
 
 def read_answers(folder: str | Path) -> pd.DataFrame:
-    """Read what the models of a run wrote.
+    """Read the texts that the models of a run wrote.
 
     Parameters
     ----------
@@ -48,9 +48,8 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     path = RunFiles(folder).answers
     entries = read_entries(path)
     if not entries:
-        raise CobanditError(
-            f"{path.parent} has no answers: its evaluator gave no text, or its plan says answers: false"
-        )
+        problem = "the run has no answers: its evaluator gave no text, or its plan says answers: false"
+        raise_fault(path.parent, problem, "run a plan that keeps them in another folder", "no-answers-kept")
     # one that was in flight when a process died was made again: the last is the one that counts
     return pd.DataFrame(entries).drop_duplicates(["config", "instance"], keep="last", ignore_index=True)
 
@@ -75,34 +74,45 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     CobanditError
         If there is no table, an evaluation of it has no answer, or no column is the score.
     """
-    there = RunFiles(folder)
+    files = RunFiles(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
-    answers = {(each["config"], each["instance"]): each for each in read_answers(folder).to_dict("records")}
-    if not there.table.exists():
-        raise CobanditError(f"{there.path} has no table yet: end the run, or export it")
-    frame = pd.read_parquet(there.table)
+    answers = _read_last_answers(files)
+    if not files.table.exists():
+        raise_fault(files.path, "the run has no table yet", "end the run, or export it", "no-table")
+    frame = pd.read_parquet(files.table)
     if SCORE_COLUMN not in frame:
-        raise CobanditError(f"{there.table} has no column {SCORE_COLUMN!r}")
-    fails = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
-    for number, row in frame[~fails].iterrows():
+        problem = f"there is no column {SCORE_COLUMN!r}"
+        raise_fault(files.table, problem, "score by the function that made its columns", "no-score")
+
+    has_failed = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
+    for number, row in frame[~has_failed].iterrows():
         answer = answers.get((row["config"], row["instance"]), {})
         target = answer.get("target")
-        # a function may do without what is right
-        if "text" not in answer or (":" not in options.scorer and not isinstance(target, str)):
-            raise CobanditError(
-                f"no text of {row['config']!r} on {row['instance']!r} was kept, or no right answer with it "
-                "(a function as evaluator gives none): run the plan anew, or score by a function of your "
-                "own: --scorer my_module:score"
+        # a function may do without the right answer
+        needs_target = ":" not in options.scorer
+        if "text" not in answer or (needs_target and not isinstance(target, str)):
+            raise_fault(
+                f"{row['config']!r} on instance {row['instance']!r}",
+                "no text was kept, or no right answer with it (a function as evaluator gives none)",
+                "run the plan anew, or score by a function of your own: --scorer my_module:score",
+                "no-answer",
             )
-        known = target if isinstance(target, str) else ""
-        for column, value in options.score(answer["text"], known).items():
+        scores = options.score(answer["text"], target if isinstance(target, str) else "")
+        for column, value in scores.items():
             frame.loc[number, column] = value
-    card = yaml.safe_load(there.table.with_suffix(".yml").read_text(encoding="utf-8"))
+
+    card = yaml.safe_load(files.table.with_suffix(".yml").read_text(encoding="utf-8"))
     card["name"] = f"{card['name']}-rescored"
-    given = ", ".join(f"{name} {value}" for name, value in scorer.items())
-    output = there.path / "rescored.parquet"
-    write_table(frame, card, output, [f"made by: cobandit rescore, {given}; no evaluation was made again"])
+    words = ", ".join(f"{name} {value}" for name, value in scorer.items())
+    output = files.path / "rescored.parquet"
+    write_table(frame, card, output, [f"made by: cobandit rescore, {words}; no evaluation was made again"])
     return output
+
+
+def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]:
+    """Read the last answer of each configuration and instance."""
+    entries: list[dict[Any, Any]] = read_answers(files.path).to_dict("records")
+    return {(entry["config"], entry["instance"]): entry for entry in entries}
 
 
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
@@ -129,8 +139,11 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
         If the scorer has changed, and an answer cannot be scored again.
     """
     entries = read_entries(folder.pilot)
-    told = [entry for entry in entries if entry.get("tell") is not None and entry["reward"] is not None]
-    scored = [entry for entry in told if FAILED not in entry["record"]]
+    scored = [
+        entry
+        for entry in entries
+        if "tell" in entry and entry["reward"] is not None and FAILED not in entry["record"]
+    ]
     # a plan that differs in anything else was refused before
     is_changed = bool(folder.find_differences(plan))
     if not is_changed and find_equal_objective(plan, [entry["record"] for entry in scored]) is None:

@@ -69,8 +69,9 @@ class RunFiles:
 
     @property
     def has_results(self) -> bool:
-        """Whether an evaluation was told."""
-        return any("tell" in entry for path in (self.pilot, self.journal) for entry in read_entries(path))
+        """Whether a journal has a result."""
+        entries = [*read_entries(self.pilot), *read_entries(self.journal)]
+        return any("tell" in entry for entry in entries)
 
     @property
     def is_busy(self) -> bool:
@@ -85,41 +86,46 @@ class RunFiles:
 
     @property
     def earlier(self) -> list[Path]:
-        """Journals that were set aside when the plan changed, the oldest first."""
+        """Journals that were set aside when the plan changed, oldest first."""
         return sorted(self.path.glob("earlier-*.journal"), key=lambda path: (len(path.name), path.name))
 
     def set_aside(self, journal: Path) -> None:
-        """Put a journal of a plan that has changed since aside: what it holds is not evaluated again.
+        """Set aside the journal of a plan that has changed; its results are not evaluated again.
 
         Raises
         ------
         CobanditError
-            If somebody has it open.
+            If it is open elsewhere.
         """
         with closing(Lines(journal)):
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
 
     def read_earlier(self, plan: Plan) -> EarlierResults:
-        """Take the evaluations of journals that were set aside; failures are made again."""
+        """Read the results of journals that were set aside; failures are made again."""
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
             # a method that comes back to instances began after the pilot, and its later rounds are of no use
             first = 0 if "n_instances" in header["options"] else plan.pilot
-            for entry in (entry for entry in entries if "tell" in entry):
+            for entry in entries:
+                if "tell" not in entry:
+                    continue
                 place = first + entry["number"]
-                if entry["reward"] is None or FAILED in entry["record"] or place >= len(plan.order):
-                    lost += entry["cost"] if entry["reward"] is None or place >= plan.pilot else 0.0
+                was_billed_in_vain = entry["reward"] is None
+                if was_billed_in_vain or FAILED in entry["record"] or place >= len(plan.order):
+                    # a failure of the pilot is charged by the pilot's own journal
+                    lost += entry["cost"] if was_billed_in_vain or place >= plan.pilot else 0.0
                 else:
                     rows[entry["tell"], place] = entry["record"]
-        besides = {key: row[plan.cost.column] for key, row in rows.items() if key[1] >= plan.pilot}
-        return EarlierResults(rows, lost, besides)
+        column = plan.cost.column
+        non_pilot_costs = {key: row[column] for key, row in rows.items() if key[1] >= plan.pilot}
+        return EarlierResults(rows, lost, non_pilot_costs)
 
     @contextmanager
     def copy(self) -> Iterator[RunFiles]:
         """Copy the journals, to be looked at while the run goes on; a line being written is dropped."""
         if not self.begun:
-            raise CobanditError(f"{self.path} holds no run: run the plan first")
+            raise_fault(self.path, "the folder holds no run", "run the plan first", "no-run")
         with tempfile.TemporaryDirectory() as folder:
             for path in (self.plan, self.pilot, self.journal, *self.earlier):
                 with suppress(FileNotFoundError):
@@ -127,32 +133,33 @@ class RunFiles:
             yield RunFiles(folder)
 
     def read_written(self) -> dict[str, Any]:
-        """Read what the plan was when the run went on last, as `Plan.model_dump` has it."""
+        """Read the plan with which the run went on last, as `Plan.model_dump` has it."""
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
-            raise CobanditError(f"{self.plan} cannot be read: {error}: bring it back from a copy") from None
+            problem = f"the file cannot be read: {error}"
+            raise_fault(self.plan, problem, "bring it back from a copy", "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
         """Refuse a folder that belongs to something else.
 
         Raises
         ------
-        CobanditError
-            If another plan has results here, with what differs, or the folder holds other files.
+        TableError
+            If another plan has results here (``other-plan``), or the folder holds other files
+            (``other-folder``).
         """
         if not self.begun:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise CobanditError(
-                    f"{self.path} is there and holds no run: choose another folder, or empty it"
-                )
+                problem = "it exists but is not a run folder"
+                raise_fault(self.path, problem, "choose another folder, or empty this one", "other-folder")
             return
         free = () if self.journal.exists() else SCORING
         if self.find_differences(plan, free) and self.has_results:
             self.refuse(plan)
 
     def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
-        """List what is other than in the plan that was written, but for what may change now.
+        """List the differences from the plan that was written, except in fields that may change now.
 
         Options of the evaluator in ``free`` are not compared.
         """
@@ -181,12 +188,19 @@ class RunFiles:
         )
 
     def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:
-        """Refuse instances that are not what they were; a run that did not keep that keeps it from now on.
+        """Refuse instances and prices that have changed since there are results.
+
+        Parameters
+        ----------
+        digests : mapping of str to str
+            A checksum of each.
+        keep : bool
+            Whether a run that has no checksums keeps these from now on.
 
         Raises
         ------
-        CobanditError
-            If what is asked in an instance, or what it costs, has changed since there are results.
+        TableError
+            With the code ``changed-instances``.
         """
         if not (self.has_results and self.instances.exists()):
             if keep:
@@ -195,11 +209,13 @@ class RunFiles:
         written = json.loads(self.instances.read_text(encoding="utf-8"))
         changed = [name for name, digest in digests.items() if written.get(name, digest) != digest]
         if changed:
-            raise CobanditError(
+            raise_fault(
+                self.path,
                 f"{len(changed)} of {len(digests)} instances and prices, such as {changed[0]!r}, are not "
-                f"what they were when {self.path} was begun: bring that back, or start a run of its own in "
-                "another folder (results of both would be mixed).  With --from the table of this run, that "
-                "one asks nothing again, and charges what is there by its own prices"
+                "what they were when the run was begun, and results of both would be mixed",
+                "bring them back, or start a run in another folder: --from the table of this run, it asks "
+                "nothing again and charges by its own prices",
+                code="changed-instances",
             )
 
     def begin(self, plan: Plan) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from cobandit._version import __version__
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.flaws import COUNTED, count_flaws, describe_flaws
 from cobandit.live.records import COST_WAS_ZERO, FAILED, name_row
 from cobandit.live.stages import MainStage
@@ -20,7 +20,7 @@ NOT_SET = "not set"
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
-    """Make one row of each evaluation that was told, in the order of configurations and instances.
+    """Make a row per evaluation, in the order of configurations and instances.
 
     An evaluation that failed has the values that score zero.  Where a method came back to an instance, its
     name counts how often.
@@ -35,7 +35,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     CobanditError
         If every instance is left out.
     """
-    plan, left_out = stage.plan, stage.left_out
+    plan = stage.plan
+    left_out = stage.left_out
     rows = [
         {"config": stage.names[arm], "instance": name_row(stage.order, place)}
         | stage.values(record)
@@ -44,18 +45,20 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         if place % len(stage.order) not in left_out
     ]
     if not rows:
-        raise CobanditError("an evaluation failed on every instance, so that all are left out: mend it")
+        problem = "an evaluation failed on every instance, so that all are left out"
+        raise_fault(plan.name, problem, "mend it, or take failures: zero", "nothing-left")
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
     for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
         frame[column] = frame[column].fillna(0.0)  # most evaluators give these only where they apply
     for setting in reversed(plan.settings):
-        values = [each.get(setting) for each in plan.configurations.all]
-        kinds = {type(value) for value in values}
-        if kinds != {bool} and not kinds <= {int, float}:  # a column has one type: numbers, or else text
+        values = [settings.get(setting) for settings in plan.configurations.all]
+        types = {type(value) for value in values}
+        if types != {bool} and not types <= {int, float}:  # a column has one type: numbers, or else text
             values = [NOT_SET if value is None else str(value) for value in values]
-        frame.insert(2, setting, frame["config"].map(dict(zip(stage.names, values, strict=True))))
+        by_name = dict(zip(stage.names, values, strict=True))
+        frame.insert(2, setting, frame["config"].map(by_name))
     if plan.instances.cluster is not None:
         frame[plan.instances.cluster] = frame["instance"].map(plan.instances.find_cluster)
     return frame
@@ -63,24 +66,32 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     """Make the fields of the table's card: its profiling split is the pilot, its limits are the run's."""
-    plan, profile = stage.plan, stage.profile
+    plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()
     shared = [name for name in stage.order if configs.get(name) == len(stage.names)]
     if len(shared) < MIN_INSTANCES:
-        raise CobanditError(
+        problem = (
             f"a table needs {MIN_INSTANCES} instances that every configuration was evaluated on, and there "
-            f"are {len(shared)} so far: run the plan on, or with a larger budget"
+            f"are {len(shared)} so far"
         )
-    # those of the pilot that are not left out, and no fewer than a card allows
-    of_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
-    first = shared[: max(of_pilot, MIN_INSTANCES)]
+        raise_fault(plan.name, problem, "run the plan on, or with a larger budget", "few-instances")
+    # the pilot's instances that are not left out, and no fewer than a card allows
+    n_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
+    profiling = shared[: max(n_pilot, MIN_INSTANCES)]
     objectives = []
     for objective in plan.objectives:
         fields = objective.model_dump(exclude_defaults=True, exclude={"low", "high", "limits"})
         if objective.transform != "none":
-            fields["limits"] = list(profile.limits[objective.name])
+            fields["limits"] = list(stage.profile.limits[objective.name])
         objectives.append(fields)
-    cluster = {} if plan.instances.cluster is None else {"cluster": plan.instances.cluster}
+    optional: dict[str, Any] = {}
+    counts = count_flaws(frame)
+    if counts:
+        optional["counts"] = counts
+    if COST_WAS_ZERO in frame:
+        optional["smallest_cost"] = stage.smallest_cost
+    if plan.instances.cluster is not None:
+        optional["cluster"] = plan.instances.cluster
     return {
         "name": plan.name,
         "title": plan.title or f"Evaluations of {len(stage.names)} configurations by cobandit run",
@@ -90,26 +101,24 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         "records": "table.parquet",
         "cost": plan.cost.model_dump(),
         "objectives": objectives,
-        "split": {"profiling": len(first), "seed": plan.seed, "instances": first},
+        "split": {"profiling": len(profiling), "seed": plan.seed, "instances": profiling},
         "arms": list(plan.settings),
-        **({"counts": counts} if (counts := count_flaws(frame)) else {}),
-        **({"smallest_cost": stage.smallest_cost} if COST_WAS_ZERO in frame else {}),
         # one that comes back to an instance has more rows than the benchmark has instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
-        **cluster,
+        **optional,
     }
 
 
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Say in a few lines how the table was made, for the head of its card."""
-    plan, policy = stage.plan, stage.policy
+    """Report in a few lines how the table was made, for the head of its card."""
+    plan = stage.plan
+    state = "over" if stage.policy.finished else "not over"
     lines = [
         f"made by: cobandit run, method {plan.method.name} {plan.method.options or ''}".rstrip(),
-        f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; "
-        + ("the run is over" if policy.finished else "the run is not over"),
+        f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; the run is {state}",
         f"pilot: {plan.pilot} instances; order of the instances: seed {plan.seed}",
         f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
     ]
     if plan.reuse is not None:
-        lines.append(f"what {plan.reuse} had was not evaluated again")
+        lines.append(f"evaluations of {plan.reuse} were not made again")
     return lines + describe_flaws(stage, frame)

@@ -654,7 +654,7 @@ class TestGoingOn:
 
     def test_a_folder_with_something_else(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
-        refuse("holds no run: choose another folder", PLAN, tmp_path)
+        expect_fault("other-folder", PLAN, tmp_path, place=str(tmp_path))
 
     @pytest.mark.slow
     def test_half_a_run_can_be_exported(self, tmp_path):
