@@ -14,21 +14,21 @@ import numpy as np
 
 from cobandit import _validation
 from cobandit.dominance import TIE
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.stats.evaluations import Bools, Floats, Ints
 from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite
 from cobandit.stats.pairwise import Paired
 
 
 class Wishes(NamedTuple):
-    """What is asked of a configuration, objective by objective; all of it at once."""
+    """Joint requirements on a configuration, per objective."""
 
-    at_least: dict[str, float]  # the mean that it has to have
-    within: dict[str, float]  # how far it may be below the best
-    prefer: dict[str, float]  # weights of the objectives; without any, the cheapest is chosen
+    at_least: dict[str, float]  #: least mean
+    within: dict[str, float]  #: largest distance below the best mean
+    prefer: dict[str, float]  #: weights of the objectives; without any, the cheapest is chosen
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Write the requirements as a phrase."""
         weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
         chosen = f"best by {weighted}" if weighted else "cheapest"
         asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
@@ -37,16 +37,16 @@ class Wishes(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What was chosen, by the means; None where nothing meets what is asked."""
+    """The configuration that is chosen by the means; None where none meets the conditions."""
 
     wishes: Wishes
     configuration: str | None
-    confidence: float  # that it meets the conditions
-    sure: str | None  # the same choice among those that meet them surely
-    next: str | None  # the next best by what is preferred
-    ahead: float  # by how much
-    share: float  # of the redrawn tables in which it is ahead of all that meet the conditions
-    closest: str  # who comes closest to the conditions
+    confidence: float  #: that it meets the conditions
+    sure: str | None  #: the same choice among those that meet the conditions surely
+    next: str | None  #: the second best by the weighted mean
+    ahead: float  #: difference of the weighted means of these two
+    share: float  #: of the redrawn tables in which the choice is ahead of all that meet the conditions
+    closest: str  #: the configuration that comes closest to the conditions
 
     @property
     def asked(self) -> str:
@@ -69,7 +69,7 @@ def read_wishes(
     within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
 ) -> Wishes | None:
-    """Check what is asked; None if nothing is.
+    """Check the requirements; None if there are none.
 
     Raises
     ------
@@ -81,23 +81,34 @@ def read_wishes(
     >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
     'best by 3 x accuracy + 1 x speed with accuracy of at least 0.7'
     """
-    given = {"at_least": dict(at_least or {}), "within": dict(within or {}), "prefer": dict(prefer or {})}
-    for what, wish in given.items():
-        for name, value in wish.items():
-            _validation.choice(name, f"objective of {what}", objectives)
-            wish[name] = float(value)
-            if not 0 <= wish[name] < (np.inf if what == "prefer" else 1 + 1e-12):
-                allowed = "a weight is zero or more" if what == "prefer" else "scores run from 0 to 1"
-                raise CobanditError(f"{what}: {name} is {value:g}; {allowed}")
-    if given["prefer"] and not any(given["prefer"].values()):
-        raise CobanditError("prefer: every weight is zero; give one that is not")
-    return Wishes(**given) if any(given.values()) else None
+    score = "give a score from 0 to 1"
+    wishes = Wishes(
+        at_least=_check_wish("at_least", at_least, objectives, 1 + 1e-12, score),
+        within=_check_wish("within", within, objectives, 1 + 1e-12, score),
+        prefer=_check_wish("prefer", prefer, objectives, np.inf, "give a weight of zero or more"),
+    )
+    if wishes.prefer and not any(wishes.prefer.values()):
+        raise_fault("prefer", "every weight is zero", "give one that is not", code="no-weight")
+    return wishes if any(wishes) else None
+
+
+def _check_wish(
+    place: str, wish: Mapping[str, float] | None, objectives: tuple[str, ...], limit: float, remedy: str
+) -> dict[str, float]:
+    """Return the numbers of a wish by objective, each from zero to below the limit."""
+    numbers = {}
+    for name, value in (wish or {}).items():
+        _validation.choice(name, f"objective of {place}", objectives)
+        numbers[name] = float(value)
+        if not 0 <= numbers[name] < limit:
+            raise_fault(place, f"{name} is {value:g}", remedy, code="wish-range")
+    return numbers
 
 
 def choose_configuration(
     wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools, seed: int = 0
 ) -> Choice:
-    r"""Choose by the means, and say how sure it is.
+    r"""Choose a configuration by the means, with the confidence that it meets the conditions.
 
     That a configuration meets all conditions is one intersection-union test: its confidence is the least of
     those of the single conditions, against each threshold and against each configuration that could be the

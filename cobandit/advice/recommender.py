@@ -30,7 +30,7 @@ from cobandit.advice.missing import find_dependence
 from cobandit.advice.next_evaluations import plan_next
 from cobandit.advice.questions import find_questions
 from cobandit.advice.recommendation import Recommendation
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.policies.cost_comparison import FRONTS
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means
@@ -217,7 +217,7 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
     if returned is None:
         return
     if len(returned) == 0:
-        raise CobanditError("returned: name at least one configuration")
+        raise_fault("returned", "it is empty", "name at least one configuration", code="nothing-returned")
     for name in returned:
         _validation.choice(name, "returned: configuration", table.configs)
 

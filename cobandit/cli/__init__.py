@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, raise_fault
 
 #: Letters of a name that a table on the terminal shows, at most.
 LONGEST = 120
@@ -65,16 +65,19 @@ def read_pairs(
     >>> read_pairs("--parameter", ["seed=3", "how={workers: 2}"])
     {'seed': 3, 'how': {'workers': 2}}
     """
-    found = {}
+    values = {}
     for text in given:
-        name, separator, value = split(text)
+        name, separator, written = split(text)
+        is_pair = bool(separator and name.strip())
         try:
-            found[name.strip()] = read(value)
+            values[name.strip()] = read(written)
         except ValueError:
-            separator = ""
-        if not (separator and name.strip()):
-            raise CobanditError(f"{option}: expected {expected}, got {text!r}")
-    return found
+            is_pair = False
+        if not is_pair:
+            raise_fault(
+                option, f"{text!r} is not of the form {expected}", f"write {expected}", code="option-form"
+            )
+    return values
 
 
 def print_lines(out: Console, *lines: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cobandit.cli import Backend, Scheduler, Workers, console, read_pairs
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 
 if TYPE_CHECKING:
     from cobandit.replay import Spec
@@ -74,11 +74,21 @@ def replay(
     from cobandit.tables.whole_files import replace_file
 
     if output.suffix not in (".parquet", ".csv") or not output.parent.is_dir() or output.is_dir():
-        raise CobanditError(f"--output {output}: give a .parquet or .csv file in a folder that exists")
+        raise_fault(
+            f"--output {output}",
+            "it is not a .parquet or .csv file in a folder that exists",
+            "give one that is",
+            code="output-file",
+        )
     chosen = [_method(text) for text in method] if method else paper_settings.online_methods()
     online = chosen[0].kind == "online"
     if online and (share or feedback == "once"):
-        raise CobanditError("--share and --feedback are for identification; online methods take --rho")
+        raise_fault(
+            "--share or --feedback",
+            "these are for identification, and the methods are online",
+            "give --rho to online methods",
+            code="online-budget",
+        )
     out, data = console(), cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")

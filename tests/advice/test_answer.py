@@ -158,19 +158,25 @@ def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("asked", "code", "place"),
     [
-        ({"at_least": {"acuracy": 0.5}}, "Did you mean 'accuracy'"),
-        ({"at_least": {"accuracy": 70}}, "accuracy is 70; scores run from 0"),
-        ({"within": {"accuracy": -0.1}}, "accuracy is -0.1"),
-        ({"within": {"speed": float("nan")}}, "speed is nan"),
-        ({"prefer": {"accuracy": 0}}, "every weight is zero"),
-        ({"prefer": {"accuracy": -1}}, "a weight is zero or more"),
+        ({"at_least": {"accuracy": 70}}, "wish-range", "at_least"),
+        ({"within": {"accuracy": -0.1}}, "wish-range", "within"),
+        ({"within": {"speed": float("nan")}}, "wish-range", "within"),
+        ({"prefer": {"accuracy": 0}}, "no-weight", "prefer"),
+        ({"prefer": {"accuracy": -1}}, "wish-range", "prefer"),
     ],
 )
-def test_wishes_that_cannot_be_are_refused(asked, message):
-    with pytest.raises(cb.CobanditError, match=message):
+def test_wishes_out_of_range_are_refused(asked, code, place):
+    with pytest.raises(cb.TableError) as caught:
         read_wishes(("accuracy", "speed"), **asked)
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.file) == (code, place)
+
+
+def test_wishes_for_unknown_objectives_name_the_nearest():
+    with pytest.raises(cb.CobanditError, match="Did you mean 'accuracy'"):
+        read_wishes(("accuracy", "speed"), at_least={"acuracy": 0.5})
 
 
 def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):

@@ -422,7 +422,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "unknown page of the report": ["rerun", table, "--page", "landscpe"],
         "Did you mean 'landscape'": ["page", "landscpe"],
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
-        "expected NAME=VALUE": ["page", "landscape", "-p", "seed"],
+        "write NAME=VALUE": ["page", "landscape", "-p", "seed"],
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
         "nothing is run without it": ["page", "landscape", "-p", "seed=1"],
         "none.parquet: there is no such": [
