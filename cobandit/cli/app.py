@@ -64,7 +64,7 @@ class ImportGroup(TyperGroup):
 
 def _shared() -> list[inspect.Parameter]:
     """Options that every importer has."""
-    from cobandit.tables.importers.sources import UNKNOWN_LICENSE
+    from cobandit.tables.frames import UNKNOWN_LICENSE
 
     return [
         _parameter("name", str, "Name of the table (default: that of the file)."),

@@ -20,7 +20,7 @@ from support import logs, toy
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.importers import IMPORTERS, import_logs
-from cobandit.tables.importers.sources import Notes
+from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.safe_reading import check_fields
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ from cobandit.errors import CobanditError
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.importers import IMPORTERS
 from cobandit.tables.importers import import_logs as import_new
-from cobandit.tables.importers.logs import name_configurations
+from cobandit.tables.importers.log_settings import name_configurations
 from cobandit.tables.token_counts import make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again

@@ -15,7 +15,8 @@ import cobandit as cb
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Cost
 from cobandit.tables.importers import import_logs
-from cobandit.tables.importers.sources import Earlier, ImportResult, _named_as_before
+from cobandit.tables.importers.earlier_table import Earlier, _named_as_before
+from cobandit.tables.importers.importer_registry import ImportResult
 
 BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
 CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}

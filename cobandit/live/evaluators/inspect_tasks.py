@@ -33,7 +33,7 @@ from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Ro
 from cobandit.live.evaluators.registry import evaluator
 from cobandit.live.evaluators.rows import ANSWER_COLUMNS, keep_answer, note_reading, read_tokens
 from cobandit.live.evaluators.user_code import describe_error
-from cobandit.tables.importers.inspect_ai import Sample, usage_usd
+from cobandit.tables.importers.inspect_ai import InspectSample, usage_usd
 from cobandit.tables.importers.scores import read_score
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.safe_reading import first_fault
@@ -216,7 +216,8 @@ class InspectEvaluator:
             raise CobanditError(f"Inspect cannot run {self._options.task}: {_said(error)}") from error
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
-        logged = Sample.model_validate(sample.model_dump(mode="json", include=set(Sample.model_fields)))
+        fields = sample.model_dump(mode="json", include=set(InspectSample.model_fields))
+        logged = InspectSample.model_validate(fields)
         row: Row = {}
         doubts: tuple[Doubt, ...] = ()
         if usage := logged.model_usage.get(log.eval.model):

@@ -18,9 +18,13 @@ from pydantic import Field, JsonValue
 from cobandit.errors import TableError
 from cobandit.tables.card import Cost
 from cobandit.tables.every_eval_export import CONFIGURATION, COST, NOT_RECORDED, PROMPT, UNIT
-from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.combining_samples import combine_samples
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
+from cobandit.tables.importers.log_settings import collect_settings, find_begin
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
 from cobandit.tables.usage import Usage
 
@@ -161,12 +165,12 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
     """Records of Every Eval Ever, with instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
-    collected = log_samples.collect(files, lambda file: _read(file, evaluations, options), options, notes)
+    collected = collect(files, lambda file: _read(file, evaluations, options), options, notes)
     names = {name: None for log in collected for name in log.means} if _are_exported(collected) else {}
     units = {str(sample.fields.get(UNIT)) for log in collected for sample in log.samples}
     paid = Cost(column="cost", unit=units.pop()) if names and options.takes_own_cost else None
     measured = options.identify(options.latency)
-    return log_samples.combine_samples(
+    return combine_samples(
         collected,
         options,
         notes,
@@ -201,12 +205,12 @@ def _read(file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEval
         yield Log(
             str(file),
             task,
-            logs.collect_settings(file, lines[0].model_id, *(evaluation.settings if evaluation else [])),
+            collect_settings(file, lines[0].model_id, *(evaluation.settings if evaluation else [])),
             [
                 _make_sample(file, together, metric_of, repeat, options)
                 for (_, repeat), together in _by_sample(lines).items()
             ],
-            when=logs.find_begin((evaluation and evaluation.evaluation_timestamp) or ""),
+            when=find_begin((evaluation and evaluation.evaluation_timestamp) or ""),
             configuration=evaluation.configuration if evaluation else None,
             means=evaluation.find_means(task) if evaluation else {},
             lower=[name for name, metric in metrics.items() if metric.lower_is_better],

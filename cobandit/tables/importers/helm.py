@@ -15,9 +15,13 @@ from pydantic import Field, JsonValue, RootModel
 
 from cobandit.errors import raise_fault
 from cobandit.tables.card import CUT_OFF, EMPTY
-from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.combining_samples import combine_samples
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
+from cobandit.tables.importers.log_settings import collect_settings
 from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text
 from cobandit.tables.usage import Usage
 
@@ -92,18 +96,18 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
     """Runs of HELM, folders with run_spec.json and per_instance_stats.json."""
     found = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
     files = dict.fromkeys(file.with_name(STATS) for file in found)
-    runs = log_samples.collect(
+    runs = collect(
         files, lambda file: [_read(file, options, notes)], options, notes, lambda file: _spec(file).task
     )
     measured = options.identify(options.latency)
-    return log_samples.combine_samples(runs, options, notes, "HELM runs", measured, what="metric")
+    return combine_samples(runs, options, notes, "HELM runs", measured, what="metric")
 
 
 def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
     spec = _spec(file)
     adapter, when = dict(spec.adapter_spec), file.stat().st_mtime  # a run does not say when it was
     deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
-    settings = logs.collect_settings(file.with_name(SPEC), deployment or model, adapter)
+    settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
     samples = []
     for (instance, trial), stats in _instances(file, notes).items():
         prompt, output = (stats.get(name) for name in ("num_prompt_tokens", "num_output_tokens"))

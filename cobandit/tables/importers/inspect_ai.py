@@ -21,16 +21,13 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.errors import raise_fault
 from cobandit.tables.card import CUT_OFF, EMPTY
-from cobandit.tables.importers import log_samples, logs
-from cobandit.tables.importers.log_samples import Log, ModelUse
-from cobandit.tables.importers.sources import (
-    ImportResult,
-    LogOptions,
-    Notes,
-    RepeatOptions,
-    as_list,
-    importer,
-)
+from cobandit.tables.importers.combining_samples import combine_samples
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions, RepeatOptions, as_list
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_choices import collect
+from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
+from cobandit.tables.importers.log_settings import checksum, collect_settings, find_begin
 from cobandit.tables.prices import Prices
 from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
 from cobandit.tables.usage import Reading, read_usage
@@ -82,7 +79,7 @@ class _Output(Record):
         return (CUT_OFF,) * is_cut_off + (EMPTY,) * is_empty
 
 
-class Sample(Record):
+class InspectSample(Record):
     """A sample of a log."""
 
     id: int | str
@@ -215,9 +212,9 @@ class _Log(Record):
     eval: _Eval
     plan: _Plan = _Plan()
     results: _Results | None = None
-    samples: Annotated[list[Sample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
+    samples: Annotated[list[InspectSample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
-    def known_usage(self, sample: Sample, whose: str) -> dict[str, ModelUsage]:
+    def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
         """Usage of a sample that counts: the evaluated model's, or that of all models."""
         known = sample.model_usage.items()
         return {name: usage for name, usage in known if whose == "all" or name == self.eval.model}
@@ -228,12 +225,12 @@ def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> I
     """Logs of Inspect AI, .eval archives or JSON."""
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
     others = set[str]()
-    collected = log_samples.collect(files, lambda file: [_read(file, options, others)], options, notes)
+    collected = collect(files, lambda file: [_read(file, options, others)], options, notes)
     if others:
         notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
     measured = options.identify(options.latency) | {"usage": options.usage}
     remedy = "--usage all counts every model" if others else ""
-    return log_samples.combine_samples(
+    return combine_samples(
         collected, options, notes, "Inspect AI logs", measured, what="scorer", remedy=remedy
     )
 
@@ -246,7 +243,7 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
         used = log.known_usage(sample, options.usage)
         others |= sample.model_usage.keys() - used.keys()
         samples.append(
-            log_samples.Sample(
+            Sample(
                 plain_text(sample.id, f"{file}, sample {sample.id!r}", "the id"),
                 sample.values(),
                 tuple(
@@ -256,7 +253,7 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
                 getattr(sample, options.latency, None),  # none is no time
                 f"epoch {sample.epoch}",
                 sample.why_unusable(),
-                logs.checksum(json.dumps([sample.input, sample.target])),
+                checksum(json.dumps([sample.input, sample.target])),
                 sample.metadata or {},
                 sample.output.flaws if sample.output else (),
             )
@@ -267,10 +264,10 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
     return Log(
         str(file),
         log.eval.task,
-        logs.collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver}),
+        collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver}),
         samples,
         finished=log.status == "success",
-        when=logs.find_begin(log.eval.created, *(sample.started_at for sample in log.samples)),
+        when=find_begin(log.eval.created, *(sample.started_at for sample in log.samples)),
         counted=results.total_samples if log.status == "success" else None,
         means=results.means,
         reduced=results.reducers,
@@ -284,7 +281,7 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
             header = "header.json" if "header.json" in names else "_journal/start.json"
             log = parse(_Log, read(header), f"{file}, {header}")
             samples = [
-                parse(Sample, read(name), f"{file}, {name}")
+                parse(InspectSample, read(name), f"{file}, {name}")
                 for name in names  # of a name written twice, the last is what is read
                 if _SAMPLE.fullmatch(name)
             ]

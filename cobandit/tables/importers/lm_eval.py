@@ -18,9 +18,13 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.errors import raise_fault
 from cobandit.tables.card import EMPTY
-from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.combining_samples import combine_samples
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_choices import choose, collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, importer
+from cobandit.tables.importers.log_settings import collect_settings, find_begin
 from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
 from cobandit.tables.token_counts import TokenCounter, make_token_counter
 from cobandit.tables.usage import Usage
@@ -88,7 +92,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples."""
     files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tokens = make_token_counter(options.tokenizer)
-    runs = log_samples.collect(files, lambda file: [_read(file, options, tokens)], options, notes, _task)
+    runs = collect(files, lambda file: [_read(file, options, tokens)], options, notes, _task)
     filters = _choose_filters(options.filter, runs)
     runs = [_take_filter(log, filters[log.task], notes) for log in runs]
     measured = {"filters": filters} | (
@@ -97,7 +101,7 @@ def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> Im
     source = "lm-evaluation-harness logs"
     # where the model only rated given answers, it generated nothing
     remedy = "--count all counts prompts and answers"
-    return log_samples.combine_samples(
+    return combine_samples(
         runs, options, notes, source, measured, what="metric", unit=tokens.unit, remedy=remedy
     )
 
@@ -134,7 +138,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
         task,
         settings,
         samples,
-        when=logs.find_begin(f"{day}T{time.replace('-', ':')}"),
+        when=find_begin(f"{day}T{time.replace('-', ':')}"),
         counted=((results.documents or {}).get(task) or {}).get("effective"),
         means={
             name: value
@@ -151,9 +155,9 @@ def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
     for log in runs:
         found.setdefault(log.task, set()).update(sample.repeat for sample in log.samples)
     if wanted is not None:
-        logs.choose("filter", wanted, set().union(*found.values()), "--filter")
+        choose("filter", wanted, set().union(*found.values()), "--filter")
     return {
-        task: logs.choose("filter", wanted if len(names) > 1 else None, names, "--filter")
+        task: choose("filter", wanted if len(names) > 1 else None, names, "--filter")
         for task, names in found.items()
     }
 
@@ -195,7 +199,7 @@ def _results(file: Path) -> _Results:
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
     arguments = _arguments(results.config.get("model_args"))
-    return logs.collect_settings(
+    return collect_settings(
         f"{file}, its results file",
         results.model_name or results.config.get("model"),
         {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL},

@@ -16,9 +16,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.tables.card import CUT_OFF, EMPTY
-from cobandit.tables.importers import log_samples, logs
+from cobandit.tables.importers.combining_samples import combine_samples
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
-from cobandit.tables.importers.sources import ImportResult, LogOptions, Notes, RepeatOptions, importer
+from cobandit.tables.importers.log_settings import collect_settings, find_begin, shorten
 from cobandit.tables.safe_reading import Record, find_files, parse
 from cobandit.tables.usage import Usage
 
@@ -161,11 +165,9 @@ class _File(Record):
 def read_logs(paths: Sequence[Path], options: PromptfooOptions, notes: Notes) -> ImportResult:
     """Results of promptfoo, as promptfoo eval --output results.json writes them."""
     files = find_files(paths, ["*.json"], "promptfoo results")
-    collected = log_samples.collect(files, lambda file: _read(file, options, notes), options, notes)
+    collected = collect(files, lambda file: _read(file, options, notes), options, notes)
     measured = options.identify(options.latency)
-    return log_samples.combine_samples(
-        collected, options, notes, "promptfoo results", measured, default=("score",)
-    )
+    return combine_samples(collected, options, notes, "promptfoo results", measured, default=("score",))
 
 
 def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
@@ -193,14 +195,14 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
                 flaws=entry.flaws,
             )
         )
-    when = logs.find_begin(parsed.timestamp)
+    when = find_begin(parsed.timestamp)
     metrics: dict[tuple[str | None, str | None], _Metrics] = defaultdict(_Metrics)
     metrics.update({(prompt.provider, prompt.name): prompt.metrics for prompt in parsed.prompts})
     return [
         Log(
             str(file),
             "promptfoo",
-            logs.collect_settings(file, provider, {"prompt": prompt}),
+            collect_settings(file, provider, {"prompt": prompt}),
             samples[provider, prompt],
             when=when,
             counted=metrics[provider, prompt].counted or None,
@@ -221,5 +223,5 @@ def name_instance(variables: dict[str, JsonValue]) -> str:
     if len(variables) == 1:
         (value,) = variables.values()
         if isinstance(value, str) and value.strip():
-            return logs.shorten(value)
-    return logs.shorten(json.dumps(variables, sort_keys=True, ensure_ascii=False))
+            return shorten(value)
+    return shorten(json.dumps(variables, sort_keys=True, ensure_ascii=False))

@@ -12,7 +12,8 @@ import pandas as pd
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
 from cobandit.tables.card import NO_SCORE, OUT_OF_RANGE
-from cobandit.tables.importers.sources import Notes, ScoreOptions
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import ScoreOptions
 
 #: Numbers that words of common scorers stand for, as Inspect reads them.
 WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}

@@ -21,9 +21,11 @@ from cobandit.tables.card import RESERVED, Cost
 from cobandit.tables.columns import MISSING, Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.file_columns import FileColumns, SourceFile
-from cobandit.tables.importers.logs import average_repeats, charge_free
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.importer_registry import ImportResult, importer
+from cobandit.tables.importers.log_costs import charge_free
 from cobandit.tables.importers.named_columns import find_where, read_names, take_columns
-from cobandit.tables.importers.sources import ImportResult, Notes, importer
+from cobandit.tables.importers.repeated_evaluations import average_repeats
 from cobandit.tables.importers.tidy_options import TidyOptions, complete_options, read_cost
 from cobandit.tables.importers.tidy_scores import leave_out_missing, read_words, scale_objectives
 from cobandit.tables.importers.wide_columns import melt

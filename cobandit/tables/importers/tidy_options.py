@@ -13,7 +13,7 @@ from cobandit._text import LONGEST, ellipsize
 from cobandit.errors import raise_fault
 from cobandit.tables.card import Objective
 from cobandit.tables.importers.file_columns import SourceFile
-from cobandit.tables.importers.sources import Names, RepeatOptions, ScoreOptions, as_list
+from cobandit.tables.importers.import_options import Names, RepeatOptions, ScoreOptions, as_list
 from cobandit.tables.safe_reading import check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 

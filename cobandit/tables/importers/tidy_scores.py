@@ -13,6 +13,7 @@ from pandas.api.types import is_numeric_dtype
 from cobandit.errors import Faults
 from cobandit.tables.card import Objective
 from cobandit.tables.columns import Rule, check_column, read_numbers
+from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.scores import (
     ScoreReader,
     read_by_objective,
@@ -20,7 +21,6 @@ from cobandit.tables.importers.scores import (
     read_range,
     settle_missing,
 )
-from cobandit.tables.importers.sources import Notes
 from cobandit.tables.importers.tidy_options import TidyOptions
 from cobandit.tables.transforms import TRANSFORMS
 

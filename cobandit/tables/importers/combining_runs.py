@@ -1,0 +1,252 @@
+"""From runs of configurations to one frame of their evaluations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobandit.errors import raise_fault
+from cobandit.tables.card import CUT_OFF, EMPTY, RESERVED, Cost, Objective
+from cobandit.tables.importers.import_notes import Notes, limit_lines
+from cobandit.tables.importers.import_options import LogOptions
+from cobandit.tables.importers.importer_registry import ImportResult
+from cobandit.tables.importers.log_choices import Metrics
+from cobandit.tables.importers.log_costs import charge_free, settle_unmeasured
+from cobandit.tables.importers.log_settings import find_differing, name_configurations, sum_settings
+from cobandit.tables.importers.logged_runs import Evaluation, LoggedRun
+from cobandit.tables.importers.repeated_evaluations import average_repeats, count_same_repeats
+from cobandit.tables.importers.scores import rescale_scores, settle_missing
+
+SCORE, SECONDS = "score", "seconds"
+
+
+def combine_runs(
+    runs: Sequence[LoggedRun],
+    tasks: Sequence[str],
+    metrics: Metrics,
+    cost: Cost,
+    options: LogOptions,
+    notes: Notes,
+    source: str,
+    measured: Mapping[str, Any],
+) -> ImportResult:
+    """Name the configurations and put the evaluations of all runs into one frame.
+
+    A configuration is a model with those settings that differ between the runs, or those that
+    ``options.by`` names. Where several tasks are pooled, an instance's name starts with that of its task.
+    Where several runs of a configuration have an instance, the newest that finished counts. Efficiency is an
+    objective if every evaluation has its seconds.
+
+    Parameters
+    ----------
+    runs : sequence of LoggedRun
+    tasks : sequence of str
+    metrics : Metrics
+        Of each evaluation the scores are these of its task.
+    cost : Cost
+        What the cost column is called, and its unit.
+    options : LogOptions
+        Where they have ``repeats``, repeated evaluations of an instance become one row with the means of
+        scores, cost and seconds, or one row for each.  They are not independent, so only the former keeps
+        instances that are.
+    notes : Notes
+        Takes the remarks.
+    source : str
+        What the logs are; the card says this and what was measured.
+    measured : mapping
+        What else than configurations, tasks and metrics tells one import from another, by what it is: a name,
+        several, or those of each task.
+
+    Returns
+    -------
+    ImportResult
+
+    Raises
+    ------
+    TableError
+        If no log has a usable evaluation, one has an instance twice, several configurations have no instance
+        in common, or a setting of ``options.by`` is in no log.
+    """
+    runs = _usable(runs, notes)
+    given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
+    # a single score is called the accuracy, and its column the score; of several each keeps its name
+    reserved = {"config", "instance", SECONDS, cost.column}
+    no_names = {*reserved, *RESERVED, "efficiency"}
+    scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
+    scores = {name: SCORE if len(scored) == 1 else name for name in scored}
+    shared = [] if options.cluster is None else [options.cluster]
+    described = name_configurations(given, options.by, {*reserved, *scores.values(), *shared})
+    if not options.by and all(run.name for run in runs):
+        described["config"] = [run.name for run in runs]
+    arms = [str(name) for name in described][1:]
+    _count_left_out(runs, described["config"], notes)
+    evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
+    logged = _newest(evaluations, runs, notes)
+    for flaw in (CUT_OFF, EMPTY):
+        flawed = logged["flaws"].map(lambda flaws, flaw=flaw: flaw in flaws).astype(bool)
+        notes.count(flaw, logged["config"][flawed], logged["config"])
+    logged = settle_unmeasured(logged, options.unmeasured, notes)
+    if options.count == "all":
+        logged["cost"] += logged["prompt"].fillna(0.0)
+    elif logged["prompt"].notna().all():
+        added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
+        notes.remarks.append(f"prompts are not in the cost: they would add {added} (--count all)")
+
+    values = np.array(logged["scores"].tolist()).T
+    frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
+    frame[cost.column] = charge_free(
+        logged["cost"], logged["config"], cost.unit, options.smallest_cost, notes
+    )
+    made = [Objective(name=name, column=column) for name, column in scores.items()]
+    if logged["seconds"].notna().all():
+        frame[SECONDS] = logged["seconds"]
+        made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
+    frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
+    for column in shared:
+        if column in frame:
+            raise_fault(
+                "--cluster", f"{column!r} is the name of another column of the table", "rename the field"
+            )
+        frame[column] = logged["cluster"].astype(str)
+    count_same_repeats(frame, list(scores.values()), notes)
+    repeats = getattr(options, "repeats", "mean")
+    frame = average_repeats(frame, [*arms, *shared], logged["name"], repeats, notes).reset_index(drop=True)
+
+    n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
+    per_instance = frame["instance"].value_counts()
+    n_shared = int((per_instance == n_configs).sum())
+    if not n_shared:
+        those = f"{n_configs} configurations ({', '.join(arms)})"
+        remedy = "say which settings make a configuration with --by, or leave logs out"
+        raise_fault("the logs", f"no instance was evaluated under each of {those}", remedy)
+    measured = {"tasks": tasks, "metrics": metrics.of, **measured}
+    origin = "; ".join([source, *(f"{what}: {_list(value)}" for what, value in measured.items())])
+    notes.remarks[:0] = [
+        f"source: {origin}",
+        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {n_logs:,} logs",
+        f"instances: {len(per_instance):,}, of which {n_shared:,} were evaluated under every configuration",
+        f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
+    ]
+    settings = {label: sum_settings(each) for label, each in zip(described["config"], given, strict=True)}
+    return ImportResult(
+        frame,
+        cost,
+        tuple(made),
+        tuple(arms),
+        origin,
+        measured,
+        settings=settings,
+        cluster=options.cluster,
+    )
+
+
+def _list(value: Any) -> str:
+    """Write what was measured in words: a name, several, or those of each task."""
+    if isinstance(value, Mapping):
+        each = {task: _list(names) for task, names in value.items()}
+        alike = len(set(each.values())) == 1
+        return next(iter(each.values())) if alike else _list([f"{each[task]} of {task}" for task in each])
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
+    """Leave out the logs none of whose evaluations can be used, with the reasons, unless all are so."""
+    found = [run for run in runs if run.evaluations]
+    for run in runs:
+        if not run.evaluations:
+            why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
+            notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
+    if not found:
+        raise_fault("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
+    return found
+
+
+def _count_left_out(runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes) -> None:
+    """Count evaluations that cannot be used, per configuration and reason."""
+    reasons = dict.fromkeys(reason for run in runs for reason in run.left_out)
+    totals = [
+        config
+        for run, config in zip(runs, configs, strict=True)
+        for _ in range(len(run.evaluations) + run.left_out.total())
+    ]
+    for reason in reasons:
+        lost = [
+            config for run, config in zip(runs, configs, strict=True) for _ in range(run.left_out[reason])
+        ]
+        notes.count(reason, lost, totals)
+        notes.left_out[reason] += len(lost)
+
+
+def _evaluations(
+    runs: Sequence[LoggedRun],
+    described: pd.DataFrame,
+    objectives: Sequence[str],
+    options: LogOptions,
+    notes: Notes,
+) -> pd.DataFrame:
+    """Put the evaluations of all runs into one frame, checked, with the number of their run and its label.
+
+    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
+    """
+    rows = [(number, *evaluation) for number, run in enumerate(runs) for evaluation in run.evaluations]
+    frame = pd.DataFrame(rows, columns=["run", *Evaluation._fields])
+    frame = frame.astype({"cost": float, "seconds": float, "prompt": float})
+    frame["config"] = described["config"].loc[frame["run"]].to_numpy()
+
+    logged_scores = np.array(frame["scores"].tolist())
+    scores = rescale_scores(logged_scores, objectives, frame["config"], options, notes)
+    scores, kept = settle_missing(scores, frame["config"], options, notes)
+    frame["scores"] = pd.Series(list(scores), dtype=object)
+    frame = frame[kept].reset_index(drop=True)
+    if frame.empty:
+        raise_fault(
+            "the logs",
+            "no evaluation has a score that can be used",
+            "see why, below, or choose with --metric",
+        )
+
+    match getattr(options, "cost", "tokens"):
+        case "none":
+            frame = frame.assign(cost=1.0, prompt=math.nan)
+        case "seconds":
+            frame = frame.assign(cost=frame["seconds"].where(frame["seconds"] > 0), prompt=math.nan)
+    seconds = frame["seconds"]
+    untimed = ~((seconds > 0) & (seconds < math.inf))
+    if untimed.any() and seconds.notna().any():
+        counted = f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
+        notes.remarks.append(f"note: {counted}, so efficiency is no objective")
+    if untimed.any():
+        frame["seconds"] = math.nan
+    tasks = [run.task for run in runs]
+    if len(set(tasks)) > 1 and not options.compare_tasks:
+        frame["instance"] = frame["run"].map(tasks.__getitem__) + "/" + frame["instance"]
+    several = len(set(frame["repeat"])) > 1
+    return frame.assign(name=frame["instance"] + ", " + frame["repeat"] if several else frame["instance"])
+
+
+def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:
+    """Of several runs of a configuration, the newest that finished gives an instance that both have.
+
+    Runs that are the same only by what ``--by`` names may differ for a reason: that is for the user to say.
+    """
+    order = sorted(range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file))
+    rank = logged["run"].map({run: place for place, run in enumerate(order)})
+    best = rank.groupby([logged["config"], logged["instance"]]).transform("max")
+    older = rank < best
+    said = []
+    replaced = pd.DataFrame({"run": logged["run"], "newest": best})[older].value_counts(sort=False)
+    for run, newest, number in replaced.reset_index().to_numpy():
+        old, new = runs[run], runs[order[newest]]
+        if different := find_differing([old.settings, new.settings]):
+            problem = f"{number:,} of its evaluations are also in {new.file}"
+            problem += f", which differs in {', '.join(different)}"
+            raise_fault(
+                old.file, problem, "name what tells them apart with --by, or give only one of the two logs"
+            )
+        said.append(f"rerun: {new.file} counts, not {old.file}: {number:,} evaluations")
+    notes.remarks += limit_lines(said)
+    return logged[~older].reset_index(drop=True)

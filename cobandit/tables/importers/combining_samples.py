@@ -1,0 +1,134 @@
+"""From the samples of all logs to one table: scores chosen and read, costs charged, runs combined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cobandit.errors import raise_fault
+from cobandit.tables.card import Cost
+from cobandit.tables.importers.combining_runs import combine_runs
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions
+from cobandit.tables.importers.importer_registry import ImportResult
+from cobandit.tables.importers.log_checks import (
+    add_declared,
+    check_cluster,
+    compare_means,
+    compare_questions,
+    filter_samples,
+    keep_last,
+)
+from cobandit.tables.importers.log_choices import choose_metrics
+from cobandit.tables.importers.log_costs import Charge, settle_unlogged
+from cobandit.tables.importers.log_samples import Log
+from cobandit.tables.importers.logged_runs import Evaluation, LoggedRun
+from cobandit.tables.importers.scores import ScoreReader
+
+
+def combine_samples(
+    collected: Sequence[Log],
+    options: LogOptions,
+    notes: Notes,
+    source: str,
+    measured: Mapping[str, Any],
+    *,
+    what: str = "score",
+    default: Sequence[str] = (),
+    keep_name: bool = False,
+    paid: Cost | None = None,
+    unit: str = "tokens",
+    remedy: str = "",
+) -> ImportResult:
+    """Choose scores, read them as numbers, charge, and make one frame of all logs.
+
+    Parameters
+    ----------
+    collected : sequence of Log
+    options : LogOptions
+    notes : Notes
+    source : str
+        What the logs are.
+    measured : mapping
+        As of `combine_runs`.
+    what : str
+        What scores are called, such as ``"scorer"``.
+    default : sequence of str
+        Scores that are taken if the user names none.
+    keep_name : bool
+        Whether a single score keeps its name as that of the objective.
+    paid : Cost, optional
+        The column of `Sample.cost` and its unit, where the format has costs of its own.
+    unit : str
+        What tokens are called, where they were counted from text.
+    remedy : str
+        What else to do about tokens that were not logged.
+
+    Returns
+    -------
+    ImportResult
+
+    Raises
+    ------
+    TableError
+        If a score has to be chosen, a lower one is better, or whatever `combine_runs` raises.
+    """
+    collected = filter_samples(collected, options, notes)
+    scored = [(log.task, sample.scores) for log in collected for sample in log.samples]
+    metrics = choose_metrics(what, options.metric or default, scored)
+    if keep_name and len(metrics.objectives) == 1:
+        metrics = metrics._replace(objectives=next(iter(metrics.of.values())))
+    for log in collected:
+        if lower := [name for name in metrics.of.get(log.task, ()) if name in log.lower]:
+            raise_fault(log.file, f"a lower {lower[0]} is better", "choose another with --metric")
+    options = add_declared(collected, metrics, options)
+    collected = compare_questions(collected, options, notes)
+
+    reader = ScoreReader(options.word)
+    charge = Charge(options, options.known_prices(), notes)
+    runs = []
+    for log in collected:
+        wanted = metrics.of.get(log.task, ())
+        samples = keep_last(log, notes)
+        scored_names = {name for sample in samples for name in sample.scores}
+        absent = [name for name in wanted if name not in scored_names]
+        notes.compare(log.file, len(log.samples), len(samples), log.counted)
+        run = LoggedRun(
+            log.file, log.task, log.settings, finished=log.finished, when=log.when, name=log.configuration
+        )
+        for sample in samples:
+            if sample.unusable is not None or absent:
+                run.left_out[sample.unusable or f"evaluations without {absent[0]}"] += 1
+                continue
+            scores = tuple(
+                math.nan if (value := sample.scores.get(name)) is None else reader.read(value, name)
+                for name in wanted
+            )
+            cost, prompt = (sample.cost, None) if paid else charge(sample, f"{log.file}, {sample.instance!r}")
+            run.evaluations.append(
+                Evaluation(
+                    sample.instance,
+                    scores,
+                    math.nan if cost is None else cost,
+                    sample.seconds,
+                    prompt,
+                    sample.repeat,
+                    sample.flaws,
+                    sample.fields.get(options.cluster) if options.cluster else None,
+                )
+            )
+        compare_means(log, run, wanted, options, notes)
+        runs.append(run)
+    notes.logs += reader.unknown_words()
+    charge.report()
+    if "cost" not in options.model_fields_set and not paid:
+        options = settle_unlogged(runs, options, remedy, notes)
+        measured = {**measured, **({"cost": options.cost} if options.cost == "none" else {})}
+    if options.cluster is not None:
+        check_cluster(collected, options.cluster)
+    column = (
+        options.charged if options.cost != "tokens" else options.charged.model_copy(update={"unit": unit})
+    )
+    tasks = sorted({log.task for log in collected})
+    return combine_runs(runs, tasks, metrics, paid or column, options, notes, source, measured)

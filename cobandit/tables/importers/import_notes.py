@@ -1,0 +1,108 @@
+"""What an import has to report: remarks, what was left out, and counts per configuration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cobandit.tables.usage import Doubt
+
+
+@dataclass
+class Notes:
+    """What an import has to tell: remarks, and what was left out and how often.
+
+    ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
+    ``smallest`` is what an evaluation that cost nothing counts as; ``doubts`` are what could not be read as
+    it should, by kind: how often, and the first; ``counts`` are of evaluations that something is the matter
+    with, by configuration and what it is, and ``counted`` is the same as lines.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> notes.remarks.append("cost: tokens")
+    >>> notes.left_out["samples that ended in an error"] += 2
+    >>> notes.logs.append("b.eval: it ended as 'cancelled' -> run it again")
+    >>> for line in notes.lines():
+    ...     print(line)
+    cost: tokens
+    left out: b.eval: it ended as 'cancelled' -> run it again
+    left out: 2 samples that ended in an error
+    """
+
+    remarks: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    logs: list[str] = field(default_factory=list)
+    smallest: float | None = None
+    doubts: dict[str, tuple[int, str]] = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    counted: list[str] = field(default_factory=list)
+
+    def count(self, what: str, configs: Iterable[str], every: Iterable[str] = (), how: str = "") -> None:
+        """Count evaluations that something is the matter with, and remark how many each configuration has.
+
+        Parameters
+        ----------
+        what : str
+            The kind, such as `cobandit.tables.card.CUT_OFF`.
+        configs : iterable of str
+            Configuration of each such evaluation.
+        every : iterable of str
+            Configuration of each evaluation.
+        how : str
+            What was done about them, which the remark says.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> notes.count("answers cut off", ["a"], ["a", "a", "b"])
+        >>> notes.counted, notes.counts
+        (['answers cut off: 1 of 2 evaluations of a'], {'a': Counter({'answers cut off': 1})})
+        """
+        totals = Counter(every)
+        kind = f"{what}, {how}" if how else what
+        lines = []
+        for config, number in Counter(configs).items():
+            total = f" of {totals[config]:,}" if totals else ""
+            lines.append(f"{kind}: {number:,}{total} evaluations of {config}")
+            self.counts.setdefault(config, Counter())[what] += number
+        self.counted += limit_lines(lines)
+
+    def doubt(self, where: str, doubts: Iterable[Doubt]) -> None:
+        """Count what could not be read as it should."""
+        for kind, text in doubts:
+            number, first = self.doubts.get(kind, (0, f"{where}: {text}"))
+            self.doubts[kind] = number + 1, first
+
+    def compare(self, file: str, written: int, held: int, counted: Any) -> None:
+        """Remark that a log holds fewer evaluations than its run counted, as one that was cut short, or more.
+
+        Evaluations that are ``written`` twice may have been counted twice.
+        """
+        if type(counted) is not int or counted in (written, held):
+            return
+        if held < counted:
+            self.remarks.append(f"incomplete: {file} holds {held} of the {counted} evaluations of its run")
+        else:
+            self.remarks.append(f"differs: {file} holds {held} evaluations, and its run counted {counted}")
+
+    def lines(self) -> list[str]:
+        """All of it, one line each."""
+        counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
+        doubts = [
+            f"doubtful usage, {number:,} times {kind}; the first: {first}"
+            for kind, (number, first) in self.doubts.items()
+        ]
+        return [*self.remarks, *self.counted, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
+
+    def list_logs(self) -> list[str]:
+        """The logs that are left out, one line each."""
+        return limit_lines([f"left out: {line}" for line in self.logs])
+
+
+def limit_lines(lines: list[str], most: int = 3) -> list[str]:
+    """Keep the first lines, and say how many more there are."""
+    more = len(lines) - most
+    return lines if more <= 0 else [*lines[:most], f"and {more:,} more of these"]

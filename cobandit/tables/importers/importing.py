@@ -1,0 +1,192 @@
+"""From logs to the files of a table and its card."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cobandit.errors import TableError, raise_fault, raise_if_any
+from cobandit.tables.card import Card
+from cobandit.tables.columns import default_profiling
+from cobandit.tables.frames import UNKNOWN_LICENSE
+from cobandit.tables.importers.earlier_table import Earlier, add_to, read_earlier
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.importer_registry import IMPORTERS, ImportResult
+from cobandit.tables.safe_reading import check_fields
+from cobandit.tables.schema import validate
+from cobandit.tables.storage import check_name, write_table
+from cobandit.tables.table import EvaluationTable
+
+
+@dataclass(frozen=True)
+class ImportedTable:
+    """What :func:`import_logs` wrote: the table, where it and its card are, and the report, line by line."""
+
+    table: EvaluationTable
+    records: Path
+    card: Path
+    report: tuple[str, ...]
+
+
+def import_logs(
+    source: str,
+    paths: Sequence[str | Path],
+    output: str | Path,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    license: str | None = None,
+    kind: str | None = None,
+    profiling: int | None = None,
+    seed: int | None = None,
+    update: bool = False,
+    force: bool = False,
+    **options: Any,
+) -> ImportedTable:
+    """Make an evaluation table and its card from evaluation logs.
+
+    Both files appear complete and valid, or neither does. The report also stands at the head of the card.
+
+    Parameters
+    ----------
+    source : str
+        Which importer: a key of ``IMPORTERS``.
+    paths : sequence of str or Path
+        Files or folders of logs.
+    output : str or Path
+        The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
+    name, title, license : str, optional
+        Fields of the card; name and title are by default those of the file.
+    kind : {"measured", "synthetic", "reconstruction"}, optional
+        Where the numbers come from, by default ``"measured"``.
+    profiling : int, optional
+        Number of profiling instances; by default a fifth of the instances, at least 2.
+    seed : int, optional
+        Seed of the split, by default 0.
+    update : bool
+        Add to an earlier table: what is new, by configuration and instance, is added, what was imported again
+        replaces, all else is kept, also what the card says unless it is given here.
+    force : bool
+        Replace an earlier table and its card, which are otherwise left alone.
+    **options
+        The importer's own options, see its ``options``.
+
+    Returns
+    -------
+    ImportedTable
+
+    Raises
+    ------
+    TableError
+        If anything is wrong with the logs, the options or the resulting table; the message says what, where
+        and what to do, and no file is written.
+
+    Examples
+    --------
+    >>> import_logs("lm-eval", ["nowhere"], "my.parquet")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    """
+    if source not in IMPORTERS:
+        raise_fault("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
+    chosen, files, output, notes = IMPORTERS[source], [Path(path) for path in paths], Path(output), Notes()
+    _check_output(output, files, force, update)
+    old = read_earlier(output, source) if update and output.exists() else None
+    described = bool(options.get("by"))
+    if old is not None and "by" in chosen.options.model_fields and not described:
+        options = options | {"by": [column.removesuffix("_setting") for column in old.card.arms]}
+    given = {"name": name, "title": title, "license": license, "kind": kind}
+    split = {"profiling": profiling, "seed": seed}
+    try:
+        checked = check_fields(chosen.options, options, _name_option)
+        found = chosen.read_logs(files, checked, notes)
+        if old is not None:
+            found = add_to(old, found, described, notes)
+        fields = _fields(found, old, output) | _given(given)
+        fields["split"] |= _given(split)
+        if notes.smallest is not None:  # of an earlier table the larger one: it covers both
+            fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
+        fields |= _add_counts(found, old, notes)
+        card = check_fields(Card, fields, _name_card_option)
+        _validate(found, card, f"what was read of the {source} logs")
+    except TableError as error:
+        error.args = ("\n".join([str(error), *notes.list_logs(), *notes.counted]),)
+        raise
+    report = (f"made by: cobandit import {source}", *notes.lines())
+    made = {"importer": source, "measured": found.measured, "settings": found.settings}
+    table = write_table(found.frame, fields, output, report, made)
+    return ImportedTable(table, output, output.with_suffix(".yml"), report)
+
+
+def _add_counts(found: ImportResult, old: Earlier | None, notes: Notes) -> dict[str, Any]:
+    """Return the card's counts: those of this import, and of an earlier table's other configurations."""
+    configs = set(found.frame["config"])
+    before = {} if old is None else old.card.counts
+    counts = {config: dict(number) for config, number in before.items() if config in configs}
+    counts |= {config: dict(number) for config, number in notes.counts.items() if config in configs}
+    return {"counts": counts} if counts else {}
+
+
+def _name_option(field: str) -> str:
+    return f"--{field.partition('.')[0].replace('_', '-')}"
+
+
+def _name_card_option(field: str) -> str:
+    """Name the option that a field of the card comes from; the whole card breaks a rule of its words."""
+    named = {"": "title, --kind or another of the card", "objectives": "objective", "arms": "arm"}
+    return f"--{named.get(field.partition('.')[0], field.rpartition('.')[2])}"
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _validate(found: ImportResult, card: Card, name: str) -> None:
+    """Validate what was found; faults name the files that it comes from, if the importer knows."""
+    try:
+        validate(found.frame, card, name)
+    except TableError as error:
+        raise_if_any(fault.at(found.place) for fault in error.faults)
+
+
+def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str, Any]:
+    """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
+    n_profiling = default_profiling(found.frame["instance"].nunique())
+    measured = {
+        "records": output.name,
+        "source": found.source,
+        "cost": found.cost.model_dump(),
+        "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
+        "arms": list(found.arms),
+    } | ({} if found.cluster is None else {"cluster": found.cluster})
+    if old is None:
+        name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
+        named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
+        fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
+        return {key: fields[key] for key in Card.model_fields if key in fields}
+    kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
+    if kept["split"]["profiling"] == default_profiling(old.frame["instance"].nunique()):
+        kept["split"]["profiling"] = n_profiling
+    return kept | measured
+
+
+def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:
+    card = output.with_suffix(".yml")
+    check_name(output)
+    if output.resolve() in [path.resolve() for path in paths]:
+        raise_fault(output, "this is also what is to be imported", "choose another name")
+    if force and update:
+        raise_fault(output, "--force starts again and --update adds to what is there", "give one of them")
+    replaced = force or (update and output.exists())
+    for path in (output, card):
+        if path.is_dir():
+            raise_fault(path, "this is a folder", "choose another name")
+        if update and path.exists() and not output.exists():
+            raise_fault(output, f"this is missing next to {card}", "restore it, or start again with --force")
+        if path.exists() and not replaced:
+            remedy = "add to it with --update, replace table and card with --force, or choose another name"
+            raise_fault(path, "this is already there", remedy)

@@ -1,0 +1,214 @@
+"""Which logs, tasks and metrics an import takes."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from cobandit._text import suggest
+from cobandit.errors import TableError, raise_fault
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions
+from cobandit.tables.importers.log_samples import Log
+
+T = TypeVar("T")
+
+
+def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) -> dict[Path, T]:
+    """Read each log; leave out those that cannot be used, each with its reason.
+
+    Raises
+    ------
+    TableError
+        If none can be used.
+
+    Examples
+    --------
+    >>> def read(file):
+    ...     if not file.suffix:
+    ...         raise TableError(f"{file}: it is empty -> run it again")
+    ...     return len(file.name)
+    >>> list(read_each([Path("a.log"), Path("b")], read, notes := Notes()).values()), notes.logs
+    ([5], ['b: it is empty -> run it again'])
+    """
+    found: dict[Path, T] = {}
+    for file in files:
+        try:
+            found[file] = read(file)
+        except TableError as error:
+            notes.logs.append(str(error))
+    if not found and notes.logs:
+        raise_fault("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
+    return found
+
+
+def collect(
+    files: Iterable[Path],
+    read: Callable[[Path], Iterable[Log]],
+    options: LogOptions,
+    notes: Notes,
+    task_of: Callable[[Path], str] | None = None,
+) -> list[Log]:
+    """Read the logs of the wanted tasks; one that cannot be used is left out, with its reason.
+
+    Parameters
+    ----------
+    files : iterable of Path
+    read : callable
+        Gives the logs in a file, or raises TableError.
+    options : LogOptions
+    notes : Notes
+    task_of : callable, optional
+        Gives the task of a file without reading all of it: files of other tasks are then not read.
+
+    Returns
+    -------
+    list of Log
+
+    Raises
+    ------
+    TableError
+        If no file can be used, or a task has to be chosen.
+    """
+    if task_of is not None:
+        _, files = choose_tasks(options, read_each(files, task_of, notes), notes)
+    by_file = read_each(files, lambda file: list(read(file)), notes)
+    collected = [log for of_file in by_file.values() for log in of_file]
+    if task_of is not None:
+        return collected
+    _, chosen = choose_tasks(options, {number: log.task for number, log in enumerate(collected)}, notes)
+    return [collected[number] for number in chosen]
+
+
+def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> str:
+    """Take the wanted one of those found, or the only one; never guess among several.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, such as ``"filter"``.
+    wanted : str or None
+        What the user asked for.
+    found : iterable of str
+        What there is.
+    option : str
+        The option that makes the choice, for the message.
+
+    Raises
+    ------
+    TableError
+        If there is none, none of that name, or several and no wish.
+
+    Examples
+    --------
+    >>> choose("filter", None, ["none"], "--filter")
+    'none'
+    >>> choose("filter", None, ["b", "a"], "--filter")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    """
+    names = sorted(set(found))
+    if not names:
+        remedy = "check that these are the right files, of a run that finished"
+        raise_fault("the logs", f"there is no {what}", remedy)
+    if wanted is None and len(names) > 1:
+        raise_fault("the logs", f"there is more than one {what}: {', '.join(names)}", f"choose with {option}")
+    if wanted is not None and wanted not in names:
+        raise_fault("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
+    return names[0] if wanted is None else wanted
+
+
+class Metrics(NamedTuple):
+    """The metrics that are taken: of each task one for each objective, and what the objectives are called."""
+
+    of: dict[str, tuple[str, ...]]
+    objectives: tuple[str, ...]
+
+
+def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
+    """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
+
+    Where each task has one of the wanted, and no task another, that is the accuracy too.
+
+    Parameters
+    ----------
+    what : str
+        What they are called, such as ``"scorer"``.
+    wanted : sequence of str
+        What the user asked for.
+    scored : iterable of (str, iterable of str)
+        Tasks, each once or several times, and what was found in their logs.
+
+    Raises
+    ------
+    TableError
+        If a wanted one is nowhere, some tasks have it and others not, or there are several and no wish.
+
+    Examples
+    --------
+    >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
+    >>> choose_metrics("metric", ["exact_match", "acc"], has.items()).of
+    {'sums': ('exact_match',), 'piqa': ('acc',)}
+    >>> choose_metrics("metric", ["acc", "acc_norm"], [("piqa", has["piqa"])]).objectives
+    ('acc', 'acc_norm')
+    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
+    of each task, or several that every task has
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for task, own in scored:
+        found[task].update(own)
+    names = {name for each in found.values() for name in each}
+    option = "--metric (repeat it for several objectives)"
+    wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
+    chosen = tuple(choose(what, name, names, option) for name in wishes)
+    of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
+    for task, taken in of.items():
+        if taken != chosen and any(len(each) != 1 for each in of.values()):
+            problem = f"the task {task!r} has {', '.join(sorted(found[task]))}, not {', '.join(chosen)}"
+            remedy = "name with --metric one of each task, or several that every task has"
+            raise_fault("the logs", problem, remedy)
+    several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
+    return Metrics(of, chosen if several else ("accuracy",))
+
+
+def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) -> tuple[list[str], list[T]]:
+    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+
+    Parameters
+    ----------
+    options : LogOptions
+    task_of : mapping to str
+        The task of each log, by its file or number.
+    notes : Notes
+        Takes the number of logs that are left out.
+
+    Returns
+    -------
+    tasks : list of str
+    logs : list
+        The logs of these tasks, as ``task_of`` has them.
+
+    Examples
+    --------
+    >>> logs = {Path("a"): "mmlu_law", Path("b"): "piqa", Path("c"): "mmlu_art"}
+    >>> choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes := Notes())[0], notes.lines()
+    (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
+    """
+    names = sorted(set(task_of.values()))
+    wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
+    option = "--task (repeat to pool several), or with --compare-tasks"
+    tasks: dict[str, None] = {}
+    for task in wanted:
+        found = fnmatch.filter(names, task or "")
+        tasks |= dict.fromkeys(found or [choose("task", task, names, option)])
+    chosen = [log for log, task in task_of.items() if task in tasks]
+    if len(chosen) < len(task_of):
+        notes.left_out["logs of other tasks"] += len(task_of) - len(chosen)
+    return list(tasks), chosen

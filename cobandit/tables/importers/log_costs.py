@@ -1,0 +1,174 @@
+"""Costs of logged evaluations: charged, free, unmeasured or not logged at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from cobandit.errors import raise_fault
+from cobandit.tables.card import FREE, UNMEASURED
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.import_options import LogOptions
+from cobandit.tables.importers.log_samples import ModelUse, Sample
+from cobandit.tables.importers.logged_runs import LoggedRun
+from cobandit.tables.prices import Prices
+
+
+def charge_free(
+    costs: pd.Series, configs: pd.Series, unit: str, smallest: float | None, notes: Notes
+) -> pd.Series:
+    """Give each evaluation that cost nothing a smallest cost; theory and budgets need one above zero.
+
+    An empty answer has no tokens and is an answer all the same: leaving it out would bias the means.
+
+    Parameters
+    ----------
+    costs : Series of float
+        Finite, not negative.
+    configs : Series of str
+        Configuration of each evaluation.
+    unit : str
+        The unit of the costs, for the report.
+    smallest : float or None
+        What the user asked for. By default 1 where all costs are whole numbers, as tokens are, else a
+        thousandth of the median of those above zero.
+    notes : Notes
+        Takes how many there are per configuration, and what each counts as.
+
+    Raises
+    ------
+    TableError
+        If all are free and nothing says what that counts as.
+
+    Examples
+    --------
+    >>> configs = pd.Series(["a", "a", "b"])
+    >>> charge_free(pd.Series([0.0, 12.0, 31.0]), configs, "tokens", None, notes := Notes()).tolist()
+    [1.0, 12.0, 31.0]
+    >>> notes.remarks, notes.counted
+    (['note: 1 of 3 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)'], \
+['cost nothing: 1 of 2 evaluations of a'])
+    """
+    free = costs == 0
+    if not free.any():
+        return costs
+    if smallest is None:
+        paid = costs[~free]
+        if paid.empty:
+            remedy = "take another cost, or give them one with --smallest-cost"
+            raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy)
+        whole = bool((paid == np.floor(paid)).all())
+        smallest = 1.0 if whole else float(paid.median()) / 1000
+    notes.smallest = smallest
+    counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
+    notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
+    notes.count(FREE, configs[free], configs)
+    return costs.mask(free, smallest)
+
+
+def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
+    """Leave out evaluations whose cost was not measured, or give them their configuration's mean.
+
+    An unmeasured cost is not zero: an answer that came from a cache would make its configuration look cheap.
+
+    Parameters
+    ----------
+    logged : DataFrame
+        ``config``, ``cost`` and ``prompt``; NaN where a cost was not measured.
+    how : {"leave-out", "mean"}
+    notes : Notes
+        Takes how many there are per configuration.
+
+    Raises
+    ------
+    TableError
+        If none was measured.
+
+    Examples
+    --------
+    >>> logged = pd.DataFrame({"config": list("aab"), "cost": [2.0, np.nan, 5.0], "prompt": np.nan})
+    >>> settle_unmeasured(logged, "mean", notes := Notes())["cost"].tolist()
+    [2.0, 2.0, 5.0]
+    >>> notes.counted
+    ['cost not measured, taken as the mean of the others: 1 of 2 evaluations of a']
+    """
+    unmeasured = logged["cost"].isna()
+    if not unmeasured.any():
+        return logged
+    if unmeasured.all():
+        is_timed = "seconds" in logged and logged["seconds"].notna().all()
+        timed = "take the time with --cost seconds, or " if is_timed else ""
+        raise_fault(
+            "the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none"
+        )
+    measured = logged["config"].isin(logged["config"][~unmeasured])
+    treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
+    configs = logged["config"]
+    notes.count(UNMEASURED, configs[unmeasured & measured], configs, treatment)
+    notes.count(UNMEASURED, configs[~measured], configs, "left out")
+    if how == "mean":
+        means = logged.groupby("config")[["cost", "prompt"]].transform("mean")
+        logged = logged.fillna({"cost": means["cost"], "prompt": means["prompt"]})
+    return logged[logged["cost"].notna()].reset_index(drop=True)
+
+
+class Charge:
+    """What samples cost, in what the user chose, and models that have no price."""
+
+    def __init__(self, options: LogOptions, prices: Prices, notes: Notes):
+        self._options = options
+        self._prices = prices
+        self._notes = notes
+        self._priced = set[str]()
+        self._unpriced = set[str]()
+
+    def __call__(self, sample: Sample, where: str) -> tuple[float, float | None]:
+        """Return tokens that were generated, and those of prompts; or what both cost in money, and None.
+
+        The former is NaN where it is not known.
+        """
+        for use in sample.used:
+            self._notes.doubt(where, use.doubts)
+        if self._options.cost == "usd":
+            costs = [self._usd(use) for use in sample.used]
+            return (sum(costs) if costs else math.nan), None
+        usages = [use.usage for use in sample.used if use.usage is not None]
+        if not usages or len(usages) < len(sample.used):
+            return math.nan, None
+        return sum(usage.output for usage in usages), sum(usage.prompt for usage in usages)
+
+    def _usd(self, use: ModelUse) -> float:
+        if use.usd is not None:
+            return use.usd
+        usd = None if use.usage is None else self._prices.usd(use.usage, use.model)
+        if use.usage is not None:
+            (self._unpriced if usd is None else self._priced).add(use.model)
+        return math.nan if usd is None else usd
+
+    def report(self) -> None:
+        """Say where prices are from, and which models have none."""
+        self._options.note_unpriced(self._unpriced, self._notes)
+        if self._priced:
+            named = self._prices.describe((model, None) for model in sorted(self._priced))
+            self._notes.remarks.append(f"prices: {named}")
+
+
+def settle_unlogged(runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes) -> LogOptions:
+    """Let every evaluation cost 1 where some logs have no cost at all, unless the user chose a cost."""
+    used = [run for run in runs if run.evaluations]
+    unlogged = [run for run in used if all(math.isnan(each.cost) for each in run.evaluations)]
+    if not unlogged:
+        return options
+    n_timed = sum(bool(each.seconds) for run in used for each in run.evaluations)
+    remedies = [remedy] if remedy else []
+    if n_timed == sum(len(run.evaluations) for run in used):
+        remedies.append("--cost seconds takes the time, which all have")
+    if len(unlogged) < len(used):
+        remedies.append("--cost tokens leaves these logs out")
+    counted = f"{len(unlogged):,} of {len(used):,} logs ({unlogged[0].file}) have no tokens"
+    ending = f" ({'; '.join(remedies)})" if remedies else ""
+    notes.remarks.append(f"cost: {counted}, so each evaluation costs 1{ending}")
+    return options.model_copy(update={"cost": "none"})

@@ -1,0 +1,211 @@
+"""Settings of a configuration as logs have them, and the name that they make."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobandit.errors import raise_fault
+from cobandit.tables.importers.log_choices import choose
+from cobandit.tables.safe_reading import plain_text
+
+UNSET = "not set"
+
+
+_LONGEST = 40
+
+
+#: Settings of the machine that a run was made on: they change no answer.
+_OF_THE_MACHINE = frozenset(
+    [
+        "max_connections",
+        "adaptive_connections",
+        "max_retries",
+        "timeout",
+        "attempt_timeout",
+        "max_samples",
+        "max_tasks",
+        "max_subprocesses",
+        "max_sandboxes",
+        "batch",
+        "batch_size",
+        "max_batch_size",
+        "num_concurrent",
+        "concurrent",
+        "device",
+        "base_url",
+        "host",
+        "port",
+        "tensor_parallel_size",
+        "pipeline_parallel_size",
+        "data_parallel_size",
+        "gpu_memory_utilization",
+        "parallelize",
+        "device_map",
+        "cache",
+        "cache_prompt",
+        "verbosity",
+        "log_level",
+    ]
+)
+
+
+_SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
+
+
+def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Merge what a log says of its configuration, later groups winning.
+
+    Plain values are kept (text, numbers, true, false), but for secrets and settings of the machine, such as
+    how many requests it makes at once.
+
+    Raises
+    ------
+    TableError
+        If the model is not named.
+
+    Examples
+    --------
+    >>> collect_settings("a.json", "m", {"top_k": 1, "stop": ["."]}, {"temperature": 0.7, "api_key": "x"})
+    {'top_k': 1, 'temperature': 0.7, 'model': 'm'}
+    """
+    if not isinstance(model, str):
+        raise_fault(file, "it does not name the model", "check that it is complete, and of the same run")
+    merged: dict[str, Any] = {}
+    for group in groups:
+        merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
+    # a whole number that no column could hold exactly, such as a long seed, is kept as text
+    known = {
+        key: str(value) if type(value) is int and abs(value) >= 2**53 else value
+        for key, value in merged.items()
+        if isinstance(value, (str, bool, int, float))
+        and key not in _OF_THE_MACHINE
+        and not _SECRET.search(key)
+    }
+    return known | {"model": plain_text(model, file, "the model")}
+
+
+def name_configurations(
+    settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Container[str]
+) -> pd.DataFrame:
+    """Name the configuration of each log: its model and the settings that differ, or those asked for.
+
+    Parameters
+    ----------
+    settings : sequence of mapping
+        What each log says of its configuration.
+    by : sequence of str
+        Settings that make a configuration; empty for all that differ.
+    taken : container of str
+        Columns that no setting can have; it is called ``..._setting`` there.
+
+    Returns
+    -------
+    DataFrame
+        A row for each log: ``config``, its name, and the columns that describe it.
+
+    Raises
+    ------
+    TableError
+        If a setting that is asked for is in no log.
+
+    Examples
+    --------
+    >>> name_configurations([{"model": "m", "top_p": 1}, {"model": "m", "top_p": 0.7}], (), ())
+            config model  top_p
+    0  m top_p=1.0     m    1.0
+    1  m top_p=0.7     m    0.7
+    """
+    known = {name for each in settings for name in each}
+    asked = [choose("setting", name, known, "--by") for name in by]
+    names = ["model", *(name for name in asked or find_differing(settings) if name != "model")]
+    columns = {
+        f"{name}_setting" if name in taken else name: _unify([each.get(name) for each in settings])
+        for name in names
+    }
+    described = pd.DataFrame(columns)
+    labels = [
+        " ".join([each["model"], *(f"{name}={value}" for name, value in row.items() if name != "model")])
+        for each, row in zip(settings, described.to_dict("records"), strict=True)
+    ]
+    described.insert(0, "config", labels)
+    return described
+
+
+def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of the settings that are not the same in all logs, sorted; one that is missing differs.
+
+    Examples
+    --------
+    >>> find_differing([{"model": "m", "top_k": 1}, {"model": "m", "top_k": 1.0, "seed": 3}])
+    ['seed']
+    """
+    known = sorted({name for each in settings for name in each})
+    return [name for name in known if len({spell(each.get(name)) for each in settings}) > 1]
+
+
+def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Short checksums of settings: enough to tell whether two are the same, not to read them.
+
+    Examples
+    --------
+    >>> sum_settings({"top_k": 1}) == sum_settings({"top_k": 1.0})
+    True
+    """
+    return {name: checksum(spell(value)) for name, value in settings.items()}
+
+
+def checksum(text: str) -> str:
+    """Short checksum of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
+def _unify(values: list[Any]) -> list[Any]:
+    """Give a column one type: numbers if all of its values are, else text."""
+    kinds = set(map(type, values))
+    if kinds <= {int, float} or kinds == {bool}:
+        return values
+    return [UNSET if value is None else shorten(str(value)) for value in values]
+
+
+def shorten(text: str) -> str:
+    """Keep names readable: what is long or has odd white space is its beginning and a checksum."""
+    plain = " ".join(text.split())
+    if plain == text and 0 < len(text) <= _LONGEST:
+        return text
+    return f"{plain[:24]}... ({checksum(text)})"
+
+
+def spell(value: Any) -> str:
+    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not.
+
+    Examples
+    --------
+    >>> spell(1), spell(1.0), spell(True), spell("1")
+    ('1.0', '1.0', 'True', "'1'")
+    """
+    return repr(float(value)) if type(value) is int else repr(value)
+
+
+def find_begin(created: str, *samples: str | None) -> float:
+    """Seconds since 1970 at which a run began, by times in ISO 8601 (UTC by default); 0 if none can be read.
+
+    When it was created may be cut to seconds, which its first sample tells apart.  A retry takes over samples
+    of the run before it, which began earlier: they do not count.
+
+    Examples
+    --------
+    >>> find_begin("1970-01-01T00:00:30", None, "1970-01-01T00:00:07", "1970-01-01T01:00:31.5+01:00")
+    31.5
+    >>> find_begin("1970-01-01T00:00:30"), find_begin("soon")
+    (30.0, 0.0)
+    """
+    times = [created, *filter(None, samples)]
+    first, *began = pd.to_datetime(times, format="ISO8601", utc=True, errors="coerce")
+    read = min((time for time in began if time >= first), default=first)
+    return 0.0 if pd.isna(read) else float(read.timestamp())

@@ -1,0 +1,71 @@
+"""Repeats of an instance: averaged, named, and counted where they never differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from cobandit.tables.card import STATIC
+from cobandit.tables.importers.import_notes import Notes
+
+
+def average_repeats(
+    frame: pd.DataFrame, arms: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
+) -> pd.DataFrame:
+    """Average the repeats of an instance, or give each a name of its own, and remark what was done.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``config``, ``instance`` and what describes a configuration; the other columns are numbers.
+    arms : sequence of str
+        What describes it. Rows that differ in one of these are not repeats of each other.
+    separate : Series of str
+        Names of the instances that tell the repeats apart.
+    repeats : {"mean", "separate"}
+    notes : Notes
+
+    Returns
+    -------
+    DataFrame
+        With the labels of those rows of ``frame`` that stand first.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"config": "m", "instance": ["q", "r", "q"], "score": [1.0, 1.0, 0.0]})
+    >>> average_repeats(frame, [], frame["instance"], "mean", notes := Notes())
+      config instance  score
+    0      m        q    0.5
+    1      m        r    1.0
+    >>> notes.remarks
+    ['note: repeats of an instance are averaged (--repeats separate keeps them apart)']
+    """
+    if not frame.duplicated(["config", "instance"]).any():
+        return frame
+    if repeats == "separate":
+        notes.remarks.append("note: repeats of an instance count as instances, and are not independent")
+        return frame.assign(instance=separate)
+    notes.remarks.append("note: repeats of an instance are averaged (--repeats separate keeps them apart)")
+    keys = [name for name in frame if name in ("config", "instance", *arms)]
+    means = frame.groupby(keys, sort=False, dropna=False).transform("mean")
+    return frame.assign(**means).drop_duplicates(keys)
+
+
+#: Number of instances with repeats from which on it is remarked that these never differ.
+MANY_REPEATED = 5
+
+
+def count_same_repeats(frame: pd.DataFrame, scores: Sequence[str], notes: Notes) -> None:
+    """Count instances with repeats where none differs from another, in any instance of a configuration."""
+    pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
+    repeated = pairs.size() > 1
+    if not repeated.any():
+        return
+    differ = (pairs.max() > pairs.min()).any(axis=1)
+    n_repeated = Counter(repeated.index.get_level_values("config")[repeated])
+    n_differ = Counter(repeated.index.get_level_values("config")[repeated & differ])
+    for config, number in n_repeated.items():
+        if number >= MANY_REPEATED and not n_differ[config]:
+            notes.count(STATIC, [config] * number, [config] * number)
