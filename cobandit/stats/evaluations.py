@@ -20,7 +20,7 @@ BLOCK_SIZE = 2**24
 
 
 def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
-    """Cut numbers into runs of so many, at least one, and what is left.
+    """Cut numbers into runs of a width of at least one; the last run may be shorter.
 
     Examples
     --------

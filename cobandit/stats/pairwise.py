@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def cost_aware_front(means: Floats, costs: Floats) -> Bools:
-    """Find who is worth its cost: on the front of the means (K, D) and the costs (K,), in the standard order.
+    """Return the Pareto front of the means (K, D) and the costs (K,), in the standard order.
 
     Examples
     --------
@@ -32,24 +32,31 @@ def cost_aware_front(means: Floats, costs: Floats) -> Bools:
 
 
 class PairGaps(NamedTuple):
-    """Arms compared with all others, each array but the first and the last of shape (rows, k, K)."""
+    """Gaps of k arms to all K arms, each array but the first and the last of shape (rows, k, K)."""
 
-    arms: Ints  # (k,)
-    ratios: Floats  # t-statistics of the gaps
-    errors: Floats  # standard errors that gaps on new instances would have
-    gaps: Floats  # positive where the other is ahead
-    left: Floats  # standard errors of what the evaluations leave open
-    shared: Ints  # (k, K), instances that both have, or clusters with such instances
+    arms: Ints  #: shape (k,)
+    ratios: Floats  #: t-statistics of the gaps
+    errors: Floats  #: standard errors of gaps on new instances
+    gaps: Floats  #: positive where the other is ahead
+    left: Floats  #: standard errors that remain, which are smaller about the benchmark itself
+    shared: Ints  #: shape (k, K), instances that both have, or clusters with such instances
 
 
 class SharedMeans(NamedTuple):
-    """Arms compared with others on the instances that both have: what `Paired.dominance` is made of."""
+    """Gaps of k arms to m others on the instances that both have, before they are judged."""
 
-    gaps: Floats  # (D + 1, k, m), positive where the other is ahead
-    squares: Floats  # (D + 1, k, m), squared standard errors
-    added: Floats  # (D + 1, k, m), what of these the instance more of both arms is
-    counts: Ints  # (k, m), instances that both have
-    units: Ints  # (k, m), and clusters of these, or the same number
+    gaps: Floats  #: shape (D + 1, k, m), positive where the other is ahead
+    squares: Floats  #: shape (D + 1, k, m), squared standard errors
+    added: Floats  #: shape (D + 1, k, m), the part of these that the additional instances contribute
+    counts: Ints  #: shape (k, m), instances that both have
+    units: Ints  #: shape (k, m), clusters of these, or the same number
+
+
+class Front(NamedTuple):
+    """Membership of the front on shared instances, shape (K,) each."""
+
+    on_front: Bools
+    in_cycle: Bools  #: ahead of arms that are, over others, ahead of them
 
 
 class Paired:
@@ -110,80 +117,100 @@ class Paired:
     """
 
     def __init__(self, table: EvaluationTable, finite: bool = False, strict: bool = False):
-        every = table.summary()
-        self.table, self.evaluations = table, Evaluations(table)
-        self.finite, self.strict, self.complete = finite, strict, table.is_complete
-        self.means, self.costs = every[list(table.objectives)].to_numpy(), every["cost"].to_numpy()
-        self.counts, self.n_instances = table.n_instances, table.n_benchmark
+        summary = table.summary()
+        self.table = table
+        self.evaluations = Evaluations(table)
+        self.finite = finite
+        self.strict = strict
+        self.complete = table.is_complete
+        self.means = summary[list(table.objectives)].to_numpy()
+        self.costs = summary["cost"].to_numpy()
+        self.counts = table.n_instances
+        self.n_instances = table.n_benchmark
         self.missing = self.n_instances - self.counts
         self.units = self._count_units()
-        n = self.units.astype(float)
-        sums = np.add.reduceat(self.evaluations.values, self.evaluations.offsets[:-1], axis=1)
+
         #: Means over each arm's own instances, the costs last.
-        self._centres = np.vstack([self.means.T, self.costs]) if self.complete else sums / self.counts
+        self._centres = np.vstack([self.means.T, self.costs])
+        if not self.complete:
+            sums = np.add.reduceat(self.evaluations.values, self.evaluations.offsets[:-1], axis=1)
+            self._centres = sums / self.counts
         self.variances: Floats = np.empty(self.coordinates.shape)
-        for arms in self.evaluations.blocks(np.arange(len(n))):
+        for arms in self.evaluations.blocks(np.arange(len(self.costs))):
             self.variances[:, arms] = (self.influence(arms) ** 2).sum(axis=2)
-        pooled = np.average(self.variances[:-1] * n, axis=1)  # of one instance, by objective
-        costs = self._centres[-1]
-        relative = np.average(self.variances[-1] * n / costs**2)  # variance of the cost, over its square
-        more = np.vstack([np.outer(pooled, np.ones(len(n))), relative * costs**2])
-        self.one_more = more / n**2
+        self.one_more = self._vary_one_more()
         self.variances += self.one_more
 
+    def _vary_one_more(self) -> Floats:
+        """Return the variance that one additional instance per arm contributes, shape (D + 1, K).
+
+        The instance varies like the pooled arms: a score by as much, a cost by the same share of its mean.
+        """
+        n = self.units.astype(float)
+        costs = self._centres[-1]
+        pooled = np.average(self.variances[:-1] * n, axis=1)
+        relative = np.average(self.variances[-1] * n / costs**2)
+        of_one = np.vstack([np.outer(pooled, np.ones(len(n))), relative * costs**2])
+        return np.asarray(of_one / n**2)
+
     def _count_units(self) -> Ints:
+        """Count the units of each arm, that is, the distinct pairs of arm and unit."""
         evaluations = self.evaluations
         arm = np.repeat(np.arange(len(self.counts)), self.counts)
-        seen = np.unique(arm * evaluations.n_units + evaluations.unit[evaluations.instance])
-        return np.bincount(seen // evaluations.n_units, minlength=len(self.counts))
+        pairs = np.unique(arm * evaluations.n_units + evaluations.unit[evaluations.instance])
+        return np.bincount(pairs // evaluations.n_units, minlength=len(self.counts))
 
     @property
     def coordinates(self) -> Floats:
-        """What is compared, more is better: the objectives, and minus the cost: (D + 1, K)."""
+        """Values that are better when large: the objectives, then minus the cost; shape (D + 1, K)."""
         return np.vstack([self.means.T, -self.costs])
 
     @property
     def n_compared(self) -> int:
-        """In how many of these an arm may be ahead of another: D, and one for the cost."""
+        """Number of coordinates that dominance looks at: D, and one for the cost unless it is strict."""
         return self.means.shape[1] + (not self.strict)
 
     @property
     def on_front(self) -> Bools:
         """Which arms no other dominates on the instances that they share, shape (K,)."""
-        return self._front[0]
+        return self._front.on_front
 
     @property
     def in_cycle(self) -> Bools:
         """Which arms are ahead of others that are, through others still, ahead of them, shape (K,)."""
-        return self._front[1]
+        return self._front.in_cycle
 
     @cached_property
-    def _front(self) -> tuple[Bools, Bools]:
-        """Which arms are on the front, and which are in a cycle."""
-        by_means = self.front_of(self.means, self.costs)
+    def _front(self) -> Front:
         if self.complete:
-            return by_means, np.zeros_like(by_means)
-        from scipy import sparse  # which takes its time, and few tables have holes
+            by_means = self.front_of(self.means, self.costs)
+            return Front(by_means, np.zeros_like(by_means))
+        from scipy import sparse  # slow to import, and few tables have holes
 
-        better = np.concatenate([gaps.gaps > 0 for gaps in self.dominance()], axis=1)
-        worse = np.concatenate([gaps.gaps < 0 for gaps in self.dominance()], axis=1)
-        ahead = better.all(axis=0) if self.strict else better.any(axis=0) & ~worse.any(axis=0)
-        _, cycle = sparse.csgraph.connected_components(sparse.csr_array(ahead), connection="strong")
-        beaten = (ahead & (cycle[:, None] != cycle)).any(axis=1)
-        beaten = np.bincount(cycle, beaten)[cycle] > 0  # with one of a cycle all of it
-        in_cycle = np.bincount(cycle)[cycle] > 1
-        on_front = ~beaten
-        for each in np.unique(cycle[in_cycle & ~beaten]):
-            arms = np.flatnonzero(cycle == each)
+        better = np.concatenate([block.gaps > 0 for block in self.dominance()], axis=1)
+        worse = np.concatenate([block.gaps < 0 for block in self.dominance()], axis=1)
+        is_beaten_by = better.all(axis=0) if self.strict else better.any(axis=0) & ~worse.any(axis=0)
+
+        # arms that beat each other in a circle are one component, and stand or fall together
+        graph = sparse.csr_array(is_beaten_by)
+        _, component = sparse.csgraph.connected_components(graph, connection="strong")
+        is_beaten = (is_beaten_by & (component[:, None] != component)).any(axis=1)
+        is_beaten = np.bincount(component, is_beaten)[component] > 0
+        in_cycle = np.bincount(component)[component] > 1
+
+        # within a cycle that nobody else beats, the adjusted means decide
+        on_front = ~is_beaten
+        for number in np.unique(component[in_cycle & ~is_beaten]):
+            arms = np.flatnonzero(component == number)
             on_front[arms] = self.front_of(self.means[arms], self.costs[arms])
-        return on_front, in_cycle
+        return Front(on_front, in_cycle)
 
     def front_of(self, means: Floats, costs: Floats) -> Bools:
-        """Which arms no other would dominate if these were the means (K, D) and the costs (K,)."""
+        """Return the arms that no other dominates, given means (K, D) and costs (K,)."""
         return pareto_mask(means) if self.strict else cost_aware_front(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
-        """Influences on the means over each arm's own instances, of minus the cost last: (D + 1, k, G)."""
+        """Return the influences of units on each arm's own means, minus the cost last: (D + 1, k, G)."""
         values, present = self.evaluations.block(arms)
         values -= self._centres[:, arms, None]
         values *= present / self.counts[arms, None]
@@ -202,24 +229,26 @@ class Paired:
         counts, units : ndarray of int, shape (m,)
             Instances that both have, and clusters of these.
         """
-        (mine, there), (theirs, present) = (
-            self.evaluations.block(arms) for arms in (np.array([arm]), others)
-        )
-        both = present & there
-        counts = both.sum(axis=1)
-        gained = (theirs - mine) * both
-        gained[-1] *= -1
-        gaps = gained.sum(axis=2) / np.maximum(counts, 1)
+        values, present = self.evaluations.block(np.array([arm]))
+        other_values, other_present = self.evaluations.block(others)
+        is_shared = other_present & present
+        counts = is_shared.sum(axis=1)
+        units = (self.evaluations.gather(is_shared) > 0).sum(axis=1)
+
+        differences = (other_values - values) * is_shared
+        differences[-1] *= -1
+        gaps = differences.sum(axis=2) / np.maximum(counts, 1)
         gaps[:, counts < 2] = 0.0
-        gained -= gaps[:, :, None] * both
-        units = (self.evaluations.gather(both) > 0).sum(axis=1)
-        gained /= np.maximum(counts, 1)[:, None]
-        return self.evaluations.gather(gained) * _widen(units)[:, None], gaps, counts, units
+
+        differences -= gaps[:, :, None] * is_shared
+        differences /= np.maximum(counts, 1)[:, None]
+        influence = self.evaluations.gather(differences) * _widen(units)[:, None]
+        return influence, gaps, counts, units
 
     def step(self, lower: int, upper: int) -> tuple[Floats, float]:
-        """Compare two arms: how much more the second scores, shape (D,), and for how many times the cost.
+        """Return the gains of one arm over another, shape (D,), and the factor of its cost.
 
-        On the instances that both have; NaN where there is none.
+        Both are on the instances that the two share, and NaN where they share none.
         """
         if self.complete:
             return self.means[upper] - self.means[lower], float(self.costs[upper] / self.costs[lower])
@@ -231,11 +260,11 @@ class Paired:
         return means[:-1, 1] - means[:-1, 0], float(means[-1, 1] / means[-1, 0])
 
     def fall_behind(self, objective: int) -> Floats:
-        """By how much each arm is behind the one that is most ahead of it, in an objective: shape (K,)."""
+        """Return the largest gap of each arm to another one in an objective: shape (K,)."""
         if self.complete:
             means = self.means[:, objective]
             return np.asarray(means.max() - means)
-        return np.concatenate([gaps.gaps[objective].max(axis=1) for gaps in self.dominance()])
+        return np.concatenate([block.gaps[objective].max(axis=1) for block in self.dominance()])
 
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates.
@@ -286,26 +315,31 @@ class Paired:
         return PairGaps(arms, ratios, errors, gaps, np.sqrt(left), compared.units)
 
     def _compare_means(self, some: Ints, others: Ints) -> SharedMeans:
-        """Compare arms that all have the same instances: what two of them share cancels."""
-        values, variances, one_more = self.coordinates, self.variances, self.one_more
-        products = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
-        squares = variances[:, some, None] + variances[:, None, others] - 2 * products
-        added = one_more[:, some, None] + one_more[:, None, others]
-        counts, units = (
-            np.broadcast_to(each[others], (len(some), len(others))) for each in (self.counts, self.units)
-        )
-        return SharedMeans(values[:, None, others] - values[:, some, None], squares, added, counts, units)
+        """Compare arms that all have the same instances: the variation that two of them share cancels."""
+        values = self.coordinates
+        gaps = values[:, None, others] - values[:, some, None]
+        covariances = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
+        squares = self.variances[:, some, None] + self.variances[:, None, others] - 2 * covariances
+        added = self.one_more[:, some, None] + self.one_more[:, None, others]
+        shape = len(some), len(others)
+        counts = np.broadcast_to(self.counts[others], shape)
+        units = np.broadcast_to(self.units[others], shape)
+        return SharedMeans(gaps, squares, added, counts, units)
 
     def _compare_pairs(self, some: Ints, others: Ints) -> SharedMeans:
         """Compare arms of which each pair has instances of its own."""
         shape = len(self.one_more), len(some), len(others)
-        gaps, squares = np.empty(shape), np.empty(shape)
-        counts, units = np.empty(shape[1:], dtype=np.int64), np.empty(shape[1:], dtype=np.int64)
+        gaps = np.empty(shape)
+        squares = np.empty(shape)
+        counts = np.empty(shape[1:], dtype=np.int64)
+        units = np.empty(shape[1:], dtype=np.int64)
         for k, arm in enumerate(some):
             influence, gaps[:, k], counts[k], units[k] = self.gap_influence(arm, others)
             squares[:, k] = (influence**2).sum(axis=2)
-        one = self.one_more * self.units**2.0  # of a single instance, or cluster
-        added = (one[:, some, None] + one[:, None, others]) / np.maximum(units, 1) ** 2.0
+
+        # the variance of one unit, spread over as many as the two share
+        of_one = self.one_more * self.units**2.0
+        added = (of_one[:, some, None] + of_one[:, None, others]) / np.maximum(units, 1) ** 2.0
         squares = np.where(units > 1, squares + added, np.inf)
         return SharedMeans(gaps, squares, added, counts, units)
 
@@ -319,5 +353,5 @@ def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
 
 
 def _widen(units: Ints) -> Floats:
-    """Root of what makes a sum of squares over so many units an unbiased variance."""
+    """Return the factors that make sums of squares over so many units unbiased variances."""
     return np.sqrt(units / np.maximum(units - 1.0, 1.0))

@@ -55,18 +55,30 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
     ((500, 24, 2), array([0.02, 0.  ]))
     """
     replications = _validation.count(replications, "replications", 1)
-    rng, evaluations = np.random.default_rng(_validation.seed(seed)), Evaluations(table)
-    result = np.empty((len(evaluations.values), replications, table.n_arms))
-    for drawn in dense.cut_runs(np.arange(replications), dense.BLOCK_SIZE // evaluations.n_instances):
-        weights = rng.standard_exponential((len(drawn), evaluations.n_units))[:, evaluations.unit]
-        if not table.is_complete:
-            for effects, mean in zip(table.effects, result, strict=True):
-                mean[drawn] = effects.redraw(weights[:, evaluations.present])
-            continue
-        for arms in evaluations.blocks(np.arange(table.n_arms)):
-            values, present = evaluations.block(arms)
-            totals = weights @ present.T.astype(float)
-            for column, mean in zip(values, result, strict=True):
-                mean[drawn, arms[0] : arms[-1] + 1] = weights @ column.T / totals
-    scores = result[:-1] if table.is_complete else result[:-1].clip(0, 1)
-    return np.moveaxis(scores, 0, -1), result[-1]
+    rng = np.random.default_rng(_validation.seed(seed))
+    evaluations = Evaluations(table)
+    means = np.empty((len(evaluations.values), replications, table.n_arms))
+
+    # as many redraws at a time as fit into a block
+    n_at_once = dense.BLOCK_SIZE // evaluations.n_instances
+    for block in dense.cut_runs(np.arange(replications), n_at_once):
+        unit_weights = rng.standard_exponential((len(block), evaluations.n_units))
+        weights = unit_weights[:, evaluations.unit]
+        if table.is_complete:
+            _redraw_complete(evaluations, weights, means[:, block[0] : block[-1] + 1])
+        else:
+            for effects, mean in zip(table.effects, means, strict=True):
+                mean[block] = effects.redraw(weights[:, evaluations.present])
+
+    # adjusted means may leave the range of scores
+    scores = means[:-1] if table.is_complete else means[:-1].clip(0, 1)
+    return np.moveaxis(scores, 0, -1), means[-1]
+
+
+def _redraw_complete(evaluations: Evaluations, weights: Floats, means: Floats) -> None:
+    """Fill ``means``, shape (D + 1, r, K), with the weighted means of each arm's own instances."""
+    for arms in evaluations.blocks(np.arange(means.shape[2])):
+        values, present = evaluations.block(arms)
+        totals = weights @ present.T.astype(float)
+        for column, mean in zip(values, means, strict=True):
+            mean[:, arms[0] : arms[-1] + 1] = weights @ column.T / totals

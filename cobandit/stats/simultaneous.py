@@ -32,12 +32,12 @@ CLEAR = 3.0
 class Levels(NamedTuple):
     """One-sided levels of single comparisons at which all answers are right together."""
 
-    off: float  # a configuration is off the front: some other beats it everywhere
-    on: float  # it is on the front: each other fails to beat it in some objective
+    off: float  #: to call a configuration off the front, since another one beats it everywhere
+    on: float  #: to call it on the front, since no other one beats it everywhere
 
 
 class DrawnErrors:
-    """Errors of gaps, drawn so that they vary together as the gaps do.
+    """Random errors of gaps that are correlated as the gaps are.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ class DrawnErrors:
         self._errors += self._draw_noise(self._errors.shape)
 
     def _draw_noise(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Draw what the instance more of each arm adds."""
+        """Draw the errors that the additional instance of each arm contributes."""
         spread = np.sqrt(self._compared.one_more)[:, :, None]
         noise: NDArray[np.float32] = spread * self._rng.standard_normal(shape, dtype=np.float32)
         return noise
 
     def of_gaps(self, arm: int, others: Ints) -> NDArray[np.float32]:
-        """Errors of the gaps of an arm and others: shape (D + 1, m, R)."""
+        """Return errors of the gaps of an arm and others: shape (D + 1, m, R)."""
         if self._compared.complete:
             drawn: NDArray[np.float32] = self._errors[:, others] - self._errors[:, [arm]]
             return drawn
@@ -83,10 +83,10 @@ class DrawnErrors:
 
 
 class ClearestEvidence(NamedTuple):
-    """Of each arm the clearest evidence that one other beats it everywhere, shape (K,) each."""
+    """Clearest evidence against each arm, that one other beats it everywhere; shape (K,) each."""
 
     ratios: Floats
-    shared: Ints  # instances behind it, or clusters
+    shared: Ints  #: instances, or clusters, on which the two were compared
 
 
 def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
@@ -139,27 +139,43 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     >>> bool(levels.off > 2 * bonferroni)
     True
     """
-    n_arms, n_objectives = len(compared.costs), compared.n_compared
-    room = WORK / (n_objectives * n_arms**2)
+    n_arms = len(compared.costs)
+    n_compared = compared.n_compared
+    errors = DrawnErrors(compared, _count_draws(compared), seed)
+    clearest = find_clearest_evidence(compared)
+
+    # begin with Bonferroni's levels, whose open memberships are the only ones that need draws
+    levels = Levels(off=alpha / (2 * n_arms * (n_arms - 1)), on=alpha / (2 * n_arms * n_compared))
+    is_open = ~_settled(clearest, levels)
+    largest = _largest(compared, is_open, errors)
+
+    while is_open.any():
+        # the hypotheses that remain: beaten by none, which is wrongly called off where some other seems
+        # ahead; and beaten by one, which is wrongly called on where none seems to be
+        maybe_on = is_open & (clearest.ratios >= -CLEAR)
+        maybe_off = is_open & (clearest.ratios <= CLEAR)
+        n_on = maybe_on.sum()
+        n_hypotheses = int(n_on + maybe_off.sum())
+
+        share = alpha * n_on / n_hypotheses
+        bonferroni = share / max(1, n_on * (n_arms - 1))
+        off = max(bonferroni, _level(largest[maybe_on], share))
+        on = alpha / (n_hypotheses * n_compared)
+        levels = Levels(max(levels.off, off), max(levels.on, on))
+
+        still_open = is_open & ~_settled(clearest, levels)
+        if (still_open == is_open).all():
+            break
+        is_open = still_open
+    return levels
+
+
+def _count_draws(compared: Paired) -> int:
+    """Return the number of draws that time and memory allow, 200 at least."""
+    room = WORK / (compared.n_compared * len(compared.costs) ** 2)
     if not compared.complete:  # all weights are held at once
         room = min(room, 8 * dense.BLOCK_SIZE / compared.evaluations.n_units)
-    errors = DrawnErrors(compared, int(min(DRAWS, max(200, room))), seed)
-    clearest = find_clearest_evidence(compared)
-    found = Levels(alpha / (2 * n_arms * (n_arms - 1)), alpha / (2 * n_arms * n_objectives))  # Bonferroni's
-    open_ = ~_settled(clearest, found)
-    largest = _largest(compared, open_, errors)
-    while open_.any():
-        maybe_on, maybe_off = open_ & (clearest.ratios >= -CLEAR), open_ & (clearest.ratios <= CLEAR)
-        either = int(maybe_on.sum() + maybe_off.sum())
-        share = alpha * maybe_on.sum() / either
-        least = share / max(1, maybe_on.sum() * (n_arms - 1))
-        off = max(least, _level(largest[maybe_on], share))
-        found = Levels(max(found.off, off), max(found.on, alpha / (either * n_objectives)))
-        left = open_ & ~_settled(clearest, found)
-        if (left == open_).all():
-            break
-        open_ = left
-    return found
+    return int(min(DRAWS, max(200, room)))
 
 
 def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
@@ -169,7 +185,7 @@ def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Upper Student quantile for so many instances each, infinite below two; shape as ``counts``.
+    """Return upper Student quantiles for numbers of instances, infinite below two; shape as ``counts``.
 
     Examples
     --------
@@ -184,45 +200,47 @@ def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
 
 
 def critical_values(shared: Ints, level: float) -> Floats:
-    """Critical values for so many shared instances each, of which few numbers differ."""
+    """Return critical values for numbers of shared instances, each distinct number computed once."""
     counts, place = np.unique(shared, return_inverse=True)
     return critical_value(counts, level)[place].reshape(shared.shape)
 
 
 def smallest_ratios(gaps: PairGaps) -> Floats:
-    """By how much each other is ahead in every objective, itself not at all: shape (k, K)."""
+    """Return the smallest t-statistic of each pair over the coordinates, -inf with itself: shape (k, K)."""
     least = gaps.ratios.min(axis=0)
     least[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
     return least
 
 
-def _largest(compared: Paired, asked: Bools, errors: DrawnErrors) -> NDArray[np.float32]:
-    """Largest statistic of each arm asked for, in each draw, if no other arm were ahead of it: shape (K, R).
+def _largest(compared: Paired, is_open: Bools, errors: DrawnErrors) -> NDArray[np.float32]:
+    """Return the largest statistic of each open arm in each draw, were no other arm ahead: shape (K, R).
 
     Others that are clearly behind in some objective do not count, nor do objectives in which they are clearly
     ahead, unless they are in all.
     """
-    largest = np.full((len(asked), errors.replications), -np.inf, dtype=np.float32)
-    for gaps in compared.dominance(np.flatnonzero(asked)):
+    largest = np.full((len(is_open), errors.replications), -np.inf, dtype=np.float32)
+    for gaps in compared.dominance(np.flatnonzero(is_open)):
         least = smallest_ratios(gaps)
         for k, arm in enumerate(gaps.arms):
-            t, error = gaps.ratios[:, k], gaps.errors[:, k].astype(np.float32)
-            near = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
-            near &= gaps.shared[k] > 1
-            others = np.flatnonzero(near.any(axis=0))
+            t = gaps.ratios[:, k]
+            error = gaps.errors[:, k].astype(np.float32)
+            is_near = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
+            is_near &= gaps.shared[k] > 1
+            others = np.flatnonzero(is_near.any(axis=0))
             if not len(others):
                 continue
+
             drawn = errors.of_gaps(arm, others)
             for d in range(len(t)):
-                each = near[d, others]
-                if each.any():
-                    statistics = drawn[d, each] / error[d, others[each], None]
+                counts = is_near[d, others]
+                if counts.any():
+                    statistics = drawn[d, counts] / error[d, others[counts], None]
                     np.maximum(largest[arm], statistics.max(axis=0), out=largest[arm])
     return largest
 
 
 def _level(largest: NDArray[np.float32], alpha: float) -> float:
-    """One-sided level of the quantile of the largest statistic, 0 where the draws do not tell it."""
+    """Return the one-sided level of the quantile of the largest statistic, 0 if draws are too few."""
     from scipy import stats  # half a second that an import of cobandit need not take
 
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
