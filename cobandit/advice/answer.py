@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cobandit._text import amount, some_names
 from cobandit.advice.answer_table import SURE, likely_others, standings, worth_besides
-from cobandit.advice.words import describe_free, describe_tolerance, name_counts, percent
+from cobandit.advice.words import describe_dependence, describe_free, describe_tolerance, name_counts, percent
 
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
@@ -79,10 +79,11 @@ def _describe_dependence(advice: Recommendation) -> list[str]:
     """Say why nothing is settled, if evaluations are missing where instances are of another kind."""
     if not advice.dependence:
         return []
-    first, others = advice.dependence[0].found, len(advice.dependence) - 1
-    more = f" ({others} more of this kind: cobandit doctor)" if others else ""
+    first, *others = advice.dependence
+    more = f" ({len(others)} more of this kind: cobandit doctor)" if others else ""
     return [
-        f"Nothing is settled, since evaluations are missing where instances are different. {first}{more}. "
+        f"Nothing is settled, since evaluations are missing where instances are different. "
+        f"{describe_dependence(first)}{more}. "
         "Evaluate what is missing, and ask again."
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cobandit._text import ellipsize, some_names
-from cobandit.advice.missing import LONGEST
+from cobandit.advice.words import LONGEST_IN_SENTENCE
 
 
 class Finding(NamedTuple):
@@ -34,4 +34,4 @@ def name_few(configs: Iterable[object]) -> str:
     >>> name_few(["a", "b", "c", "d"])
     'a, b, c and 1 more'
     """
-    return some_names([ellipsize(str(name), LONGEST) for name in configs])
+    return some_names([ellipsize(str(name), LONGEST_IN_SENTENCE) for name in configs])

@@ -9,10 +9,11 @@ import pandas as pd
 
 from cobandit._text import amount, some_names
 from cobandit.advice.findings import Finding, Findings, name_few
-from cobandit.advice.missing import find_dependence
 from cobandit.advice.splits import compare_splits
+from cobandit.advice.words import describe_dependence
 from cobandit.errors import CobanditError
 from cobandit.stats.likeness import find_likeness
+from cobandit.stats.missingness import find_dependence
 from cobandit.stats.paired_errors import replays_needed
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     cases = find_dependence(table)
     if cases:
         clearest = cases[0]
-        problem = clearest.found
+        problem = describe_dependence(clearest)
         others = [*dict.fromkeys(case.configuration for case in cases if case.configuration)][1:]
         if others:
             problem += f"; so it is, less clearly, for {name_few(others)}"

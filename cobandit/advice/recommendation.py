@@ -11,8 +11,8 @@ import pandas as pd
 
 from cobandit._text import as_html
 from cobandit.advice.choice import Choice
-from cobandit.advice.missing import Dependence
 from cobandit.advice.next_evaluations import NextEvaluations
+from cobandit.stats.missingness import Dependence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,12 +26,12 @@ from cobandit.advice.front_frames import (
     tabulate_steps,
     thin_out,
 )
-from cobandit.advice.missing import find_dependence
 from cobandit.advice.next_evaluations import plan_next
 from cobandit.advice.questions import find_questions
 from cobandit.advice.recommendation import Recommendation
 from cobandit.errors import raise_fault
 from cobandit.policies.cost_comparison import FRONTS
+from cobandit.stats.missingness import find_dependence
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means
 from cobandit.stats.simultaneous import find_levels
@@ -127,7 +127,7 @@ def recommend(
     Intervals, and which configuration is sure to meet a condition, hold for any number of bounded scores
     (`cobandit.stats.limits`), if instances are independent draws of what the configurations will meet.
     What is settled assumes that, too, that missing evaluations are missing at random (where they visibly
-    are not, nothing is settled: `cobandit.advice.missing`), and that means of them are about normal:
+    are not, nothing is settled: `cobandit.stats.missingness`), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from
     normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is

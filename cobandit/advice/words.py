@@ -7,9 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit._text import amount, some_names
+from cobandit._text import amount, ellipsize, some_names
 from cobandit.policies.cost_comparison import read_cost_tolerance
+from cobandit.stats.missingness import Dependence
 from cobandit.tables.card import FREE
+
+#: Letters of a name that a sentence shows, at most.
+LONGEST_IN_SENTENCE = 60
 
 
 def percent(share: float) -> str:
@@ -98,3 +102,28 @@ def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]
         kind: [f"{number:,} of {config}" for number, config in sorted(pairs, key=lambda pair: -pair[0])]
         for kind, pairs in by_kind.items()
     }
+
+
+def describe_dependence(case: Dependence) -> str:
+    """Describe evaluations that are missing where instances are different, without a full stop.
+
+    Examples
+    --------
+    >>> case = Dependence("small", "cost", 20, 40, where_missing=2.0, where_there=1.0, doubt=0.001)
+    >>> describe_dependence(case)
+    "small is missing on 20 of 40 instances, where the others' costs are 2 times those where it was evaluated"
+    """
+    if case.configuration is None:
+        subject = (
+            f"{case.missing:,} of {case.total:,} evaluations are missing, on instances where the others'"
+        )
+    else:
+        name = ellipsize(case.configuration, LONGEST_IN_SENTENCE)
+        subject = f"{name} is missing on {case.missing:,} of {case.total:,} instances, where the others'"
+    if case.measure == "cost":
+        times = case.where_missing / case.where_there
+        return f"{subject} costs are {times:.3g} times those where it was evaluated"
+    return (
+        f"{subject} mean {case.measure} is {case.where_missing:.3f}; where it was evaluated it is "
+        f"{case.where_there:.3f}"
+    )

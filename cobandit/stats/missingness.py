@@ -1,4 +1,4 @@
-"""Whether evaluations are missing where instances are harder, easier or dearer than where they are there."""
+"""Evaluations that are missing where instances are harder, easier or dearer than elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit import _validation
-from cobandit._text import ellipsize
 from cobandit.dominance import TIE
 
 if TYPE_CHECKING:
@@ -18,11 +17,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Letters of a name that a sentence shows, at most.
-LONGEST = 60
-#: A configuration is asked about that has, and that lacks, so many evaluations.
+#: Evaluations that a configuration has, and that it lacks, at least, to be tested.
 FEWEST = 3
-#: Probability that a table whose evaluations are missing at random is said to be another.
+#: Probability of a report on a table whose evaluations are missing at random.
 FALSE_ALARMS = 0.01
 #: Permutations, unless that takes more than `WORK` numbers; and how many it takes at least.
 PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
@@ -31,41 +28,26 @@ PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
 class Dependence(NamedTuple):
     """Evaluations that are missing where instances are of another kind."""
 
-    configuration: str | None  # whose; None for those of all together
-    measure: str  # the objective in which the instances differ, or "cost"
+    configuration: str | None  #: None for all configurations together
+    measure: str  #: the objective in which the instances differ, or "cost"
     missing: int
-    total: int  # instances that it could have been evaluated on, or all evaluations that there could be
-    where_missing: float  # mean of the other configurations on these instances, of costs the geometric one
-    where_there: float  # and on the instances where it is evaluated
-    doubt: float  # probability of so large a difference, or a larger one, by chance
-
-    @property
-    def found(self) -> str:
-        """What was found, in words."""
-        where = f"{self.missing:,} of {self.total:,} evaluations are missing, on instances where the others'"
-        if self.configuration is not None:
-            who = ellipsize(self.configuration, LONGEST)
-            where = f"{who} is missing on {self.missing:,} of {self.total:,} instances, where the others'"
-        if self.measure == "cost":
-            times = self.where_missing / self.where_there
-            return f"{where} costs are {times:.3g} times those where it was evaluated"
-        return (
-            f"{where} mean {self.measure} is {self.where_missing:.3f}; where it was evaluated it is "
-            f"{self.where_there:.3f}"
-        )
+    total: int  #: instances of the table, or evaluations of all configurations together
+    where_missing: float  #: mean of the others where the evaluations are missing; geometric for costs
+    where_there: float  #: mean of the others where it is evaluated
+    doubt: float  #: p-value of the difference
 
 
 class _Case(NamedTuple):
-    """A configuration whose evaluations are missing, and what the others say of each instance."""
+    """A configuration whose evaluations are missing, and how the others scored on each instance."""
 
     configuration: str
     measure: str
-    gone: Bools  # (I,)
-    levels: Floats  # (I,), mean of the others, of a cost its logarithm; NaN where there is no other
+    is_missing: Bools  #: shape (I,)
+    levels: Floats  #: shape (I,), mean of the others, of logarithms of costs; NaN where there is no other
 
 
 def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
-    r"""Find out whether evaluations are missing at random.
+    r"""Test whether evaluations are missing at random.
 
     Of each configuration that lacks some, the instances where it is missing are compared with those where it
     is there, by what the *other* configurations scored on them, each less its mean, and by the logarithm of
@@ -108,7 +90,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     cases = [case for case in _find_cases(table) if np.nanmax(case.levels) - np.nanmin(case.levels) > TIE]
     if not cases:
         return []
-    n_instances = len(cases[0].gone)
+    n_instances = len(cases[0].is_missing)
     permutations = int(np.clip(WORK / (len(cases) * n_instances), LEAST, PERMUTATIONS))
     rng = np.random.default_rng(_validation.seed(seed))
     orders = np.vstack([np.arange(n_instances), *(rng.permutation(n_instances) for _ in range(permutations))])
@@ -123,15 +105,15 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
         reached = (largest >= abs(statistic) * (1 - 1e-9)).sum()
         return float((1 + reached) / (1 + permutations))
 
-    found = [_describe(case, doubt(values[0])) for case, values in zip(cases, statistics, strict=True)]
-    found.sort(key=lambda each: each.doubt)
-    if found[0].doubt > FALSE_ALARMS:
-        found = [
+    results = [_describe(case, doubt(values[0])) for case, values in zip(cases, statistics, strict=True)]
+    if min(result.doubt for result in results) > FALSE_ALARMS:
+        # no configuration stands out, but many small differences to one side may
+        results = [
             _pool([case for case in cases if case.measure == measure], doubt(values[0]))
             for measure, values in zip(together, sums, strict=True)
         ]
-        found.sort(key=lambda each: each.doubt)
-    return [each for each in found if each.doubt <= FALSE_ALARMS]
+    results.sort(key=lambda result: result.doubt)
+    return [result for result in results if result.doubt <= FALSE_ALARMS]
 
 
 def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
@@ -147,73 +129,95 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
         values = rows[measure].to_numpy()
         values = np.log(values) if measure == "cost" else values
         means = np.bincount(arm, values) / table.n_instances
-        # what each row says of its instance, whoever was there
+        # deviations from each configuration's mean, so that who was there does not matter
         deviations = values - means[arm]
         sums = np.bincount(instance, deviations, n_instances)
         for k, name in enumerate(table.configs):
-            own, mine = slice(starts[k], starts[k + 1]), instance[starts[k] : starts[k + 1]]
-            if not FEWEST <= len(mine) <= n_instances - FEWEST:
+            rows_of_arm = slice(starts[k], starts[k + 1])
+            evaluated = instance[rows_of_arm]
+            if not FEWEST <= len(evaluated) <= n_instances - FEWEST:
                 continue
-            others, left = sums.copy(), counts.copy()
-            others[mine] -= deviations[own]
-            left[mine] -= 1
+
+            # the others on each instance
+            sums_of_others = sums.copy()
+            sums_of_others[evaluated] -= deviations[rows_of_arm]
+            n_others = counts.copy()
+            n_others[evaluated] -= 1
             levels = np.full(n_instances, np.nan)
-            np.divide(others, left, out=levels, where=left > 0)
-            gone = np.ones(n_instances, dtype=bool)
-            gone[mine] = False
+            np.divide(sums_of_others, n_others, out=levels, where=n_others > 0)
+
+            is_missing = np.ones(n_instances, dtype=bool)
+            is_missing[evaluated] = False
             if clusters is not None:
-                gone, levels = _join_clusters(gone, levels, clusters)
-            known = np.isfinite(levels)
-            if min((gone & known).sum(), (~gone & known).sum()) >= FEWEST:
-                yield _Case(name, measure, gone, levels + np.delete(means, k).mean())
+                is_missing, levels = _join_clusters(is_missing, levels, clusters)
+            has_level = np.isfinite(levels)
+            if min((is_missing & has_level).sum(), (~is_missing & has_level).sum()) >= FEWEST:
+                yield _Case(name, measure, is_missing, levels + np.delete(means, k).mean())
 
 
-def _join_clusters(gone: Bools, levels: Floats, clusters: NDArray[np.int64]) -> tuple[Bools, Floats]:
-    """Give each cluster one level, the mean of its instances; it is missing where most of these are."""
+def _join_clusters(is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]) -> tuple[Bools, Floats]:
+    """Return missingness and level of each cluster: that of most of its instances, and their mean."""
     _, place = np.unique(clusters, return_inverse=True)
-    known = np.isfinite(levels)
-    sums = np.bincount(place[known], levels[known], place.max() + 1)
-    counts = np.bincount(place[known], minlength=place.max() + 1)
+    n_clusters = place.max() + 1
+    has_level = np.isfinite(levels)
+    sums = np.bincount(place[has_level], levels[has_level], n_clusters)
+    counts = np.bincount(place[has_level], minlength=n_clusters)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return np.bincount(place, gone) > np.bincount(place) / 2, means
+    mostly_missing = np.bincount(place, is_missing) > np.bincount(place) / 2
+    return mostly_missing, means
 
 
 def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:
-    """Compare the instances that are missing with the others, permuted in each of the orders, shape (R,)."""
-    known = np.isfinite(case.levels)
-    if not known.all():  # those of which nothing is known stay where they are
-        orders = np.argsort(np.argsort(orders, axis=1)[:, known], axis=1)
-    values = case.levels[known] - case.levels[known].mean()
+    """Return the statistic of missing instances against the others for each permutation, shape (R,)."""
+    has_level = np.isfinite(case.levels)
+    if not has_level.all():  # instances without a level are not permuted
+        orders = np.argsort(np.argsort(orders, axis=1)[:, has_level], axis=1)
+    values = case.levels[has_level] - case.levels[has_level].mean()
     moments = np.column_stack([np.ones(len(values)), values, values**2])
-    gone = case.gone[known][orders].astype(float) @ moments
-    rest = moments.sum(axis=0) - gone
+    moments_missing = case.is_missing[has_level][orders].astype(float) @ moments
+    moments_there = moments.sum(axis=0) - moments_missing
     spread = moments[:, 2].mean()
 
     def summarise(sums: Floats) -> tuple[Floats, Floats]:
-        """Mean, and the square of its standard error with one instance more that varies like all."""
+        """Return mean and squared standard error, with one additional instance that varies like all."""
         count = np.maximum(sums[:, 0], 1)
         mean = sums[:, 1] / count
         variance = np.maximum(sums[:, 2] / count - mean**2, 0.0)
         return mean, (variance * count / np.maximum(count - 1, 1) + spread / count) / count
 
-    (missing, its_error), (there, error) = summarise(gone), summarise(rest)
-    result: Floats = (missing - there) / np.sqrt(its_error + error)
+    mean_missing, square_missing = summarise(moments_missing)
+    mean_there, square_there = summarise(moments_there)
+    result: Floats = (mean_missing - mean_there) / np.sqrt(square_missing + square_there)
     return result
 
 
 def _describe(case: _Case, doubt: float) -> Dependence:
-    missing, there = (float(np.nanmean(case.levels[where])) for where in (case.gone, ~case.gone))
+    where_missing = float(np.nanmean(case.levels[case.is_missing]))
+    where_there = float(np.nanmean(case.levels[~case.is_missing]))
     if case.measure == "cost":
-        missing, there = np.exp(missing), np.exp(there)
-    gone, total = int(case.gone.sum()), len(case.gone)
-    return Dependence(case.configuration, case.measure, gone, total, missing, there, doubt)
+        where_missing = np.exp(where_missing)
+        where_there = np.exp(where_there)
+    return Dependence(
+        case.configuration,
+        case.measure,
+        missing=int(case.is_missing.sum()),
+        total=len(case.is_missing),
+        where_missing=where_missing,
+        where_there=where_there,
+        doubt=doubt,
+    )
 
 
 def _pool(cases: list[_Case], doubt: float) -> Dependence:
     """Describe all missing evaluations together."""
-    each = [_describe(case, doubt) for case in cases]
-    weights = [case.missing for case in each]
-    missing = np.average([case.where_missing for case in each], weights=weights)
-    there = np.average([case.where_there for case in each], weights=weights)
-    total = sum(case.total for case in each)
-    return Dependence(None, cases[0].measure, sum(weights), total, float(missing), float(there), doubt)
+    parts = [_describe(case, doubt) for case in cases]
+    weights = [part.missing for part in parts]
+    return Dependence(
+        configuration=None,
+        measure=cases[0].measure,
+        missing=sum(weights),
+        total=sum(part.total for part in parts),
+        where_missing=float(np.average([part.where_missing for part in parts], weights=weights)),
+        where_there=float(np.average([part.where_there for part in parts], weights=weights)),
+        doubt=doubt,
+    )

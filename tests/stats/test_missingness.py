@@ -14,7 +14,8 @@ import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.answer import answer
 from cobandit.advice.answer_table import describe_steps
-from cobandit.advice.missing import find_dependence
+from cobandit.advice.words import describe_dependence
+from cobandit.stats.missingness import find_dependence
 from cobandit.stats.pairwise import Paired
 
 
@@ -41,7 +42,7 @@ def test_easy_instances_settle_nothing_and_the_first_line_says_why():
     assert not advice.arms["front_settled"].any()
     assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (None, 0.0, 0)
     texts = answer(advice)
-    assert found.found in texts.warnings[0] and "Sure" not in texts.lines
+    assert describe_dependence(found) in texts.warnings[0] and "Sure" not in texts.lines
     assert "sure at" not in texts.lines["You asked"]
     assert set(advice.next.pairs["configuration"]) == {"arm0"}
     assert [each.number for each in doctor(table) if each.name == "missing"] == [
