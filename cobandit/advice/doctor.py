@@ -46,7 +46,7 @@ CHECKS = (
 
 
 def doctor(table: EvaluationTable) -> list[Finding]:
-    """Check a table for what a careful colleague would notice, one finding per cause.
+    """Check a table for common problems, with one finding per cause.
 
     Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
     an import made up, or that one evaluation or a heavy tail dominates; what was counted when the table was

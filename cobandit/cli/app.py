@@ -14,7 +14,8 @@ from typer.core import TyperGroup
 
 import cobandit as cb
 from cobandit.cli import console, export, plain, run_app
-from cobandit.cli.advise import datasets, doctor, recommend, validate
+from cobandit.cli.advise import recommend
+from cobandit.cli.checking import datasets, doctor, validate
 from cobandit.cli.moved import MOVED, refuse_moved
 from cobandit.cli.replay import replay
 from cobandit.cli.run import run

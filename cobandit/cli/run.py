@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from cobandit.cli import console, print_lines
-from cobandit.cli.advise import print_advice
+from cobandit.cli.answers import print_advice
 from cobandit.cli.run_progress import watching
 
 if TYPE_CHECKING:

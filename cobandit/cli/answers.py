@@ -1,0 +1,159 @@
+"""A recommendation on the terminal: a headline, the table of the front, and a line for each question."""
+
+from __future__ import annotations
+
+import shlex
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from cobandit.cli import plain, print_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cobandit.advice import Recommendation
+    from cobandit.advice.rivals import Rivals
+    from cobandit.tables import EvaluationTable
+
+#: Rows of the table on the terminal, which fit on one screen; ``--all`` and ``--json`` give all.
+SHOWN = 15
+#: Letters of a name, at least, before intervals leave the table to make room.
+NAME = 24
+#: Letters of what stands before a line below the table.
+LABEL = 11
+
+
+def print_advice(
+    advice: Recommendation,
+    out: Console,
+    ratio: bool = False,
+    everything: bool = False,
+    source: str | None = None,
+) -> None:
+    """Print a recommendation: the headline, the table of the front, and a line for each question.
+
+    With the ``source`` that a user named, the last line shows what else the command answers about it.
+    """
+    from cobandit.advice.answer import answer
+
+    texts = answer(advice, ratio)
+    print_lines(out, texts.headline, *texts.warnings)
+    out.print(_draw_front(advice, out.width, everything), crop=False)
+    grid = Table.grid()
+    grid.add_column(width=LABEL, style="bold")
+    grid.add_column(overflow="fold")
+    for topic, line in texts.lines.items():
+        grid.add_row(topic, plain(line[0].upper() + line[1:], most=100_000))
+    if source is not None:
+        command = f"cobandit recommend {shlex.quote(source)}"
+        grid.add_row(
+            "More", plain(f"{command} --html front.html   --why NAME   --all   --json", most=100_000)
+        )
+    out.print(grid)
+
+
+class Layout(NamedTuple):
+    """Parts of the table of an answer; the fewer, the narrower it is."""
+
+    steps: bool
+    intervals: bool
+    measured: bool
+
+
+#: From the fullest to the narrowest: steps leave first, then intervals, then measured values.
+LAYOUTS = (
+    Layout(steps=True, intervals=True, measured=True),
+    Layout(steps=False, intervals=True, measured=True),
+    Layout(steps=False, intervals=False, measured=True),
+    Layout(steps=False, intervals=False, measured=False),
+)
+
+
+def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
+    """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
+    from cobandit.advice.answer_table import STEP, front_first, worth_showing
+
+    likely = worth_showing(advice)
+    shown = front_first(advice) if everything else likely.head(SHOWN)
+    longest = max(len(plain(name)) for name in shown.index)
+
+    # names are never cut, only folded
+    for layout in LAYOUTS:
+        texts = _write_columns(advice, shown, layout)
+        widths = [max(len(str(head)), texts[head].str.len().max()) for head in texts]
+        room = width - sum(widths) - len(widths) - 2
+        if room >= (longest if layout.steps else min(longest, NAME)):
+            break
+
+    caption = _write_caption(advice, layout, n_hidden=max(0, len(likely) - len(shown)))
+    view = Table(box=box.SIMPLE_HEAD, padding=0, caption=caption, caption_justify="left")
+    view.add_column("configuration", min_width=len("configuration"), overflow="fold")
+    for head in map(str, texts):
+        view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
+    for name, *cells in texts.itertuples(name=None):
+        view.add_row(plain(name), *cells)
+    if room < len("configuration"):
+        view.width = width - room + len("configuration")
+    return view
+
+
+def _write_columns(advice: Recommendation, shown: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """Write the columns of a layout as text."""
+    from cobandit.advice.answer_table import STEP, TIMES, write_answer_table
+
+    texts = write_answer_table(
+        advice, shown, layout.intervals, step_intervals=False, measured=layout.measured
+    )
+    texts = texts.rename(columns={TIMES: ""})
+    return texts if layout.steps else texts.drop(columns=STEP)
+
+
+def _write_caption(advice: Recommendation, layout: Layout, n_hidden: int) -> str:
+    """Write what is below the table: rows and columns that it lacks, and what its intervals are."""
+    from cobandit.advice.words import percent
+
+    notes = []
+    if n_hidden:
+        notes.append(f"{n_hidden} more with --all")
+    if layout.intervals and not advice.exact:
+        notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
+    if advice.measured and not layout.measured:
+        notes.append(f"{', '.join(advice.measured.values())}: in a wider terminal, or with --html")
+    return "; ".join(notes)
+
+
+def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
+    """Print the configurations that beat one, or that come closest to it."""
+    from cobandit.advice.words import percent
+
+    name = plain(against.configuration)
+    rivals = against.rivals
+    if against.beaten:
+        number = len(rivals)
+        subject = "one configuration beats" if number == 1 else f"{number} configurations beat"
+        headline = f"{name} is not worth its cost by the means: {subject} it."
+    else:
+        headline = f"{name} is worth its cost by the means: no configuration beats it. Closest to that:"
+    print_lines(out, headline)
+
+    view = Table(box=box.SIMPLE_HEAD, padding=0)
+    view.add_column("rival", min_width=len("configuration"), overflow="fold")
+    for head in (f"{table.card.cost.unit}/eval", *(f"points of {each}" for each in table.objectives)):
+        view.add_column(head, justify="right")
+    for rival, row in rivals.head(SHOWN).iterrows():
+        gains = []
+        for objective in table.objectives:
+            gain, low, high = (100 * row[f"more_{objective}{end}"] for end in ("", "_low", "_high"))
+            gains.append(f"{gain:+.1f} ({low:+.1f} to {high:+.1f})")
+        times = "" if isnan(row["times"]) else f"{row['times']:.3g}x"
+        view.add_row(plain(rival), times, *gains)
+    out.print(view)
+    level = percent(against.level)
+    print_lines(
+        out,
+        f"Rival less {name}, on the instances that both have; intervals: {level}, one difference at a time.",
+    )

@@ -1,0 +1,77 @@
+"""``cobandit datasets``, ``validate`` and ``doctor``: which tables there are, and whether one is sound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobandit.cli import Cluster, InCatalogue, console, plain, print_lines
+
+
+def datasets() -> None:
+    """List the evaluation tables that can be loaded by name, with their licences and where they come from."""
+    import pandas as pd
+
+    import cobandit as cb
+
+    out = console()
+    for row in cb.datasets().to_dict("records"):
+        out.print(row.pop("name"), style="bold")
+        print_lines(out, *(f"{key}: {value}" for key, value in row.items() if pd.notna(value)))
+        out.print()
+
+
+def validate(
+    file: Annotated[Path, typer.Argument(help="Records: Parquet, CSV or JSONL.")],
+    card: Annotated[
+        Path | None, typer.Option(help="The card that says what the columns mean (default: FILE with .yml).")
+    ] = None,
+) -> None:
+    """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
+    import cobandit as cb
+    from cobandit._text import amount
+    from cobandit.dominance import pareto_mask
+
+    out, table = console(), cb.read(file, card=card)
+    low, high = map(amount, table.cost_range)
+    unit = table.card.cost.unit
+    means = table.summary()[list(table.objectives)]
+    best = means.index[pareto_mask(means, dominance="standard")]
+    print_lines(
+        out,
+        *repr(table).splitlines(),
+        f"a single profiling evaluation costs {low} to {high} {unit}",
+        f"best in the objectives, whatever the cost: {', '.join(map(plain, best))}",
+    )
+    out.print("valid", style="green")
+
+
+def doctor(
+    table: InCatalogue,
+    cluster: Cluster = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check a table for common problems, each with its number and what to do.
+
+    Findings are no errors, and the exit code is 0.
+
+    Example: [b]cobandit doctor my.parquet[/b]
+    """
+    import cobandit as cb
+    from cobandit import advice
+
+    data = cb.open_table(table)
+    data = data if cluster is None else data.cluster_by(cluster)
+    findings = advice.doctor(data)
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in findings], indent=2))
+        return
+    out = console()
+    print_lines(out, *repr(data).splitlines())
+    for finding in findings:
+        print_lines(out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}.")
+    if not findings:
+        out.print("nothing to notice", style="green")
