@@ -1,17 +1,22 @@
-"""The reference: every public name of both packages, written into ``book/api`` when the book is built.
+"""The reference: every public name of both packages, a page per package, written when the book is built.
 
-A name is documented where a user finds it: at the top level, else in the package that exports it, else in the
-module that defines it.  What begins with an underscore, here or in its path, is private, and so is `PRIVATE`.
+A page ``book/api/PACKAGE`` begins with a table of the package's names and their first lines, and then
+documents them, module by module.  A name is documented where a user finds it: at the top level, else in the
+package that exports it, else in the module that defines it.  What begins with an underscore, here or in its
+path, is private, and so is `PRIVATE`.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -20,40 +25,48 @@ from sphinx.pycode import ModuleAnalyzer
 import cobandit
 import companion
 
-PAGE = "book/api"
+FOLDER = "book/api/"
 PRIVATE = ("cobandit.cli", "cobandit.__main__", "companion.cli")
 """Modules that are no interface: commands say themselves what they take."""
 
 ATTRIBUTES = re.compile(r"Attributes\n-+\n(.*?)(?:\n\S+\n-+\n|$)", re.DOTALL)
 
 
-def public_modules() -> list[ModuleType]:
+@cache
+def public_modules() -> tuple[ModuleType, ...]:
     """Import every public module, a package before what is in it."""
     names = [
         module.name
         for package in (cobandit, companion)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
-    return [
-        importlib.import_module(name) for name in names if "._" not in name and not name.startswith(PRIVATE)
-    ]
+    public = [name for name in names if "._" not in name and not name.startswith(PRIVATE)]
+    return tuple(map(importlib.import_module, public))
 
 
-def section_of(module: str) -> str:
-    """Name the package that a module is told with.
+def package_of(module: ModuleType) -> str:
+    """Name the package on whose page a module is documented.
 
     Examples
     --------
-    >>> section_of("cobandit.tables.importers.helm"), section_of("companion.paper.printed")
-    ('cobandit.tables', 'companion.paper')
+    >>> import cobandit.dominance, cobandit.tables.importers.helm, companion.paper.printed
+    >>> package_of(cobandit.dominance), package_of(cobandit.tables.importers.helm)
+    ('cobandit', 'cobandit.tables')
+    >>> package_of(companion.paper.printed)
+    'companion.paper'
     """
-    return ".".join(module.split(".")[:2])
+    parts = module.__name__.split(".")
+    is_single_file = len(parts) == 2 and not hasattr(module, "__path__")
+    return parts[0] if is_single_file else ".".join(parts[:2])
 
 
-def find_places(modules: list[ModuleType]) -> dict[int, str]:
-    """Find the shortest path of each function and class that says what it is, by its identity."""
+@cache
+def find_places() -> dict[int, str]:
+    """Find the shortest path of each documented function and class, by its identity."""
+    modules = public_modules()
+    packages = [module for module in modules if hasattr(module, "__path__")]
     found: dict[int, str] = {}
-    for module in (cobandit, *(each for each in modules if hasattr(each, "__path__")), *modules):
+    for module in (cobandit, *packages, *modules):
         for name in dir(module):
             thing = getattr(module, name)
             inside = f"{getattr(thing, '__module__', '')}.".startswith(f"{module.__name__}.")
@@ -63,38 +76,102 @@ def find_places(modules: list[ModuleType]) -> dict[int, str]:
     return found
 
 
-def describe_class(thing: type, path: str) -> str:
-    """Ask for a class with its members, but for those that its docstring lists as attributes."""
+def documented_in(module: ModuleType) -> list[Any]:
+    """List the functions and classes that a module defines and that are documented, in its order."""
+    places = find_places()
+    return [
+        thing
+        for thing in vars(module).values()
+        if getattr(thing, "__module__", None) == module.__name__ and id(thing) in places
+    ]
+
+
+def list_names(title: str, things: list[Any]) -> str:
+    """Ask for a table of names with their first lines."""
+    places = find_places()
+    names = "\n".join(f"   ~{places[id(thing)]}" for thing in things)
+    return f"```{{eval-rst}}\n.. rubric:: {title}\n\n.. autosummary::\n   :nosignatures:\n\n{names}\n```\n"
+
+
+def describe_class(thing: type) -> str:
+    """Ask for a class with its members, but for those that its docstring describes."""
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")
-    text = f".. auto{kind}:: {path}\n   :members:\n"
-    return text + (f"   :exclude-members: {', '.join(listed)}\n" if listed else "")
+    fields = getattr(thing, "_fields", ())  # each is documented by Python as an alias of its number
+    excluded = ", ".join([*listed, *fields])
+    text = f".. auto{kind}:: {find_places()[id(thing)]}\n   :members:\n"
+    return text + (f"   :exclude-members: {excluded}\n" if excluded else "")
 
 
-def write_reference(modules: list[ModuleType]) -> Iterator[str]:
-    """Write the sections, module by module, each with its contents in the order of the source."""
-    where, section = find_places(modules), ""
+def describe_module(module: ModuleType) -> Iterator[str]:
+    """Describe a module and its contents in the order of the source."""
+    places = find_places()
+    # a function may have the name of its module, which then cannot be linked to
+    hidden = "   :no-index:\n" if module.__name__ in places.values() else ""
+    yield f".. automodule:: {module.__name__}\n{hidden}"
+
+    commented = {name for _, name in ModuleAnalyzer.for_module(module.__name__).find_attr_docs()}
+    here = {id(thing) for thing in documented_in(module)}
+    for name, thing in vars(module).items():
+        if id(thing) in here and inspect.isclass(thing):
+            yield describe_class(thing)
+        elif id(thing) in here:
+            yield f".. autofunction:: {places[id(thing)]}\n"
+        elif name in commented and isinstance(thing, dict) and not name.startswith("_"):  # a registry
+            yield f".. autodata:: {module.__name__}.{name}\n   :no-value:\n"
+
+
+def is_exported(thing: Any, package: str) -> bool:
+    """Tell whether a package exports a name itself, not only in one of its modules."""
+    return find_places()[id(thing)].rpartition(".")[0] == package
+
+
+def write_page(package: str) -> Iterator[str]:
+    """Write the page of a package: tables of its names, and then each module."""
+    every = [thing for module in public_modules() for thing in documented_in(module)]
+    modules = [module for module in public_modules() if package_of(module) == package]
+
+    yield f"# {package}\n"
+    if exported := [thing for thing in every if is_exported(thing, package)]:
+        yield list_names(f"Imported from {package}", exported)
     for module in modules:
-        if section != (section := section_of(module.__name__)):
-            yield f"\n## {section}\n"
-        # a function may have the name of its module, which then cannot be linked to
-        hidden = "   :no-index:\n" if module.__name__ in where.values() else ""
-        said = {name for _, name in ModuleAnalyzer.for_module(module.__name__).find_attr_docs()}
-        yield f"```{{eval-rst}}\n.. automodule:: {module.__name__}\n{hidden}"
-        for name, thing in vars(module).items():
-            if getattr(thing, "__module__", None) == module.__name__ and id(thing) in where:
-                path = where[id(thing)]
-                yield describe_class(thing, path) if inspect.isclass(thing) else f".. autofunction:: {path}\n"
-            elif name in said and isinstance(thing, dict) and not name.startswith("_"):  # a registry
-                yield f".. autodata:: {module.__name__}.{name}\n   :no-value:\n"
-        yield "```\n"
+        rest = [thing for thing in documented_in(module) if not is_exported(thing, package)]
+        if rest:
+            yield list_names(f"In {module.__name__}", rest)
+    for module in modules:
+        yield f"## {module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"
+        yield "\n".join(["```{eval-rst}", *describe_module(module), "```\n"])
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the reference below what its page says."""
-    if page == PAGE:
-        source[0] += "\n".join(write_reference(public_modules()))
+    """Put the reference into the page of its package."""
+    if page.startswith(FOLDER):
+        source[0] += "\n".join(write_page(page.removeprefix(FOLDER)))
+
+
+def show_types(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Show a signature with its types, as they are written in the source."""
+    has_init = inspect.isclass(thing) and "__init__" in vars(thing)
+    try:
+        source = inspect.getsource(thing.__init__ if has_init else thing)
+    except (OSError, TypeError):  # made by Python
+        return None
+    tree = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
+    if isinstance(tree, ast.If):  # what stands in a class is indented
+        tree = tree.body[0]
+    if isinstance(tree, ast.ClassDef):
+        fields = [line for line in tree.body if isinstance(line, ast.AnnAssign)]
+        return (f"({', '.join(map(ast.unparse, fields))})", "") if hasattr(thing, "_fields") else None
+    if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    given = tree.args.posonlyargs or tree.args.args
+    if given and given[0].arg in ("self", "cls"):
+        del given[0]
+    written = "" if tree.returns is None or has_init else ast.unparse(tree.returns)
+    return f"({ast.unparse(tree.args)})", written
 
 
 def allow_equal_names(app: Sphinx, config: Config) -> None:
@@ -103,6 +180,8 @@ def allow_equal_names(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("sphinx.ext.autosummary")
     app.connect("config-inited", allow_equal_names)
     app.connect("source-read", fill_in)
+    app.connect("autodoc-process-signature", show_types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

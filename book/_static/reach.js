@@ -1,5 +1,5 @@
 // Formulas, tables and panels that are wider than their column scroll by themselves: the Tab key reaches those that do,
-// and the style sheet shades the edge where they go on.
+// and the style sheet shades the edge where they go on.  What opens a part of the menu gets a name.
 (() => {
   const boxes = "div.math, span.math, mjx-container, .cell_output .text_html, .panels > div, .pst-scrollable-table-container";
   const column = (element) => {
@@ -21,6 +21,9 @@
   };
   const settled = () => {
     reach();
+    for (const summary of document.querySelectorAll(".bd-sidebar-primary summary")) {
+      summary.setAttribute("aria-label", `Pages below ${summary.closest("li").querySelector("a").textContent.trim()}`);
+    }
     // not the window's resizing: the sidebars move for a while after it
     new ResizeObserver(reach).observe(document.querySelector("article") ?? document.body);
   };

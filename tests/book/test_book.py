@@ -131,11 +131,27 @@ class TestBuiltBook:
         whole = "".join(page(html_of(name)).text)
         left = [word for word in ("To be computed", "<Figure size") if word in whole]
         # the reference shows errors and markup on purpose, in its code
-        text = "".join(page(html_of(name)).prose) if name == "book/api" else whole
+        text = "".join(page(html_of(name)).prose) if name.startswith("book/api") else whole
         left += [word for word in ("{glue", "Traceback (most recent") if word in text]
         left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
         # which would hide the name of a fold from who listens
         assert not left and "Toggle hidden content" not in html_of(name).read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", [name for name in contents() if name.startswith("book/api/")])
+    def test_reference_lists_each_package_with_types(self, name):
+        text = html_of(name).read_text(encoding="utf-8")
+        assert 'class="autosummary' in text
+        assert "Alias for field number" not in text
+
+    def test_reference_has_a_page_for_every_package(self):
+        names = {name.removeprefix("book/api/") for name in contents() if name.startswith("book/api/")}
+        packages = [path.parent.relative_to(ROOT) for path in ROOT.glob("co*/*/__init__.py")]
+        public = {".".join(path.parts) for path in packages if path.name != "cli"}
+        assert names == {"cobandit", *public}
+
+    def test_reference_shows_types_as_written(self):
+        text = "".join(page(html_of("book/api/cobandit.policies")).text)
+        assert "n_objectives: int" in text and "tolerance: ArrayLike" in text
 
     def test_statements_carry_the_papers_numbers(self):
         """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""

@@ -89,10 +89,10 @@ class Visit:
             self.complaints.append(f"failed: {request.url}")
 
     def typeset(self) -> None:
+        # which begins again where an old address leads on meanwhile
         if self.tab.locator(".math").count():
-            self.tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
-            self.tab.evaluate("MathJax.startup.promise.then(() => true)")
-        self.tab.evaluate("document.fonts.ready.then(() => true)")
+            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)")
+        self.tab.wait_for_function("document.fonts.ready.then(() => true)")
 
     def went_to(self, address: str) -> list[str]:
         """Requests for anything but the book."""
