@@ -13,7 +13,7 @@ import yaml
 from cobandit.errors import raise_fault
 from cobandit.live.equal_scores import find_equal_objective
 from cobandit.live.evaluators.base import Evaluator
-from cobandit.live.evaluators.texts import ScorerOptions
+from cobandit.live.evaluators.scorers import ScorerOptions
 from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, Protocol
 
 from cobandit.tables.safe_reading import Fields
 
-#: Status codes that say nothing of a request: too many of them, or nobody behind the gateway.
+#: Status codes that say nothing of a request: too many requests, or no service behind the gateway.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
 
-#: Settings that say where a configuration is asked, in the place of an evaluator's options of these names.
+#: Settings that are the address of a configuration, in the place of an evaluator's options of these names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
 
-#: Status codes below 500 after which trying again may help, and those above.
+#: Status codes below 500 after which trying again may help.
 RETRY_STATUSES = frozenset({408, 409, 425}) | UNAVAILABLE_STATUSES
 
 
@@ -73,7 +73,7 @@ class Failure(Exception):
 
 
 def judge_status(status: int) -> tuple[bool, bool]:
-    """Whether trying again may help after a status code, and whether it says nothing of the request.
+    """Judge a status code: whether trying again may help, and whether it says nothing of the request.
 
     Examples
     --------
@@ -141,14 +141,14 @@ class EvaluatorOptions(Fields):
 
 
 class Context(NamedTuple):
-    """What an evaluator is told about the run that opens it.
+    """The run that opens an evaluator.
 
     Parameters
     ----------
     configurations : sequence of mapping
         All that may be evaluated.
     instances : mapping of str to mapping
-        All ids, and what the file of the plan's instances says of each, by column.
+        All ids, with the values of each in the file of the plan's instances, by column.
     cost : str
         The column that is the cost; `Failure.cost` is in its unit.
     folder : Path
@@ -156,9 +156,9 @@ class Context(NamedTuple):
     output : Path
         The run's own folder, for logs that are worth keeping.
     objectives : sequence of str
-        The columns of the objectives; refuse one that cannot come, if you know.
+        The columns of the objectives; refuse one that the evaluator cannot give.
     day : date, optional
-        Whose prices are taken, of those that change: the day on which the run began; None for today.
+        Day of the prices: the day on which the run began; None for today.
     """
 
     configurations: Sequence[Mapping[str, Any]]

@@ -26,13 +26,13 @@ from hashlib import sha256
 from math import inf
 from typing import Any
 
-import httpx2
 from pydantic import HttpUrl, ValidationError
 
 from cobandit._text import ellipsize, suggest
-from cobandit.errors import CobanditError, raise_fault
-from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
-from cobandit.live.evaluators.base import ADDRESS_SETTINGS, Context, Failure, Row, judge_status
+from cobandit.errors import raise_fault
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS, Context, Failure, Row
+from cobandit.live.evaluators.client import Client
+from cobandit.live.evaluators.prompts import OpenAIOptions
 from cobandit.live.evaluators.registry import evaluator
 from cobandit.live.evaluators.rows import (
     ANSWER_COLUMNS,
@@ -41,104 +41,16 @@ from cobandit.live.evaluators.rows import (
     note_reading,
     read_tokens,
 )
-from cobandit.live.evaluators.texts import OpenAIOptions
-from cobandit.live.evaluators.user_code import describe_error
 from cobandit.live.instances import Columns
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.usage import Usage
 
+#: Seconds that an answer may take where the plan does not say it.
+ANSWER_SECONDS = 600
+
+
 #: Tokens that a chat adds to a message, at most.
 PER_MESSAGE = 16
-
-#: Where requests go, from the base address.
-PATH = "chat/completions"
-
-#: Seconds to wait for a connection or for whether anybody is there, and for any other answer.
-_CONNECT, _ANSWER = 10, 600
-
-
-class Client:
-    """An endpoint; enter `http` to use it.
-
-    Parameters
-    ----------
-    base_url : str
-    key : str or None
-        Sent as a bearer's; never shown.
-    key_name : str or None
-        The environment variable that it is from, for messages.
-    """
-
-    def __init__(self, base_url: str, key: str | None, key_name: str | None):
-        self.base_url = base_url
-        self._key_name = key_name
-        self.http = httpx2.AsyncClient(
-            base_url=base_url,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            # neither how long an evaluation may take nor how many run at once is decided here
-            timeout=httpx2.Timeout(None, connect=_CONNECT),
-            limits=httpx2.Limits(max_connections=None),
-        )
-
-    async def ask(self, body: dict[str, Any]) -> tuple[EndpointAnswer, float]:
-        """Send one request; the answer, and the seconds that it took.
-
-        Raises
-        ------
-        Failure
-            If it was not answered, and others may be.
-        CobanditError
-            If no request would be.
-        """
-        try:
-            response = await self.http.post(PATH, json=body)
-        except httpx2.HTTPError as error:
-            nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
-            said = f"no answer from {self.base_url}: {describe_error(error)}"
-            raise Failure(said, retry=True, unavailable=nobody) from error
-        answer = read_answer(response.content) if response.status_code == 200 else None
-        if answer is None:  # a page of a gateway, or an error in the place of an answer
-            raise self._judge(response, body.get("model"))
-        return answer, response.elapsed.total_seconds()
-
-    async def check(self) -> None:
-        """Find out, at no cost, whether anybody is there and takes the key.
-
-        Raises
-        ------
-        CobanditError
-            If not.
-        """
-        try:
-            response = await self.http.get("models", timeout=_CONNECT)
-        except httpx2.HTTPError as error:
-            raise CobanditError(
-                f"nobody answers at {self.base_url} ({describe_error(error)}): start the server, or correct "
-                "base_url"
-            ) from error
-        if response.status_code in (401, 402, 403):  # others may just have no list of models
-            raise self._judge(response, None)
-
-    def _judge(self, response: httpx2.Response, model: Any) -> Exception:
-        """What a status means: a failure of this request, or an error in which all would end."""
-        status = response.status_code
-        if status == 200:
-            with suppress(KeyError, TypeError, ValueError):  # an error that a gateway sends with status 200
-                code = int(response.json()["error"]["code"])
-                status = code if 400 <= code < 600 else status
-        moved = f"it moved to {response.headers.get('location')}" if response.is_redirect else None
-        said = f"status {status}: {moved or ellipsize(' '.join(response.text.split()), 200)}"
-        if moved or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
-            return CobanditError(
-                f"{self.base_url} refuses a request for {model or 'its models'} with "
-                f"{self._key_name or 'no key'} ({said}): correct base_url, model or key, or see to the "
-                "account, then start again"
-            )
-        retry, unavailable = judge_status(status)
-        retry |= status == 200
-        after = response.headers.get("retry-after", "")  # a date, its other form, is left to usual waiting
-        wait = float(after) if retry and after.replace(".", "", 1).isdecimal() else None
-        return Failure(f"{self.base_url}: {said}", retry=retry, wait=wait, unavailable=unavailable)
 
 
 #: An address and the name of its key.
@@ -147,7 +59,7 @@ Where = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class EndpointEvaluator:
-    """Asks endpoints and scores what they answer.
+    """Asks endpoints, and scores their answers.
 
     Parameters
     ----------
@@ -164,19 +76,19 @@ class EndpointEvaluator:
     price_list: Prices | None
     block: int = 1
     at_once: None = None
-    timeout: float = _ANSWER
+    timeout: float = ANSWER_SECONDS
 
     @property
     def digests(self) -> dict[str, str]:
-        """A checksum of what templates and scorer take of each instance, and of the prices."""
+        """Checksums of what templates and scorer use of each instance, and of the prices."""
         names = sorted({self.options.answer}.union(*self.options.names.values()))
-        told: dict[str, Any] = {
+        contents: dict[str, Any] = {
             instance: [columns.get(name) for name in names]
             for instance, columns in self.context.instances.items()
         }
         if self.options.prices is not None and self.price_list is not None:
-            told[self.options.prices] = self.price_list.own
-        return {name: sha256(repr(each).encode()).hexdigest()[:16] for name, each in told.items()}
+            contents[self.options.prices] = self.price_list.own
+        return {name: sha256(repr(content).encode()).hexdigest()[:16] for name, content in contents.items()}
 
     async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
         """Ask once for each instance."""
@@ -201,12 +113,12 @@ class EndpointEvaluator:
         return keep_answer(row, asked, answer.text, target, answer.finish, answer.is_cut, doubts)
 
     def _judge_choice(self, error: Any, cost: float | None) -> Failure:
-        """What it means that a vendor gave an answer up, which may have been billed."""
-        said = error.get("message", error) if isinstance(error, Mapping) else error
-        return Failure(f"the answer was given up: {ellipsize(str(said), 200)}", retry=True, cost=cost)
+        """Return the failure that a vendor gave an answer up, which may have been billed."""
+        message = error.get("message", error) if isinstance(error, Mapping) else error
+        return Failure(f"the answer was given up: {ellipsize(str(message), 200)}", retry=True, cost=cost)
 
     def _price(self, configuration: Mapping[str, Any], usage: Usage) -> Row:
-        """The cost of tokens in money, if that is asked for and known."""
+        """Return the cost of tokens in money, if it is needed and known."""
         if self.price_list is None:
             return {}
         cost = self.price_list.usd(usage, *name_model(self.options, configuration))
@@ -214,7 +126,7 @@ class EndpointEvaluator:
 
     @property
     def prices(self) -> str:
-        """Where prices are from, and of which day."""
+        """Source and day of the prices."""
         if self.price_list is None:
             return ""
         return self.price_list.describe(
@@ -237,7 +149,7 @@ class EndpointEvaluator:
         return self.options.score(answer["text"], str(columns[self.options.answer]))
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
-        """Say what an evaluation costs at most, infinity if that cannot be known before.
+        """Bound the cost of an evaluation; infinity if it cannot be known before.
 
         An answer has as many tokens as its limit; a prompt at most one per byte, and what a chat adds.
         """
@@ -252,7 +164,7 @@ class EndpointEvaluator:
 
 
 def name_model(options: OpenAIOptions, configuration: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the model of a configuration, and where it is asked."""
+    """Name the model of a configuration, and its address."""
     return str(options.model(configuration)), find_endpoint(options, configuration)[0]
 
 
@@ -264,8 +176,9 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
         HttpUrl(url)
         if not url.endswith("/completions"):
             return url, key
-    remedy = "write one up to /v1, such as http://127.0.0.1:8080/v1, into evaluate.openai or as a setting"
-    raise_fault(f"configuration {dict(configuration)}", f"{base_url!r} is no base_url", remedy)
+    problem = f"base_url {base_url!r} is not an address up to /v1"
+    remedy = "write one such as http://127.0.0.1:8080/v1 into evaluate.openai, or as a setting"
+    raise_fault(f"configuration {dict(configuration)}", problem, remedy, "base-url")
 
 
 @evaluator("openai", OpenAIOptions)
@@ -281,10 +194,13 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
     for name, columns in context.instances.items():
         if options.answer not in columns or not options.usable(str(columns[options.answer])):
             problem = f"its {options.answer!r} is {columns.get(options.answer)!r}, which no text could match"
-            remedy = "write instances: {file: ...} with right answers into the plan, name their column as "
-            raise_fault(f"instance {name!r}", problem, f"{remedy}answer, or choose another scorer")
+            remedy = (
+                "write instances: {file: ...} with right answers into the plan, name their column as answer, "
+                "or choose another scorer"
+            )
+            raise_fault(f"instance {name!r}", problem, remedy, "no-right-answer")
     options.check(context.configurations, context.instances)
-    models = sorted({name_model(options, each) for each in context.configurations})
+    models = sorted({name_model(options, settings) for settings in context.configurations})
     price_list = None
     if options.prices is not None or "cost_usd" in (context.cost, *context.objectives):
         file = None if options.prices is None else context.folder / options.prices
@@ -293,10 +209,10 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
     for column in (context.cost, *context.objectives):
         if column not in ANSWER_COLUMNS and options.function is None:  # which may give more
             remedy = suggest(column, ANSWER_COLUMNS, f"it gives {', '.join(ANSWER_COLUMNS)}")
-            raise_fault("evaluate.openai", f"there is no column {column!r}", remedy)
-    asked = dict.fromkeys(find_endpoint(options, each) for each in context.configurations)
+            raise_fault("evaluate.openai", f"there is no column {column!r}", remedy, "no-column")
+    addresses = dict.fromkeys(find_endpoint(options, settings) for settings in context.configurations)
     async with AsyncExitStack() as stack:
-        clients = {(base_url, key): Client(base_url, read_key(key), key) for base_url, key in asked}
+        clients = {(base_url, key): Client(base_url, read_key(key), key) for base_url, key in addresses}
         for client in clients.values():
             await stack.enter_async_context(client.http)
             await client.check()
@@ -304,16 +220,16 @@ async def open_openai(options: OpenAIOptions, context: Context) -> AsyncIterator
 
 
 def read_key(name: str | None) -> str | None:
-    """Take a key from its environment variable.
+    """Read a key from its environment variable.
 
     Raises
     ------
     TableError
-        If it is not set, or holds what no key has.
+        If it is not set, or holds letters that no key has.
     """
     if name is None:
         return None
     key = os.environ.get(name, "").strip()
     if not (key and key.isascii() and key.isprintable()):
-        raise_fault("key", f"the environment variable {name!r} holds no key", f"export {name}=...")
+        raise_fault("key", f"the environment variable {name!r} holds no key", f"export {name}=...", "no-key")
     return key

@@ -54,7 +54,7 @@ class FunctionEvaluator:
     ----------
     function : callable
     name : str
-        What messages call it.
+        Its name in messages.
 
     Examples
     --------
@@ -83,9 +83,9 @@ class FunctionEvaluator:
         except Failure:
             raise
         except (Exception, SystemExit) as error:
-            said = f"{self.name}: {describe_error(error)}"
+            message = f"{self.name}: {describe_error(error)}"
             retry, unavailable = _judge(error)
-            raise Failure(said, retry=retry, unavailable=unavailable) from error
+            raise Failure(message, retry=retry, unavailable=unavailable) from error
         source = f"{self.name}, for instance {instance!r},"
         if not isinstance(result, Mapping) or "answer" not in result:
             return read_row(result, source)
@@ -96,17 +96,17 @@ class FunctionEvaluator:
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
-    told: Future[tuple[Any, BaseException | None]] = Future()
-    told.set_running_or_notify_cancel()  # it may be given up, and told all the same
+    outcome: Future[tuple[Any, BaseException | None]] = Future()
+    outcome.set_running_or_notify_cancel()  # it may be given up, and get its result all the same
 
     def work() -> None:
         try:
-            told.set_result((function(*arguments), None))
+            outcome.set_result((function(*arguments), None))
         except BaseException as error:  # as a result, since a future takes no StopIteration
-            told.set_result((None, error))
+            outcome.set_result((None, error))
 
     threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
-    result, error = await asyncio.wrap_future(told)
+    result, error = await asyncio.wrap_future(outcome)
     if error is not None:
         raise error
     return result

@@ -119,21 +119,22 @@ class InspectEvaluator:
 
     @property
     def prices(self) -> str:
-        """Where prices are from, and of which day."""
+        """Source and day of the prices."""
         if self._price_list is None:
             return ""
         models = [(str(each.get("model")), None) for each in self._context.configurations]
         return self._price_list.describe(models)
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
-        """Charge a row that was measured before by one's own prices; others are Inspect's."""
-        model, usage = str(configuration.get("model")), read_tokens(row)
+        """Charge a row that was measured before by the plan's prices; other prices are Inspect's."""
+        model = str(configuration.get("model"))
+        usage = read_tokens(row)
         if self._price_list is None or usage is None or model not in self._price_list.own:
             return row
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Give what a configuration says to Inspect's eval; settings that are None are left out.
+        """Return the arguments of Inspect's eval for a configuration; settings that are None are left out.
 
         Raises
         ------
@@ -145,14 +146,17 @@ class InspectEvaluator:
         where = f"configuration {dict(configuration)}"
         given = {name: value for name, value in configuration.items() if value is not None}
         if "model" not in given:
-            raise_fault(where, "it has no model", "give each configuration a 'model', such as openai/NAME")
+            remedy = "give each configuration a 'model', such as openai/NAME"
+            raise_fault(where, "it has no model", remedy, "no-model")
         model = str(given.pop("model"))
         settings = {name: given.pop(name) for name in list(given) if name in GenerateConfig.model_fields}
         generate = {"max_retries": RETRIES} | self._options.generate | settings
         try:
             GenerateConfig(**generate)
         except ValidationError as error:
-            raise_fault(where, first_fault(error), "see the fields of Inspect's GenerateConfig")
+            raise_fault(
+                where, first_fault(error), "see the fields of Inspect's GenerateConfig", "generate-config"
+            )
         return {"model": model, "task_args": self._options.task_args | given, **generate}
 
     async def check(self) -> None:
@@ -176,24 +180,26 @@ class InspectEvaluator:
         where, context = self._options.task, self._context
         for name in task_args:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
-                raise_fault(where, f"the task takes no argument {name!r}", suggest(name, log.eval.task_args))
+                remedy = suggest(name, log.eval.task_args)
+                raise_fault(where, f"the task takes no argument {name!r}", remedy, "no-argument")
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
-            raise_fault(where, f"there is more than one scorer: {', '.join(scorers)}", "name one as scorer")
+            problem = f"there is more than one scorer: {', '.join(scorers)}"
+            raise_fault(where, problem, "name one as scorer", "several-scorers")
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
             # of one name there may be several (match, match1), and a scorer may give several (shape.length)
             if scorers and column not in ANSWER_COLUMNS and not column.startswith(names):
-                raise_fault(
-                    where, f"there is no column {column!r}", suggest(column, [*ANSWER_COLUMNS, *names])
-                )
+                remedy = suggest(column, [*ANSWER_COLUMNS, *names])
+                raise_fault(where, f"there is no column {column!r}", remedy, "no-column")
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
                 remedy = suggest(name, samples, "name ids of the task's samples as instances")
-                raise_fault(where, f"there is no sample {name!r}", remedy)
+                raise_fault(where, f"there is no sample {name!r}", remedy, "no-sample")
             # ids are patterns, and may start with a task's name
-            self._ids[name] = f"{log.eval.task}:" * (":" in name) + glob.escape(name)
+            task = f"{log.eval.task}:" if ":" in name else ""
+            self._ids[name] = task + glob.escape(name)
 
     async def _eval(self, **arguments: Any) -> list[EvalLog]:
         """Call Inspect; whatever it raises stops the run, since a sample's own error is in the log."""
@@ -213,21 +219,23 @@ class InspectEvaluator:
                 **arguments,
             )
         except Exception as error:
-            raise CobanditError(f"Inspect cannot run {self._options.task}: {_said(error)}") from error
+            raise CobanditError(f"Inspect cannot run {self._options.task}: {_read_message(error)}") from error
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         fields = sample.model_dump(mode="json", include=set(InspectSample.model_fields))
         logged = InspectSample.model_validate(fields)
         row: Row = {}
         doubts: tuple[Doubt, ...] = ()
-        if usage := logged.model_usage.get(log.eval.model):
+        usage = logged.model_usage.get(log.eval.model)
+        if usage:
             reading = usage.reading
             row = note_reading(row, reading)
             doubts = reading.doubts
             paid = usage.total_cost
             if self._price_list is not None:
                 paid = usage_usd({log.eval.model: usage}, self._price_list)
-            row |= {} if paid is None else {"cost_usd": paid}
+            if paid is not None:
+                row["cost_usd"] = paid
         if logged.working_time is not None:
             row["seconds"] = float(logged.working_time)
         values = logged.values()
@@ -241,18 +249,24 @@ class InspectEvaluator:
             with suppress(TableError):  # one that is no number, and not the one that counts
                 scores[name] = read_score(value, where, name)
         target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
-        text, finish = sample.output.completion, sample.output.stop_reason
-        # a scorer may be called as what is measured
-        cut = finish == "max_tokens"
-        return keep_answer(scores | row, str(sample.input), text, target, finish, cut, doubts)
+        finish = sample.output.stop_reason
+        return keep_answer(
+            scores | row,  # a scorer may have the name of a measured column
+            asked=str(sample.input),
+            text=sample.output.completion,
+            target=target,
+            finish=finish,
+            cut=finish == "max_tokens",
+            doubts=doubts,
+        )
 
 
-def _said(error: Exception) -> str:
-    """What Inspect says, without the markup that it says it with."""
-    said = str(getattr(error, "message", "")) or describe_error(error)
+def _read_message(error: Exception) -> str:
+    """Return the message of an error of Inspect, without its markup."""
+    message = str(getattr(error, "message", "")) or describe_error(error)
     with suppress(MarkupError):
-        said = Text.from_markup(said).plain
-    return " ".join(said.split())
+        message = Text.from_markup(message).plain
+    return " ".join(message.split())
 
 
 @evaluator("inspect", InspectTaskOptions)

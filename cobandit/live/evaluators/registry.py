@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
 from cobandit._text import suggest
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Context, Evaluator, EvaluatorOptions
 from cobandit.live.evaluators.user_code import import_module
 
@@ -20,7 +20,7 @@ Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
 class EvaluatorKind(NamedTuple):
-    """A registered kind of evaluator: the model of its options, and what opens it."""
+    """A kind of evaluator: the model of its options, and the function that opens it."""
 
     options: type[EvaluatorOptions]
     open: Opener
@@ -35,7 +35,7 @@ EVALUATORS: dict[str, EvaluatorKind] = {}
 
 
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
-    """Register the function below, an async context manager, as what opens a kind of evaluator."""
+    """Register an async context manager that opens a kind of evaluator."""
 
     def register(open_: Opener) -> Opener:
         EVALUATORS[name] = EvaluatorKind(options, open_)
@@ -54,7 +54,7 @@ def find_evaluator(name: str) -> EvaluatorKind:
 
     Raises
     ------
-    CobanditError
+    TableError
         If there is none of that name, or the module cannot be imported.
 
     Examples
@@ -64,7 +64,7 @@ def find_evaluator(name: str) -> EvaluatorKind:
     >>> find_evaluator("calable")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: there is no evaluator 'calable': did you mean 'callable'? there are ...
+    cobandit.errors.TableError: there is no evaluator 'calable' -> did you mean 'callable'? there are ...
     """
     module, _, short = name.rpartition(":")
     if module:
@@ -73,5 +73,5 @@ def find_evaluator(name: str) -> EvaluatorKind:
         importlib.import_module(f"cobandit.live.evaluators.{BUILT_IN[name]}")
     if short not in EVALUATORS:
         known = sorted({*EVALUATORS, *BUILT_IN})
-        raise CobanditError(f"there is no evaluator {name!r}: {suggest(short, known)}")
+        raise_fault(None, f"there is no evaluator {name!r}", suggest(short, known), "no-evaluator")
     return EVALUATORS[short]

@@ -33,7 +33,7 @@ ANSWER_COLUMNS = (
 class Answered(dict[str, float]):
     """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on.
 
-    ``doubts`` are what could not be read of the answer, to be named once in a run.
+    ``doubts`` are fields of the answer that could not be read, to be named once in a run.
     """
 
     def __init__(self, row: Row, answer: Mapping[str, Any], doubts: Sequence[Doubt] = ()):
@@ -51,7 +51,7 @@ def keep_answer(
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Note in a row what is odd about its answer, and let that be kept, with a checksum of what was asked."""
+    """Mark a row whose answer is cut off or empty, and keep the answer with a checksum of its prompt."""
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
     answer = {"prompt": digest_prompt(asked), "text": text, "target": target, "finish": finish}
     return Answered(row, answer, doubts)
@@ -63,7 +63,7 @@ def digest_prompt(asked: str) -> str:
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Give the tokens of a row; an answer's end is one, which some leave out.
+    """Return the tokens of a row; an answer's end is one, which some leave out.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def count_tokens(usage: Usage) -> Row:
 
 
 def read_tokens(row: Row) -> Usage | None:
-    """Take tokens from a row, as `count_tokens` gives them; None if it has none.
+    """Read tokens from a row, as `count_tokens` writes them; None if it has none.
 
     Examples
     --------
@@ -98,13 +98,13 @@ def note_reading(row: Row, reading: Reading) -> Row:
 
 
 def read_row(given: Any, source: str) -> Row:
-    """Check what somebody's code gave for one evaluation: a mapping of names to finite numbers.
+    """Check the row that user code returned: a mapping of names to finite numbers.
 
     Parameters
     ----------
     given : object
     source : str
-        What gave it, to start the message.
+        Its source, to start the message.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit._text import suggest
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 
 
 def import_module(name: str) -> Any:
@@ -20,7 +20,7 @@ def import_module(name: str) -> Any:
 
     Raises
     ------
-    CobanditError
+    TableError
         If there is no such module, or it fails on import.
     """
     here = str(Path.cwd())
@@ -29,30 +29,33 @@ def import_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise CobanditError(
-            f"the module {name!r} cannot be imported in {here} by {sys.executable}: {error}: write it "
-            "without '.py', with dots between folders, start where it is, and install what it needs"
-        ) from error
+        problem = f"the module cannot be imported in {here} by {sys.executable}: {error}"
+        remedy = (
+            "write it without '.py', with dots between folders, start where it is, and install what it needs"
+        )
+        raise_fault(repr(name), problem, remedy, "no-module")
     except (Exception, SystemExit) as error:
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{last.filename}, line {last.lineno}"
-        raise CobanditError(f"{name!r} fails on import ({place}): {describe_error(error)}") from error
+        problem = f"it fails on import ({place}): {describe_error(error)}"
+        raise_fault(repr(name), problem, "correct the module", "failing-module")
 
 
 def load_function(name: str, *arguments: str) -> Callable[..., Any]:
-    """Import ``module:function`` and check that it takes so many arguments.
+    """Import ``module:function``, and check that it takes some arguments.
 
     Raises
     ------
-    CobanditError
-        If there is none, or it does not take them.
+    TableError
+        If there is no such function, or it does not take them.
 
     Examples
     --------
     >>> load_function("shutil:wich", "name")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: the module 'shutil' has no 'wich': did you mean 'which'? check the name
+    cobandit.errors.TableError: 'shutil:wich': the module 'shutil' has no 'wich' -> did you mean 'which'? \
+check the name
     """
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
@@ -60,20 +63,19 @@ def load_function(name: str, *arguments: str) -> Callable[..., Any]:
         function = pkgutil.resolve_name(name)
     except AttributeError:
         remedy = suggest(path, (n for n in vars(module) if not n.startswith("_")), "check the name")
-        raise CobanditError(f"the module {module_name!r} has no {path!r}: {remedy.strip()}") from None
+        raise_fault(repr(name), f"the module {module_name!r} has no {path!r}", remedy, "no-function")
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
-        raise CobanditError(
-            f"{name} cannot be called as {path}({', '.join(arguments)}) ({error}): let it take these"
-        ) from None
+        problem = f"it cannot be called as {path}({', '.join(arguments)}) ({error})"
+        raise_fault(repr(name), problem, "give it these parameters", "parameters")
     except ValueError:  # compiled, without a signature to look at
         pass
     return function
 
 
 def describe_error(error: BaseException) -> str:
-    """An error of somebody's code in one line.
+    """Describe an error of user code in one line.
 
     Examples
     --------

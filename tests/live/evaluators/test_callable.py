@@ -13,6 +13,7 @@ import anyio
 import numpy as np
 import pytest
 from support.evaluating import opened
+from support.faults import fault
 from support.runs import PLAN
 
 from cobandit import live
@@ -212,23 +213,32 @@ def test_modules_of_the_current_folder_are_found(here, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "code", "named", "remedy"),
     [
-        ("scorign:evaluate", "the module 'scorign' cannot be imported in "),
-        ("scoring.py:evaluate", "write it without '.py'"),
-        ("scoring:evalute", "the module 'scoring' has no 'evalute': did you mean 'evaluate'?"),
-        ("scoring:number", "cannot be called as number(configuration, instance)"),
-        ("scoring:alone", "cannot be called as alone(configuration, instance)"),
-        ("failing:evaluate", "failing.py, line 2): ZeroDivisionError: division by zero"),
-        ("needing:evaluate", "No module named 'a_package_that_nobody_has'"),
-        ("leaving:evaluate", "'leaving' fails on import"),
-        *((name, "should match pattern") for name in ("scoring", "scoring:", ":evaluate", "a:b:c", "a b:f")),
+        ("scorign:evaluate", "no-module", "No module named 'scorign'", "start where it is"),
+        ("scoring.py:evaluate", "no-module", "scoring.py", "write it without '.py'"),
+        ("scoring:evalute", "no-function", "'evalute'", "did you mean 'evaluate'?"),
+        ("scoring:number", "parameters", "number(configuration, instance)", ""),
+        ("scoring:alone", "parameters", "alone(configuration, instance)", ""),
+        (
+            "failing:evaluate",
+            "failing-module",
+            "failing.py, line 2): ZeroDivisionError: division by zero",
+            "",
+        ),
+        ("needing:evaluate", "no-module", "No module named 'a_package_that_nobody_has'", "install"),
+        ("leaving:evaluate", "failing-module", "SystemExit", ""),
     ],
 )
-def test_what_cannot_be_called_is_found_on_opening(here, name, said):
-    with pytest.raises(ValueError) as caught:
+def test_functions_that_cannot_be_called_are_found_on_opening(here, name, code, named, remedy):
+    with fault(code, place=name.partition(":")[0], names=[named], remedy=remedy):
         opened("callable", {"function": name})
-    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["scoring", "scoring:", ":evaluate", "a:b:c", "a b:f"])
+def test_names_of_functions_have_a_module(here, name):
+    with pytest.raises(ValueError, match="should match pattern"):
+        opened("callable", {"function": name})
 
 
 OWN = """
@@ -263,7 +273,7 @@ def test_an_evaluator_of_ones_own_is_named_with_its_module(here):
 
     assert opened("own_evaluators:constant", {"value": 0.5}, use) == [{"correct": 0.5}] * 2
     with pytest.raises(
-        CobanditError, match=r"there is no evaluator 'own_evaluators:constnat': did you mean 'con"
+        CobanditError, match=r"there is no evaluator 'own_evaluators:constnat' -> did you mean 'con"
     ):
         find_evaluator("own_evaluators:constnat")
 

@@ -6,6 +6,7 @@ import threading
 import anyio
 import pytest
 from support.evaluating import opened
+from support.faults import fault
 from support.runs import asking
 from support.stub_endpoint import completion, stub_endpoint
 
@@ -14,7 +15,7 @@ from cobandit import live
 from cobandit.errors import CobanditError
 from cobandit.live.configurations import Configurations
 from cobandit.live.evaluators import Failure, find_evaluator
-from cobandit.live.evaluators.endpoints import Client
+from cobandit.live.evaluators.client import Client
 
 USUAL = {"scorer": "number", "prompt": "{question}"}
 ROWS = {"a": {"question": "1 + 1?", "answer": 2}, "b": {"question": "2 + {2}?", "answer": "#### 4"}}
@@ -146,7 +147,7 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (401, "bad key", "a request for small with MY_KEY (status 401: bad key): correct base_url"),
+        (401, "bad key", "a request for small with MY_KEY (status 401: bad key). Correct base_url"),
         (403, "", "with MY_KEY (status 403: )"),
         (402, "pay", "see to the account"),
         (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
@@ -199,7 +200,7 @@ def test_a_server_that_went_away(folder):
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
     assert caught.value.retry and caught.value.unavailable
-    with pytest.raises(CobanditError, match=r"nobody answers at .*: start the server, or correct base_url"):
+    with pytest.raises(CobanditError, match=r"no server answers .* -> start the server, or correct base_url"):
         ask(folder, None, base_url=address)
 
 
@@ -378,39 +379,48 @@ def arm(**settings):
 
 
 @pytest.mark.parametrize(
+    ("given", "code", "named", "remedy"),
+    [
+        (arm(temperature=0), "no-model", "model", "'model'"),
+        (arm(model="m", temprature=0), "idle-setting", "'temprature'", "did you mean"),
+        (arm(model="m", top_k=1), "idle-setting", "'top_k'", ""),
+        (arm(model="m", prompt="x"), "idle-setting", "'prompt'", ""),
+        ({"prompt": {"a": "{question}"}} | arm(model="m", prompt="x"), "no-prompt", "'x'", ""),
+        (arm(model="m", question="x"), "unknown-name", "{question}", ""),
+        ({"prompt": {"a": "{question}"}}, "no-prompt", "''", "let its setting"),
+        ({"prompt": "{qestion}"}, "unknown-name", "{qestion}", "did you mean"),
+        ({"prompt": "{question[0]}"}, "bad-template", "{question[0]}", "write {name}"),
+        ({"prompt": "{question:>3}"}, "bad-template", "{question:>3}", "write {name}"),
+        ({"prompt": "{question"}, "bad-template", "{question", "write {name}"),
+        ({"answer": "anwser"}, "no-right-answer", "'anwser' is None", "instances: {file: ...}"),
+        ({"instances": {"a": {}, "b": {}}}, "no-right-answer", "None", "instances: {file: ...}"),
+        ({"instances": {"a": {"question": 1, "answer": "x"}}}, "no-right-answer", "'answer' is 'x'", ""),
+        ({"base_url": None}, "base-url", "None", "/v1"),
+        ({"base_url": "127.0.0.1:80"}, "base-url", "'127.0.0.1:80'", "/v1"),
+        ({"base_url": "http://x/v1/chat/completions"}, "base-url", "completions", "/v1"),
+        ({"key": "NO_SUCH_KEY"}, "no-key", "'NO_SUCH_KEY'", "export NO_SUCH_KEY"),
+        ({"cost": "token"}, "no-column", "'token'", "did you mean 'tokens'?"),
+        ({"objectives": ["score", "second"]}, "no-column", "'second'", "did you mean 'seconds'? it gives"),
+    ],
+)
+def test_faults_of_options_are_found_before_anything_is_asked(folder, given, code, named, remedy):
+    asked = []
+    with fault(code, names=[named], remedy=remedy):
+        ask(folder, asked.append, **given)
+    assert not asked
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
-        (arm(temperature=0), "it has no model -> give each configuration a 'model'"),
-        (arm(model="m", temprature=0), "changes nothing in the request -> did you mean"),
-        (arm(model="m", top_k=1), "'top_k' changes nothing"),
-        (arm(model="m", prompt="x"), "the setting 'prompt' changes nothing"),
-        ({"prompt": {"a": "{question}"}} | arm(model="m", prompt="x"), "there is no prompt 'x'"),
-        (arm(model="m", question="x"), "{question} has to be either a setting or a column"),
-        ({"prompt": {"a": "{question}"}}, "there is no prompt '' -> let its setting"),
-        (
-            {"prompt": "{qestion}"},
-            "{qestion} has to be either a setting or a column of the instances -> d",
-        ),
-        ({"prompt": "{question[0]}"}, "not all braces of '{question[0]}' hold a name"),
-        ({"prompt": "{question:>3}"}, "not all braces of '{question:>3}' hold a name"),
-        ({"prompt": "{question"}, "not all braces of '{question' hold a name"),
-        ({"answer": "anwser"}, "instance 'a': its 'anwser' is None, which no text could match"),
-        ({"instances": {"a": {}, "b": {}}}, "which no text could match -> write instances: {file: ...}"),
-        ({"instances": {"a": {"question": 1, "answer": "x"}}}, "its 'answer' is 'x', which no text could"),
-        ({"base_url": None}, "None is no base_url -> write one up to /v1"),
-        ({"base_url": "127.0.0.1:80"}, "'127.0.0.1:80' is no base_url"),
-        ({"base_url": "http://x/v1/chat/completions"}, "is no base_url"),
-        ({"key": "NO_SUCH_KEY"}, "the environment variable 'NO_SUCH_KEY' holds no key"),
         ({"cost": "cost_usd"}, "has no price of 'small' -> write 'small: {input:"),
         ({"cost": "cost_usd", "prices": "free.yml"}, "those of 'small' are zero, and a method needs costs"),
-        ({"cost": "token"}, "there is no column 'token' -> did you mean 'tokens'?"),
-        ({"objectives": ["score", "second"]}, "no column 'second' -> did you mean 'seconds'? it gives"),
         ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal'"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
         ({"models": (401, "who are you?")}, "its models with no key (status 401: who are you?)"),
     ],
 )
-def test_what_is_wrong_is_found_before_anything_is_asked(folder, given, said):
+def test_faults_of_prices_and_keys_are_found_before_anything_is_asked(folder, given, said):
     asked = []
     with pytest.raises(CobanditError) as caught:
         ask(folder, asked.append, **given)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobandit.live.evaluators.texts import ScorerOptions, last_number
+from cobandit.live.evaluators.scorers import ScorerOptions, last_number
 
 
 @pytest.mark.parametrize(

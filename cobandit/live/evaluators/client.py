@@ -1,0 +1,101 @@
+"""A client of one endpoint: its requests, and what its status codes mean."""
+
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+
+from cobandit._text import ellipsize
+from cobandit.errors import CobanditError, raise_fault
+from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
+from cobandit.live.evaluators.base import Failure, judge_status
+from cobandit.live.evaluators.user_code import describe_error
+
+#: Where requests go, from the base address.
+PATH = "chat/completions"
+
+
+#: Seconds to wait for a connection, and for the list of models.
+CONNECT_SECONDS = 10
+
+
+class Client:
+    """A client of an endpoint; enter `http` to use it.
+
+    Parameters
+    ----------
+    base_url : str
+    key : str or None
+        Sent as a bearer token; never shown.
+    key_name : str or None
+        Its environment variable, for messages.
+    """
+
+    def __init__(self, base_url: str, key: str | None, key_name: str | None):
+        self.base_url = base_url
+        self._key_name = key_name
+        self.http = httpx2.AsyncClient(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            # neither how long an evaluation may take nor how many run at once is decided here
+            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+            limits=httpx2.Limits(max_connections=None),
+        )
+
+    async def ask(self, body: dict[str, Any]) -> tuple[EndpointAnswer, float]:
+        """Send one request; the answer, and the seconds that it took.
+
+        Raises
+        ------
+        Failure
+            If it was not answered, and others may be.
+        CobanditError
+            If no request would be.
+        """
+        try:
+            response = await self.http.post(PATH, json=body)
+        except httpx2.HTTPError as error:
+            nobody = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+            message = f"no answer from {self.base_url}: {describe_error(error)}"
+            raise Failure(message, retry=True, unavailable=nobody) from error
+        answer = read_answer(response.content) if response.status_code == 200 else None
+        if answer is None:  # a page of a gateway, or an error in the place of an answer
+            raise self._judge(response, body.get("model"))
+        return answer, response.elapsed.total_seconds()
+
+    async def check(self) -> None:
+        """Check, at no cost, that a server is there and takes the key.
+
+        Raises
+        ------
+        CobanditError
+            If not.
+        """
+        try:
+            response = await self.http.get("models", timeout=CONNECT_SECONDS)
+        except httpx2.HTTPError as error:
+            problem = f"no server answers ({describe_error(error)})"
+            raise_fault(self.base_url, problem, "start the server, or correct base_url", "no-server")
+        if response.status_code in (401, 402, 403):  # others may just have no list of models
+            raise self._judge(response, None)
+
+    def _judge(self, response: httpx2.Response, model: Any) -> Exception:
+        """Judge a status: a failure of this request, or an error in which all would end."""
+        status = response.status_code
+        if status == 200:
+            with suppress(KeyError, TypeError, ValueError):  # an error that a gateway sends with status 200
+                code = int(response.json()["error"]["code"])
+                status = code if 400 <= code < 600 else status
+        moved = f"it moved to {response.headers.get('location')}" if response.is_redirect else None
+        answer = f"status {status}: {moved or ellipsize(' '.join(response.text.split()), 200)}"
+        if moved or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
+            return CobanditError(
+                f"{self.base_url} refuses a request for {model or 'its models'} with "
+                f"{self._key_name or 'no key'} ({answer}). Correct base_url, model or key, or see to the "
+                "account, then start again"
+            )
+        retry, unavailable = judge_status(status)
+        retry |= status == 200
+        after = response.headers.get("retry-after", "")  # a date, its other form, is left to usual waiting
+        wait = float(after) if retry and after.replace(".", "", 1).isdecimal() else None
+        return Failure(f"{self.base_url}: {answer}", retry=retry, wait=wait, unavailable=unavailable)

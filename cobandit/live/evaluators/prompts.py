@@ -1,0 +1,153 @@
+"""Prompts and requests: templates of a plan, filled with settings and the columns of an instance."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, JsonValue, field_validator
+
+from cobandit._text import suggest
+from cobandit.errors import raise_fault
+from cobandit.live.evaluators.base import ADDRESS_SETTINGS, EvaluatorOptions
+from cobandit.live.evaluators.scorers import ScorerOptions
+from cobandit.live.instances import Columns
+
+
+def find_names(template: str, where: str) -> set[str]:
+    """Find the names in the braces of a template; ``{{`` and ``}}`` are braces.
+
+    Raises
+    ------
+    TableError
+        If a brace has no other, or what they hold is no name.
+
+    Examples
+    --------
+    >>> sorted(find_names("{question} Answer with {what}, as {{x}}.", "prompt"))
+    ['question', 'what']
+    >>> find_names("Answer as {} or {x}", "prompt")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
+and {{ }} for other braces
+    """
+    with suppress(ValueError):
+        parts = {
+            (name, form or conversion)
+            for _, name, form, conversion in string.Formatter().parse(template)
+            if name is not None
+        }
+        if not any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
+            return {name for name, _ in parts}
+    problem = f"not all braces of {template!r} hold a name"
+    raise_fault(where, problem, "write {name}, and {{ }} for other braces", "bad-template")
+
+
+#: Settings of a configuration that are fields of the request.
+REQUEST_SETTINGS = (
+    *("model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop"),
+    *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
+)
+
+
+class Turn(EvaluatorOptions):
+    """A message of a chat."""
+
+    role: Literal["system", "developer", "user", "assistant"] = Field(
+        description="choose system, developer, user or assistant"
+    )
+    content: str = Field(description="write a template such as '{question}'")
+
+
+def _as_turns(written: Any) -> Any:
+    return ({"role": "user", "content": written},) if isinstance(written, str) else written
+
+
+#: A prompt: a text, which becomes the message of a user, or messages in their order.
+Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length=1)]
+
+
+class OpenAIOptions(ScorerOptions):
+    """Options of ``evaluate: {openai: ...}``, and the requests that they make of settings and instances."""
+
+    base_url: str | None = Field(None, description="give the address up to /v1, here or as a setting")
+    key: str | None = Field(
+        None, description="name the environment variable that holds the key, not the key itself"
+    )
+    prompt: dict[str, Turns] = Field(
+        description="write a template such as '{question}', a list of turns {role: ..., content: ...}, or "
+        "several by name, of which each configuration names one as its 'prompt'"
+    )
+    body: dict[str, JsonValue] = Field(
+        {}, description="give further fields of the request; a setting of the same name takes its place"
+    )
+    prices: str | None = Field(None, description="name a file of prices, or leave it out")
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _by_name(cls, written: Any) -> Any:
+        return written if isinstance(written, Mapping) else {"": written}
+
+    @cached_property
+    def names(self) -> dict[str, set[str]]:
+        """Names in the braces of each prompt."""
+        return {
+            name: set[str]().union(*(find_names(turn.content, f"prompt {name}") for turn in turns))
+            for name, turns in self.prompt.items()
+        }
+
+    def check(self, configurations: Sequence[Mapping[str, Any]], instances: Mapping[str, Columns]) -> None:
+        """Check that requests can be made, given the columns of each instance.
+
+        Raises
+        ------
+        TableError
+            If a template is wrong, a configuration names none or no model, or has a setting that changes
+            nothing.
+        """
+        names = self.names
+        columns = set.intersection(*map(set, instances.values()))
+        for configuration in configurations:
+            where = f"configuration {dict(configuration)}"
+            if self.model(configuration) is None:
+                remedy = "give each configuration a 'model', or one to all in body"
+                raise_fault(where, "it has no model", remedy, "no-model")
+            prompt = self._choose(configuration)
+            if prompt not in names:
+                remedy = suggest(str(prompt), names, "let its setting 'prompt' name one of the prompts")
+                raise_fault(where, f"there is no prompt {prompt!r}", remedy, "no-prompt")
+            for name in names[prompt]:
+                if (name in configuration) == (name in columns):
+                    problem = f"{{{name}}} has to be either a setting or a column of the instances"
+                    raise_fault(where, problem, suggest(name, {*configuration, *columns}), "unknown-name")
+            useful = {*REQUEST_SETTINGS, *ADDRESS_SETTINGS, *self.body, *names[prompt]}
+            useful |= {"prompt"} if prompt else set()
+            for setting in configuration:
+                if setting not in useful:
+                    remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
+                    problem = f"the setting {setting!r} changes nothing in the request"
+                    raise_fault(where, problem, remedy, "idle-setting")
+
+    def _choose(self, configuration: Mapping[str, Any]) -> Any:
+        """Name a configuration's template; where there is only one, 'prompt' is a setting like any other."""
+        return "" if "" in self.prompt else configuration.get("prompt", "")
+
+    def model(self, configuration: Mapping[str, Any]) -> Any:
+        """Return the model of a configuration."""
+        return configuration.get("model", self.body.get("model"))
+
+    def request(self, configuration: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+        """Make the body of a request; what is None is left out."""
+        known = {*REQUEST_SETTINGS, *self.body}
+        settings = {name: value for name, value in configuration.items() if name in known}
+        fields = {**self.body, **settings}
+        request = {name: value for name, value in fields.items() if value is not None}
+
+        turns = self.prompt[self._choose(configuration)]
+        values = {**columns, **configuration}
+        messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
+        return request | {"messages": messages}
