@@ -76,7 +76,7 @@ def answer_lines(advice: Recommendation) -> list[str]:
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
-    """Say why nothing is settled, if evaluations are missing where instances are of another kind."""
+    """Warn that nothing is settled where evaluations are missing on other kinds of instances."""
     if not advice.dependence:
         return []
     first, *others = advice.dependence
@@ -89,7 +89,7 @@ def _describe_dependence(advice: Recommendation) -> list[str]:
 
 
 def _describe_comparison(advice: Recommendation) -> str:
-    """Say what is compared where that is not every instance of the table."""
+    """Describe comparisons in pairs or by clusters; nothing where all instances are compared one by one."""
     texts = []
     if advice.adjusted:
         texts.append(
@@ -139,13 +139,13 @@ def _within(advice: Recommendation) -> str:
 def _show(advice: Recommendation, name: str) -> str:
     """Return the name of a configuration with its means and its cost."""
     row = advice.arms.loc[name].to_dict()
-    means = ", ".join(f"{each} {row[each]:.3f}" for each in advice.objectives)
+    means = ", ".join(f"{objective} {row[objective]:.3f}" for objective in advice.objectives)
     cost = "free" if row["has_made_up_cost"] else f"{amount(row['cost'])} {advice.unit}"
     return f"{name} ({means}, {cost})"
 
 
 def _describe_certainty(advice: Recommendation) -> str:
-    """Say what is exact, or how many memberships are settled and how many others may be members."""
+    """Describe how many memberships are settled, and how many beaten configurations may be members."""
     if advice.returned or advice.dependence:
         return ""
     if advice.exact:
@@ -171,7 +171,7 @@ def _describe_certainty(advice: Recommendation) -> str:
 
 
 def _describe_choice(advice: Recommendation) -> str:
-    """Say which configuration meets the wishes, and how sure that is."""
+    """Describe the configuration that meets the wishes, and its confidence."""
     choice = advice.choice
     if choice is None:
         return ""
@@ -194,7 +194,7 @@ def _describe_choice(advice: Recommendation) -> str:
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Say which configuration has the most hypervolume per cost, and how often."""
+    """Describe the configuration with the most hypervolume per cost, and its share of redrawn tables."""
     if advice.most_efficient is None:
         return f"none is made of the cost of {some_names(advice.made_up)}: what costs nothing has none."
     best = advice.arms.loc[advice.most_efficient].to_dict()
@@ -212,7 +212,7 @@ def _describe_cheaper(advice: Recommendation) -> str:
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
-    """Say that some costs are made up, if they are."""
+    """Warn of costs that are made up."""
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())
@@ -223,13 +223,13 @@ def _describe_free(advice: Recommendation) -> list[str]:
 
 
 def _describe_counts(advice: Recommendation) -> list[str]:
-    """Say of which configurations evaluations are not as they should be."""
+    """Warn of configurations with flawed evaluations, such as answers that were cut off."""
     flaws = [f"{kind}, {some_names(names)}" for kind, names in name_counts(advice.counts).items()]
     return [f"Not as they should be: {'; '.join(flaws)}."] if flaws else []
 
 
 def _describe_next(advice: Recommendation) -> str:
-    """Say what to evaluate next, or why nothing."""
+    """Describe the evaluations to make next, or why there are none."""
     if advice.returned:  # its method knows which instances there are besides those of the table
         return ""
     unit = advice.unit

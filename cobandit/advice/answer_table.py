@@ -144,14 +144,14 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
-    """Give those who are not on the front and may be, most likely first."""
+    """Return configurations that are beaten by the means and may be on the front, most likely first."""
     arms = advice.arms
     open_ = arms[~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)]
     return open_.sort_values("front_share", ascending=False, kind="stable")
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
-    """Give those that a method did not return and that are worth their cost by the means, cheapest first."""
+    """Return configurations that are worth their cost by the means and were not returned, cheapest first."""
     arms = advice.arms
     worth = cost_aware_front(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
     return arms[worth & ~arms["on_front"] & bool(advice.returned and advice.ignores_cost)]

@@ -31,9 +31,9 @@ class Wishes(NamedTuple):
         """Write the requirements as a phrase."""
         weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
         chosen = f"best by {weighted}" if weighted else "cheapest"
-        asked = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
-        asked += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
-        return f"{chosen} with {' and '.join(asked)}" if asked else chosen
+        conditions = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
+        conditions += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
+        return f"{chosen} with {' and '.join(conditions)}" if conditions else chosen
 
 
 class Choice(NamedTuple):
@@ -55,7 +55,7 @@ class Choice(NamedTuple):
 
     @property
     def conditional(self) -> bool:
-        """Whether a condition was to be met, and not only a preference to be followed."""
+        """True if a condition was given, and not only a preference."""
         return bool(self.wishes.at_least or self.wishes.within)
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
 
 
 class ConditionDoubt:
-    """How far the evaluations are from showing that a configuration meets all conditions: p-values.
+    """Tests of "does not meet all conditions", per configuration.
 
     Parameters
     ----------
@@ -183,7 +183,9 @@ class ConditionDoubt:
     """
 
     def __init__(self, wishes: Wishes, compared: Paired, level: float, seed: int):
-        self.wishes, self.compared, self.level = wishes, compared, level
+        self.wishes = wishes
+        self.compared = compared
+        self.level = level
         self.evaluations = compared.evaluations
         self.order = np.random.default_rng(seed).permutation(self.evaluations.n_instances)
         objectives = compared.table.objectives
@@ -194,7 +196,7 @@ class ConditionDoubt:
         self.binary = {d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all()) for d in self.within}
 
     def is_at_most(self, level: float, arm: int) -> bool:
-        """Whether a configuration meets all conditions at a level; most that do not are seen by a part."""
+        """Return whether a configuration meets all conditions at a level, the cheapest tests first."""
         if self._of_itself(arm) > level:
             return False
         if any(self._of_others(arm, d, best) > level for d, best in self.best.items()):
@@ -218,8 +220,8 @@ class ConditionDoubt:
         doubt = 0.0
         for d, least in self.at_least.items():
             scores, present = self._read([arm], d)
-            found = self._doubt(scores, present, least, low=0.0)
-            doubt = max(doubt, float(found[0]))
+            (p_value,) = self._doubt(scores, present, least, low=0.0)
+            doubt = max(doubt, float(p_value))
         return doubt
 
     def _of_others(self, arm: int, d: int, others: Ints) -> float:
@@ -227,19 +229,20 @@ class ConditionDoubt:
         others = others[others != arm]
         if not len(others):
             return 0.0
-        scores, there = self._read(others, d)
-        mine, present = (row[0] for row in self._read([arm], d))
+        other_scores, other_present = self._read(others, d)
+        scores, present = (row[0] for row in self._read([arm], d))
         if self.binary[d] and not self.compared.finite and not self.evaluations.is_clustered:
             # true or false scores have three differences, which are counted; absent scores are zero
-            both = there @ present.astype(float)
-            hits = scores @ mine
-            ahead = there @ mine - hits
-            behind = scores @ present.astype(float) - hits
-            counts = np.column_stack([behind, both - ahead - behind, ahead])
-            found = doubt_exceeds(np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0)
+            both_right = other_scores @ scores
+            ahead = other_present @ scores - both_right
+            behind = other_scores @ present.astype(float) - both_right
+            n_shared = other_present @ present.astype(float)
+            counts = np.column_stack([behind, n_shared - ahead - behind, ahead])
+            p_values = doubt_exceeds(np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0)
         else:
-            found = self._doubt(mine - scores, there & present, -self.within[d], low=-1.0)
-        return float(found.max())
+            differences = scores - other_scores
+            p_values = self._doubt(differences, other_present & present, -self.within[d], low=-1.0)
+        return float(p_values.max())
 
     def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
         """Read the scores of some configurations, and which instances they have, in random order."""
@@ -259,11 +262,12 @@ class ConditionDoubt:
         return doubt_exceeds_finite(scores, present, threshold, total, self.level, low)
 
     def _pool(self, excess: Floats, present: Bools, threshold: float) -> tuple[Floats, Bools]:
-        """Give each cluster one score, whose excess over the threshold is that of its instances together.
+        """Return one score per cluster, whose excess over the threshold is the sum over its instances.
 
         It is divided by the size of the largest, so that scores stay in their range.
         """
         back = np.argsort(self.order)
-        sums, sizes = (self.evaluations.gather(each[:, back]) for each in (excess, present))
+        sums = self.evaluations.gather(excess[:, back])
+        sizes = self.evaluations.gather(present[:, back])
         largest = np.maximum(sizes.max(axis=1, keepdims=True), 1.0)
         return threshold + sums / largest, sizes > 0

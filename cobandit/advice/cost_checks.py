@@ -59,8 +59,8 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find mean costs of which much may not have been met."""
-    by = rows.groupby("config", observed=True)["cost"]
-    estimated = [(config, len(costs), *estimate_tail(costs.to_numpy())) for config, costs in by]
+    by_config = rows.groupby("config", observed=True)["cost"]
+    estimated = [(config, len(costs), *estimate_tail(costs.to_numpy())) for config, costs in by_config]
     tails = pd.DataFrame(estimated, columns=["config", "n", "carried", "unmet"])
     heavy = tails[(tails["unmet"] >= UNMET_SHARE) & (tails["carried"] <= CARRIED_SHARE * tails["n"])]
     for worst in heavy.nlargest(1, "unmet").to_dict("records"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextEvaluations:
-    """What a race has settled, and what it would go on with.
+    """Configurations that a race has settled, and the evaluations that it would make next.
 
     Attributes
     ----------
@@ -115,7 +115,8 @@ def plan_next(
         for pulls, settled in race.foresee()
     ]
     limit = inf if budget is None else _budget.add_slack(budget)
-    now, last = looks[0], looks[-1]
+    now = looks[0]
+    last = looks[-1]
     compared = at_random and race.depth >= min(FIRST_LOOK, len(benchmark.units))
     if not at_random:
         # what is there settles nothing, and all that is missing is needed
@@ -157,7 +158,7 @@ class PlannedLook(NamedTuple):
 
 
 class _Benchmark:
-    """All instances of a benchmark in the order in which a race goes through them.
+    """Instances of a benchmark in the order in which a race evaluates them.
 
     Attributes
     ----------
@@ -224,6 +225,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """How many units to go through, so that as many of them are open as a first comparison takes."""
+    """Return the number of first units among which enough are open for a first comparison."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

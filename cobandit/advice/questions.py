@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -31,34 +33,67 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
         ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances`` and ``price``, as
         `cobandit.advice.Recommendation` has them, the cheapest first.
     """
-    clearest, asked = find_clearest_evidence(compared), []
+    clearest = find_clearest_evidence(compared)
+    rows = []
     for gaps in compared.dominance():
-        off, on = (critical_values(gaps.shared, level) for level in levels)
-        for k, (arm, ratio) in enumerate(zip(gaps.arms, smallest_ratios(gaps), strict=True)):
-            rivals, factor = np.arange(len(ratio)), on[k]
-            if clearest.ratios[arm] > 0:  # dominated, by the means
-                rivals, factor = np.flatnonzero(ratio == clearest.ratios[arm])[:1], off[k]
-            is_open = (np.abs(ratio) <= factor) | compared.in_cycle[arm]
-            rivals = rivals[np.isfinite(ratio[rivals]) & is_open[rivals]]
-            if not len(rivals):
-                continue
-            with np.errstate(divide="ignore"):
-                times = (factor / ratio)[rivals] ** 2
-            hardest = int(times.argmax())
-            against = rivals[hardest]
-            arms, times = np.append(rivals, arm), np.append(times, times[hardest])
-            extra = _count_more(compared, arms, times)
-            new, price = np.maximum(extra - compared.missing[arms], 0).max(), extra @ compared.costs[arms]
-            asked.append((arm, against, abs(ratio[against]), factor[against], extra.sum(), new, price))
-    columns = ["arm", "against", "ratio", "factor", "evaluations", "new_instances", "price"]
-    found = pd.DataFrame(asked, columns=columns, dtype=float).astype({"arm": int, "against": int})
-    return found.sort_values("price", kind="stable", ignore_index=True)
+        critical_off = critical_values(gaps.shared, levels.off)
+        critical_on = critical_values(gaps.shared, levels.on)
+        for k, (arm, ratios) in enumerate(zip(gaps.arms, smallest_ratios(gaps), strict=True)):
+            # on the front by the means: no rival may beat it; otherwise its clearest rival has to
+            rivals = np.arange(len(ratios))
+            factor = critical_on[k]
+            if clearest.ratios[arm] > 0:
+                rivals = np.flatnonzero(ratios == clearest.ratios[arm])[:1]
+                factor = critical_off[k]
+
+            is_open = (np.abs(ratios) <= factor) | compared.in_cycle[arm]
+            rivals = rivals[np.isfinite(ratios[rivals]) & is_open[rivals]]
+            if len(rivals):
+                rows.append(_ask(compared, arm, rivals, ratios, factor))
+    questions = pd.DataFrame(rows, columns=[*Question._fields], dtype=float)
+    questions = questions.astype({"arm": int, "against": int})
+    return questions.sort_values("price", kind="stable", ignore_index=True)
+
+
+class Question(NamedTuple):
+    """A membership that is not settled, as a row of `find_questions`."""
+
+    arm: int
+    against: int
+    ratio: float
+    factor: float
+    evaluations: float
+    new_instances: float
+    price: float
+
+
+def _ask(compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats) -> Question:
+    """Return the question of an arm against the rivals that leave it open."""
+    with np.errstate(divide="ignore"):
+        times = (factor / ratios)[rivals] ** 2
+    hardest = int(times.argmax())
+    against = rivals[hardest]
+
+    # the arm itself needs as many as its hardest rival
+    arms = np.append(rivals, arm)
+    more = _count_more(compared, arms, np.append(times, times[hardest]))
+    return Question(
+        arm=arm,
+        against=against,
+        ratio=abs(ratios[against]),
+        factor=factor[against],
+        evaluations=more.sum(),
+        new_instances=np.maximum(more - compared.missing[arms], 0).max(),
+        price=more @ compared.costs[arms],
+    )
 
 
 def _count_more(compared: Paired, arms: Ints, times: Floats) -> Floats:
-    """Count the evaluations more that make each arm's instances so many times what they are."""
-    n, total = compared.counts[arms], compared.n_instances
+    """Count the additional evaluations that multiply the instances of each arm by so much."""
+    n = compared.counts[arms]
+    total = compared.n_instances
     if not compared.finite:
         return np.maximum(np.ceil((times - 1) * n), 1.0)
-    extra = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
-    return np.clip(extra, np.minimum(1, total - n), total - n)
+    # 1 / n falls towards 1 / N, where nothing is open
+    more = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
+    return np.clip(more, np.minimum(1, total - n), total - n)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What `recommend` found.
+    """An answer of `recommend`, which shows itself as text, HTML, a picture and JSON.
 
     Attributes
     ----------
@@ -129,12 +129,12 @@ class Recommendation:
 
     @property
     def exhausted(self) -> bool:
-        """Whether every configuration is evaluated on every instance: the benchmark's means are exact."""
+        """True if every configuration is evaluated on every instance: all means are exact."""
         return not self.arms["missing"].any()
 
     @property
     def exact(self) -> bool:
-        """Whether all answers are exact: they are about the benchmark, and it is exhausted."""
+        """True if all answers are exact: they are about the benchmark, and it is exhausted."""
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:
@@ -174,7 +174,7 @@ class Recommendation:
         return f"Recommendation({self.dataset!r}, {len(self.front)} of {len(self.arms)} configurations)"
 
     def __str__(self) -> str:
-        """What was found in words, a paragraph each."""
+        """Write the headline, the warnings and the lines of the answer, one paragraph each."""
         from cobandit.advice.answer import answer_lines
 
         return "\n".join(answer_lines(self))

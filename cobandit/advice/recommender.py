@@ -62,7 +62,7 @@ def recommend(
     replications: int = REDRAWS,
     seed: int = 0,
 ) -> Recommendation:
-    r"""What is worth its cost, which configuration meets what is asked, and what to evaluate next.
+    r"""Recommend the configurations that are worth their cost, and the evaluations to make next.
 
     Means, variances and covariances are over all instances of the table; configurations are compared on the
     instances that they share.  With confidence ``level`` all memberships in the front that are called settled

@@ -20,7 +20,7 @@ CLOSEST = 3
 
 
 class Rivals(NamedTuple):
-    """What stands against a configuration.
+    """Configurations that beat one, or that come closest to it.
 
     Attributes
     ----------

@@ -32,9 +32,10 @@ UNUSUAL = 5.0
 def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find configurations that score the same on every instance."""
     for name in table.objectives:
-        by = rows.groupby("config", observed=True)[name].agg(["min", "max", "count"])
+        scores = rows.groupby("config", observed=True)[name].agg(["min", "max", "count"])
         for value in (0, 1):
-            arms = by.index[(by["min"] == value) & (by["max"] == value) & (by["count"] >= ENOUGH_SCORES)]
+            is_constant = (scores["min"] == value) & (scores["max"] == value)
+            arms = scores.index[is_constant & (scores["count"] >= ENOUGH_SCORES)]
             if 0 < len(arms) < table.n_arms:
                 yield Finding(
                     "constant",
@@ -65,17 +66,18 @@ def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find instances on which all configurations score alike: no comparison learns from them."""
     for name in table.objectives:
-        by = rows.groupby("instance", observed=True)[name].agg(["min", "max", "count"])
+        scores = rows.groupby("instance", observed=True)[name].agg(["min", "max", "count"])
         # nothing follows from an instance that few configurations have
-        by = by[by["count"] >= max(3, table.n_arms / 2)]
-        same = by["min"][by["min"] == by["max"]]
-        if len(same) > ALIKE_SHARE * len(by):
+        scores = scores[scores["count"] >= max(3, table.n_arms / 2)]
+        same = scores["min"][scores["min"] == scores["max"]]
+        if len(same) > ALIKE_SHARE * len(scores):
+            share = len(same) / len(scores)
             yield Finding(
                 "alike",
-                len(same) / len(by),
-                f"On {percent(len(same) / len(by))} of the instances all configurations have the same {name} "
-                f"(all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}): {len(by) - len(same)} of "
-                f"{len(by)} tell configurations apart",
+                share,
+                f"On {percent(share)} of the instances all configurations have the same {name} "
+                f"(all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}): "
+                f"{len(scores) - len(same)} of {len(scores)} tell configurations apart",
                 "Add instances that are neither trivial nor hopeless, and check the answer keys of those "
                 "that nobody gets right",
             )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SplitComparison:
-    """What `compare_splits` found.
+    """Answers of the two splits of a table beside those of all instances.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class SplitComparison:
 
     @property
     def misled(self) -> bool:
-        """Whether at the profiling mean costs another configuration would be the most efficient."""
+        """True if another configuration would be the most efficient at the profiling mean costs."""
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
-        """Say whether the answer over all instances is that of the replays, and what profiling tells.
+        """Describe how the answer over all instances differs from that of the replays, and profiling costs.
 
         Examples
         --------
@@ -58,18 +58,18 @@ class SplitComparison:
         'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
         efficient configuration and the same Pareto set.'
         """
-        gone = [name for name in self.front if name not in self.judged_front]
-        come = [name for name in self.judged_front if name not in self.front]
+        only_overall = [name for name in self.front if name not in self.judged_front]
+        only_judged = [name for name in self.judged_front if name not in self.front]
         differ = []
         if self.best != self.judged_best:
             differ.append(
                 f"Most efficient over all instances is {self.best}; by what judges replays it is "
                 f"{self.judged_best}."
             )
-        if gone:
-            differ.append(f"Only over all instances in the Pareto set: {some_names(gone)}.")
-        if come:
-            differ.append(f"Only by the evaluation split in the Pareto set: {some_names(come)}.")
+        if only_overall:
+            differ.append(f"Only over all instances in the Pareto set: {some_names(only_overall)}.")
+        if only_judged:
+            differ.append(f"Only by the evaluation split in the Pareto set: {some_names(only_judged)}.")
         same = (
             f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the evaluation split, "
             "which judge replays, name the same most efficient configuration and the same Pareto set."
@@ -104,17 +104,20 @@ def compare_splits(table: EvaluationTable) -> SplitComparison:
     >>> found.best == found.judged_best, found.misled
     (True, False)
     """
-    every, truth = table.summary(), table.problem
-    told, unbiased = table.truth("profiling"), table.truth("evaluation")
-    efficiency = hypervolume(every[list(table.objectives)].to_numpy()) / every["cost"].to_numpy()
-    ratios, rows = told.costs / unbiased.costs, table.rows
+    rows = table.rows
+    summary = table.summary()
+    truth = table.problem
+    by_profiling = table.truth("profiling")
+    cost_ratios = by_profiling.costs / table.truth("evaluation").costs
+    means = summary[list(table.objectives)].to_numpy()
+    efficiency = hypervolume(means) / summary["cost"].to_numpy()
     return SplitComparison(
         n_instances=rows["instance"].nunique(),
         n_evaluation=rows.loc[rows["split"] == "evaluation", "instance"].nunique(),
         best=table.configs[efficiency.argmax()],
         judged_best=truth.names[truth.best_arm],
-        front=tuple(every.index[every["on_front"]]),
-        judged_front=tuple(every.index[truth.pareto_mask]),
-        told_best=told.names[told.best_arm],
-        cost_ratios=(float(ratios.min()), float(ratios.max())),
+        front=tuple(summary.index[summary["on_front"]]),
+        judged_front=tuple(summary.index[truth.pareto_mask]),
+        told_best=by_profiling.names[by_profiling.best_arm],
+        cost_ratios=(float(cost_ratios.min()), float(cost_ratios.max())),
     )

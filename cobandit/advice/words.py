@@ -54,7 +54,7 @@ def three_digits(value: float) -> str:
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Say how many evaluations count as the smallest cost since they cost nothing.
+    """Describe how many evaluations count as the smallest cost since they cost nothing.
 
     Examples
     --------

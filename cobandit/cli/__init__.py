@@ -88,7 +88,7 @@ def print_lines(out: Console, *lines: str) -> None:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Give what tells how much of each of several tasks is done, as bars on standard error."""
+    """Yield a function that updates bars on standard error: task, evaluations done, and their total."""
     with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 

@@ -32,7 +32,7 @@ def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
 
 
 class Evaluations:
-    """All rows of a table, both splits, as dense blocks of arms: small in memory however large the table is.
+    """All rows of a table, both splits, as dense blocks of arms.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from cobandit.stats.pairwise import Paired
 
 
 def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
-    """Give each mean its interval, one at a time.
+    """Return the interval of each mean, one at a time.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
 
 
 def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tuple[Floats, Floats]:
-    """Give the interval of how much more one configuration scores than another, on what both have.
+    """Return the interval of the gain of one configuration over another, on shared instances.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tup
 
 
 def _limits(compared: Paired, scores: Floats, present: np.ndarray, level: float, low: float = 0.0) -> Floats:
-    """Give the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
+    """Return the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
 
     Of clusters each counts once, with the excess of all its instances over the mean, divided by the size of
     the largest so that it stays in the range; limits are then as much too close to the mean.  Of a benchmark

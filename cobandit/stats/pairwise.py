@@ -172,12 +172,12 @@ class Paired:
 
     @property
     def on_front(self) -> Bools:
-        """Which arms no other dominates on the instances that they share, shape (K,)."""
+        """Arms that no other dominates on the instances that they share, as a mask of shape (K,)."""
         return self._front.on_front
 
     @property
     def in_cycle(self) -> Bools:
-        """Which arms are ahead of others that are, through others still, ahead of them, shape (K,)."""
+        """Arms in a cycle, in which each is ahead of the next, as a mask of shape (K,)."""
         return self._front.in_cycle
 
     @cached_property

@@ -39,7 +39,8 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
     >>> carried, round(unmet, 3)
     (26, 0.012)
     """
-    costs, n = np.sort(costs)[::-1], len(costs)
+    n = len(costs)
+    costs = np.sort(costs)[::-1]
     carried = int(np.searchsorted(np.cumsum(costs), costs.sum() / 2 * (1 - 1e-12))) + 1
     if costs[min(3, n) - 1] == costs[0]:
         return carried, 0.0
