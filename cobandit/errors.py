@@ -187,10 +187,12 @@ class Faults:
         remedy: str,
         column: str | None = None,
         rows: npt.NDArray[np.bool_] | None = None,
+        *,
+        code: str = "",
     ) -> None:
         """Add a fault of the table, of a column, or of the rows that a mask of shape (N,) marks."""
         row, more = (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
-        self.found.append(Fault(self.source, problem, remedy, row, column, more))
+        self.found.append(Fault(self.source, problem, remedy, row, column, more, code))
 
 
 def raise_fault(where: str | Path | None, problem: str, remedy: str, code: str = "") -> NoReturn:

@@ -94,19 +94,22 @@ def _places(n_instances: int, seed: int) -> np.ndarray:
 
 
 class Rule(NamedTuple):
-    """What values of a column may not be: which are refused, what is wrong with ``{value}``, what to do."""
+    """Values that a column may not have: which they are, the problem with ``{value}``, the remedy, a code."""
 
     broken: Callable[[np.ndarray], np.ndarray]
     problem: str
     remedy: str
+    code: str = ""
 
 
-MISSING = Rule(np.isnan, "the value is missing", "give the measured value, or evaluate it again")
-FINITE = Rule(np.isinf, "{value} is not finite", "give the measured value, or evaluate it again")
+_AGAIN = "give the measured value, or evaluate it again"
+MISSING = Rule(np.isnan, "the value is missing", _AGAIN, "missing-value")
+FINITE = Rule(np.isinf, "{value} is not finite", _AGAIN, "not-finite")
 COST = Rule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
     "give what the evaluation cost; for one that was free, set what it counts as: smallest_cost",
+    "cost-not-positive",
 )
 
 #: Costs beyond these are no costs in any unit, and their squares and ratios overflow.
@@ -116,6 +119,7 @@ RANGE = Rule(
     lambda x: (x > LARGEST) | ((x > 0) & (x < SMALLEST)),
     f"the cost {{value}} is not between {SMALLEST:g} and {LARGEST:g}",
     "give the costs in another unit, or correct the value",
+    "cost-too-extreme",
 )
 
 #: What to do with a column of nested values.
@@ -199,18 +203,20 @@ def check_column(
     (2, 'usd')
     """
     values, foreign = read_numbers(column)
-    name, before = str(column.name), len(faults.found)
+    name = str(column.name)
+    n_before = len(faults.found)
     if foreign.any():
         first = column.iloc[int(foreign.argmax())]
         remedy = NESTED if isinstance(first, dict) else if_foreign
-        faults.add(f"{first!r} is text or another thing that is not a number", remedy, name, foreign)
+        problem = f"{first!r} is text or another thing that is not a number"
+        faults.add(problem, remedy, name, foreign, code="not-a-number")
     missing = MISSING._replace(remedy=if_missing)
     for rule in (missing, FINITE, *rules):
         rows = ~foreign & rule.broken(values) & (np.isfinite(values) | (rule in (missing, FINITE)))
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
-            faults.add(problem, rule.remedy, name, rows)
-    return values if len(faults.found) == before else None
+            faults.add(problem, rule.remedy, name, rows, code=rule.code)
+    return values if len(faults.found) == n_before else None
 
 
 def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarray:
@@ -244,7 +250,8 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
         # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
-        raise_fault(place, f"it cannot be evaluated: {' '.join(str(error).split())}", remedy)
+        problem = f"it cannot be evaluated: {' '.join(str(error).split())}"
+        raise_fault(place, problem, remedy, "bad-condition")
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
-        raise_fault(place, "it is not true or false for each row", remedy)
+        raise_fault(place, "it is not true or false for each row", remedy, "bad-condition")
     return mask.to_numpy(dtype=bool, na_value=False)

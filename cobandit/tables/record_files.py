@@ -97,11 +97,10 @@ def read_columns(
     except TableError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error, RecursionError) as error:
-        raise_fault(
-            path, f"the file is damaged, or does not parse: {error}", "correct it, or export it again"
-        )
+        problem = f"the file is damaged, or does not parse: {error}"
+        raise_fault(path, problem, "correct it, or export it again", "damaged-file")
     remedy = "save them as .parquet, .csv, .jsonl or .json"
-    raise_fault(path, f"records with the suffix {suffix!r} cannot be read", remedy)
+    raise_fault(path, f"records with the suffix {suffix!r} cannot be read", remedy, "unknown-suffix")
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
@@ -116,9 +115,8 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     if needed > free:
         takes = f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
         problem = f"{takes}, and {free / 1e9:.1f} GB are free"
-        raise_fault(
-            path, problem, "leave out configurations or instances, or read it where there is more memory"
-        )
+        remedy = "leave out configurations or instances, or read it where there is more memory"
+        raise_fault(path, problem, remedy, "memory")
 
 
 def _estimate_rows(path: Path) -> float:
@@ -138,9 +136,11 @@ def _check_expanded(path: Path) -> None:
     with gzip.open(path) as file:
         expanded = file.seek(MAX_EXPANDED + 1)  # or the end, if that comes first
     if expanded > MAX_EXPANDED:
-        raise_fault(path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it")
+        raise_fault(
+            path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it", "too-large"
+        )
     if not expanded:
-        raise_fault(path, "the file is empty", "export it again, with its data")
+        raise_fault(path, "the file is empty", "export it again, with its data", "empty-file")
 
 
 def _read_parquet(
@@ -196,7 +196,7 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
         followed = follow_path(value, records)
         if followed is None or not followed.records:
             problem = f"there are no records at {records!r}; this is {type(value).__name__}{keys}"
-            raise_fault(path, problem, "correct --records")
+            raise_fault(path, problem, "correct --records", "no-records")
         return followed
     if isinstance(value, list):
         return Found("", value, {})
@@ -210,7 +210,8 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
     remedy = "say where the records are with --records, such as results.rows"
     if paths:
         remedy = f"say where the records are: --records {' or '.join(map(shlex.quote, paths))}"
-    raise_fault(path, f"this is {type(value).__name__}{keys}, not a list of records", remedy)
+    problem = f"this is {type(value).__name__}{keys}, not a list of records"
+    raise_fault(path, problem, remedy, "no-records")
 
 
 def _list_keys(value: Mapping[str, Any]) -> str:
@@ -228,7 +229,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str,
                 record = json.loads(line)
             except (ValueError, RecursionError) as error:
                 problem = f"line {number} is not a JSON object: {error}"
-                raise_fault(path, problem, "correct it or export it again")
+                raise_fault(path, problem, "correct it or export it again", "not-an-object")
             yield f"line {number}", record
 
 
@@ -245,7 +246,7 @@ def _make_frame(
     for place, record in records:
         if not isinstance(record, dict):
             problem = f"{place} is not a JSON object: it holds another value"
-            raise_fault(path, problem, "correct it or export it again")
+            raise_fault(path, problem, "correct it or export it again", "not-an-object")
         row = dict(flatten(record)) | beside if nested else record
         if wanted and rows:
             row = {name: row[name] for name in wanted if name in row}

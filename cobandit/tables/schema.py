@@ -96,15 +96,19 @@ rows) -> rescale the column, or give the objective a transform
     faults = Faults(source)
     check_columns(frame, card.columns, faults)
     if frame.empty:
-        raise_fault(source, "the table has no rows", "export it again, with its data")
-    whole, wanted = frame, frame.columns.isin(card.columns) & ~frame.columns.duplicated()
+        raise_fault(source, "the table has no rows", "export it again, with its data", "no-rows")
+    whole = frame
+    wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
     numbers = _check_measures(frame, card, faults)
     if not {"config", "instance"} <= set(frame.columns):
         raise_if_any(faults.found)
-    configs, instances = (encode_names(frame[column], faults) for column in ("config", "instance"))
-    if min(configs.codes.min(), instances.codes.min()) < 0:  # nothing further can be checked
+    configs = encode_names(frame["config"], faults)
+    instances = encode_names(frame["instance"], faults)
+    if min(configs.codes.min(), instances.codes.min()) < 0:
+        # nothing further can be checked
         raise_if_any(faults.found)
+
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
     groups = _find_groups(whole, card, instances, faults)
@@ -159,7 +163,7 @@ def _find_groups(frame: pd.DataFrame, card: Card, instances: Keys, faults: Fault
             row = int(differs.argmax())
             problem = f"instance {instances.labels[instances.codes[row]]!r} has two values of its cluster"
             remedy = "give an instance one cluster, or name another column"
-            faults.add(problem, remedy, name, differs)
+            faults.add(problem, remedy, name, differs, code="two-clusters")
         elif asked or (not differs.any() and 1 < len(keys.labels) < len(instances.labels)):
             found[name] = Keys(keys.labels, keys.codes[first])
     return found
@@ -170,11 +174,11 @@ def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) ->
     known = list(frame.columns)
     for column in wanted:
         if known.count(column) > 1:
-            faults.add("the column is there more than once", "keep one", column)
+            faults.add("the column is there more than once", "keep one", column, code="repeated-column")
         if column not in known:
             spare = [name for name in known if name not in wanted]
             remedy = suggest(column, spare, f"add it, or name another; there are {known}")
-            faults.add("the column is missing", remedy, column)
+            faults.add("the column is missing", remedy, column, code="missing-column")
 
 
 def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
@@ -214,7 +218,7 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
     if too_long.any():
         problem = "the name is a decimal number of more than 15 digits"
         remedy = "store names as text: rounded, different ones may have become one"
-        faults.add(problem, remedy, str(column.name), too_long)
+        faults.add(problem, remedy, str(column.name), too_long, code="rounded-name")
         return column
     return column.astype("Int64")
 
@@ -247,7 +251,7 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     try:
         places, distinct = pd.factorize(restore_whole_numbers(column, faults))
     except TypeError:  # it cannot hash lists and dictionaries
-        faults.add("the names are nested values", NESTED, name)
+        faults.add("the names are nested values", NESTED, name, code="nested-names")
         return Keys((), np.full(len(column), -1))
     texts = [str(label) for label in distinct]
     # 1 and "1" are different to pandas and the same configuration to a reader
@@ -257,7 +261,7 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     codes = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)[places]
     if required and (codes < 0).any():
         remedy = f"give every row its {name}; a row without one cannot be counted"
-        faults.add("the name is missing", remedy, name, codes < 0)
+        faults.add("the name is missing", remedy, name, codes < 0, code="missing-name")
     return Keys(labels, codes)
 
 
@@ -272,21 +276,22 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
             value = str(frame[column].iloc[row])
             problem = f"the value {value!r} differs from what describes {config!r} in an earlier row"
             remedy = "give a configuration one value, split it, or leave the column out of what describes it"
-            faults.add(problem, remedy, column, differs)
+            faults.add(problem, remedy, column, differs, code="two-descriptions")
 
 
 def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
     """At least two configurations, no pair twice."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
-        faults.add(problem, "choosing needs at least two", "config")
+        faults.add(problem, "give at least two to choose among", "config", code="one-configuration")
     pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
     again = pairs.duplicated().to_numpy()
     if again.any():
         config, instance = pairs.iloc[again.argmax()]
         names = (configs.labels[config], instances.labels[instance])
         remedy = "keep one of them, or give repeated evaluations instance names of their own"
-        faults.add(f"(config, instance) = {names} stands already in another row", remedy, "instance", again)
+        problem = f"(config, instance) = {names} stands already in another row"
+        faults.add(problem, remedy, "instance", again, code="duplicate-row")
 
 
 def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
@@ -303,7 +308,8 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
         there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
         problem = f"configuration {configs.labels[arm]!r} has {there}, and needs {MIN_INSTANCES} of each"
         change = f"or change the number of profiling instances, now {card.split.profiling}"
-        faults.add(problem, f"evaluate it on more instances, leave it out, {change}", "instance")
+        remedy = f"evaluate it on more instances, leave it out, {change}"
+        faults.add(problem, remedy, "instance", code="few-instances")
 
 
 def _rewards(
@@ -322,5 +328,5 @@ def _rewards(
             remedy = (
                 "correct its limits, take another column or transform, or leave it out (logs: --latency none)"
             )
-            faults.add(str(error), remedy, objective.column)
+            faults.add(str(error), remedy, objective.column, code="no-scale")
     return rewards, limits

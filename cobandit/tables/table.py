@@ -667,7 +667,7 @@ class EvaluationTable:
         keep = evaluate_condition(self._records.arms.reset_index(), query, where)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
-            raise_fault(where, problem, "widen it: choosing needs two at least")
+            raise_fault(where, problem, "widen it: at least two are needed", "one-configuration")
         number = np.cumsum(keep) - 1
         kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
         kept = kept._replace(arms=kept.arms[keep], arm=number[kept.arm])

@@ -120,6 +120,7 @@ TRANSFORMS: dict[str, Transform] = {
             lambda x: (x < 0) | (x > 1),
             "the objective {value} is outside [0, 1]",
             "rescale the column, or give the objective a transform",
+            "out-of-range",
         ),
     ),
     "inverse-percentile": Transform(
@@ -129,6 +130,7 @@ TRANSFORMS: dict[str, Transform] = {
             lambda x: x <= 0,
             "the latency {value} is not positive, so it has no inverse",
             "give the measured latency, or another transform",
+            "latency-not-positive",
         ),
         percentiles=True,
     ),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from cobandit.errors import CobanditError
+from cobandit.errors import TableError
 from cobandit.tables.importers import import_logs as import_new
 
 import_logs = partial(import_new, "csv", output="t.parquet", force=True)
@@ -352,9 +352,10 @@ def test_costs_with_a_currency_and_thousands(kind, costs):
 def test_numbers_with_different_units_are_refused():
     rows = [f"{model},q{i},{score},{1 + i}{'ms' if i else 's'}" for model, i, score in CELLS]
     write("t.csv", "\n".join(["model,q,ok,latency", *rows]))
-    with pytest.raises(CobanditError) as caught:
+    with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **MODEL | {"cost": ["latency"]})
-    assert (caught.value.faults[0].row, caught.value.faults[0].column) == (1, "latency")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.row, fault.column) == ("not-a-number", 1, "latency")
 
 
 def test_names_of_files_keep_their_points():
@@ -365,14 +366,18 @@ def test_names_of_files_keep_their_points():
 
 def test_equal_names_of_files_are_no_configuration():
     opencompass()
-    with pytest.raises(CobanditError, match="--config folder1"):
+    with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["file"]})
+    (fault,) = caught.value.faults
+    assert fault.code == "equal-file-names" and fault.remedy.endswith("--config folder1")
 
 
 def test_equally_long_lists_of_records_are_not_guessed_at():
     write("t.json", {"a": [{"q": 1}, {"q": 2}], "b": [{"p": 1}, {"p": 2}]})
-    with pytest.raises(CobanditError, match="--records a or b"):
+    with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **MODEL)
+    (fault,) = caught.value.faults
+    assert fault.code == "no-records" and fault.remedy.endswith("--records a or b")
 
 
 def test_files_of_a_folder_without_the_named_columns_are_left_out():
@@ -387,8 +392,9 @@ def test_lists_of_names_without_one_that_holds_all_are_no_records():
     for model, scores in EACH.items():
         resolved = [f"repo-{i}" for i, score in scores if score]
         write(f"{model}.json", {"resolved": resolved, "no_logs": ["repo-9"]})
-    with pytest.raises(CobanditError):
+    with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], config=["file"], instance="key", objective=["a=resolved"])
+    assert {fault.code for fault in caught.value.faults} == {"missing-column"}
 
 
 def test_long_numbers_in_cells_of_json_stay_names():

@@ -275,21 +275,22 @@ def test_subset_keeps_transforms_and_split():
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("query", "words", "code"),
     [
-        ("temprature > 0", ["'temprature'", "config, model, temperature"]),
-        ("", ["cannot be evaluated"]),
-        ("temperature + 1", ["not true or false"]),
-        ("@known == 1", ["subset"]),
-        ("__import__('os')", ["subset"]),
-        ("model > 3", ["cannot be evaluated"]),
-        ("config == 'arm1'", ["1 of 3", "two at least"]),
+        ("temprature > 0", ["'temprature'", "config, model, temperature"], "bad-condition"),
+        ("", ["cannot be evaluated"], "bad-condition"),
+        ("temperature + 1", ["not true or false"], "bad-condition"),
+        ("@known == 1", ["subset"], "bad-condition"),
+        ("__import__('os')", ["subset"], "bad-condition"),
+        ("model > 3", ["cannot be evaluated"], "bad-condition"),
+        ("config == 'arm1'", ["1 of 3", "at least two"], "one-configuration"),
     ],
 )
-def test_a_subset_that_cannot_be(query, words):
+def test_impossible_subset_is_refused(query, words, code):
     table = EvaluationTable.from_records(frame(), card())
     with pytest.raises(TableError) as error:
         table.subset(query)
+    assert [fault.code for fault in error.value.faults] == [code]
     for word in [*words, "->"]:
         assert word in str(error.value)
 

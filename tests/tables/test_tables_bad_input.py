@@ -87,10 +87,52 @@ ROWS = [
     (pd.concat([frame(), frame()[["usd"]]], axis=1), ["'usd'", "more than once", "keep one"]),
 ]
 
+#: Code, row, column and offending value of the fault of each.
+FAULTS = [
+    ("out-of-range", 3, "correct", "1.2"),
+    ("out-of-range", 3, "correct", "1.000000000000001"),
+    ("missing-value", 2, "correct", ""),
+    ("not-finite", 2, "correct", "inf"),
+    ("cost-not-positive", 5, "usd", "0.0"),
+    ("cost-too-extreme", 5, "usd", "1e+300"),
+    ("cost-too-extreme", 5, "usd", "1e-300"),
+    ("not-finite", 8, "usd", "-inf"),
+    ("latency-not-positive", 4, "seconds", "0.0"),
+    ("not-a-number", 6, "usd", "'n/a'"),
+    ("not-a-number", 1, "usd", "[1]"),
+    ("not-a-number", 1, "usd", "'1.0'"),
+    ("not-a-number", 1, "usd", ""),
+    ("not-a-number", 1, "usd", ""),
+    ("duplicate-row", 3, "instance", "('a', 'q1')"),
+    ("duplicate-row", 2, "instance", "('a', '1')"),
+    ("missing-name", 7, "config", ""),
+    ("missing-name", 7, "config", ""),
+    ("nested-names", None, "instance", ""),
+    ("not-a-number", 1, "correct", ""),
+    ("one-configuration", None, "config", "'a'"),
+    ("few-instances", None, "instance", "'b'"),
+    ("two-descriptions", 3, "model", "'medium'"),
+    ("nested-names", None, "model", ""),
+    ("no-scale", None, "seconds", "3"),
+    ("no-rows", None, None, ""),
+    ("missing-column", None, "usd", ""),
+    ("missing-column", None, "seconds", ""),
+    ("repeated-column", None, "usd", ""),
+]
 
-@pytest.mark.parametrize(("given_frame", "words"), ROWS, ids=[" ".join(words) for _, words in ROWS])
-def test_bad_rows(given_frame, words):
-    text = message(given_frame)
+
+@pytest.mark.parametrize(
+    ("given_frame", "words", "fault"),
+    [(*row, fault) for row, fault in zip(ROWS, FAULTS, strict=True)],
+    ids=[f"{code}, {' '.join(words)}" for (code, *_), (_, words) in zip(FAULTS, ROWS, strict=True)],
+)
+def test_bad_rows(given_frame, words, fault):
+    with pytest.raises(TableError) as error:
+        EvaluationTable.from_records(given_frame, Card.model_validate(CARD), "my.csv")
+    text = str(error.value)
+    (found,) = error.value.faults
+    assert (found.file, found.code, found.row, found.column) == ("my.csv", *fault[:3])
+    assert fault[3] in found.problem and found.remedy
     assert "\n" not in text, "one fault, one line"
     for word in ["my.csv", "->", *words]:
         assert word in text

@@ -68,7 +68,7 @@ class FileColumns:
         again = [name for name in names if names.count(name) > 1]
         if again:
             remedy = f"name the configuration by the folder: --config {FOLDER}1"
-            raise_fault("--config", f"several files are called {again[0]!r}", remedy)
+            raise_fault("--config", f"several files are called {again[0]!r}", remedy, "equal-file-names")
 
 
 def name_file(file: Path) -> str:

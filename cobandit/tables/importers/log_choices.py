@@ -114,11 +114,12 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
     names = sorted(set(found))
     if not names:
         remedy = "check that these are the right files, of a run that finished"
-        raise_fault("the logs", f"there is no {what}", remedy)
+        raise_fault("the logs", f"there is no {what}", remedy, "nothing-to-choose")
     if wanted is None and len(names) > 1:
-        raise_fault("the logs", f"there is more than one {what}: {', '.join(names)}", f"choose with {option}")
+        problem = f"there is more than one {what}: {', '.join(names)}"
+        raise_fault("the logs", problem, f"choose with {option}", "several-to-choose")
     if wanted is not None and wanted not in names:
-        raise_fault("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names))
+        raise_fault("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names), "unknown-choice")
     return names[0] if wanted is None else wanted
 
 

@@ -59,7 +59,7 @@ def charge_free(
         paid = costs[~free]
         if paid.empty:
             remedy = "take another cost, or give them one with --smallest-cost"
-            raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy)
+            raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy, "all-free")
         whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if whole else float(paid.median()) / 1000
     notes.smallest = smallest

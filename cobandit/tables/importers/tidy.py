@@ -42,7 +42,9 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 #: Letters of the longest value of a column that says what instances have in common.
 SHORT = 200
 
-_PAID = Rule(lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost")
+_PAID = Rule(
+    lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost", "negative-cost"
+)
 
 
 @importer("csv", TidyOptions)
@@ -82,7 +84,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     if not parts:
         that_where_takes = "" if options.where is None else " that --where takes"
         problem = f"there are no rows with a value{that_where_takes}"
-        raise_fault(", ".join(map(str, files)), problem, "give tables with their data")
+        raise_fault(", ".join(map(str, files)), problem, "give tables with their data", "no-rows")
     frame = pd.concat(parts)
     origin = frame.index  # file and row
     frame = frame.reset_index(drop=True)

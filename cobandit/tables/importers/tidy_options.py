@@ -153,7 +153,7 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
             remedy = "give it, such as --unit USD, or a YAML file with --mapping"
         elif read_first is not None:
             remedy = _offer_columns(read_first())
-        raise_fault("the mapping", f"it lacks {', '.join(missing)}", remedy)
+        raise_fault("the mapping", f"it lacks {', '.join(missing)}", remedy, "incomplete-mapping")
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (
@@ -166,7 +166,7 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
         ),
     ):
         if clash:
-            raise_fault("the mapping", problem, "leave one of them out")
+            raise_fault("the mapping", problem, "leave one of them out", "contradictory-options")
     # several columns that name a configuration together describe it, too
     arm = options.arm or (options.config if len(options.config) > 1 else ())
     objectives = objectives or (Objective(name="accuracy", column=SCORE),)

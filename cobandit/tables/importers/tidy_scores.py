@@ -112,6 +112,7 @@ def _scale(
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
             f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values that mean no score with "
             f"--no-score, or give a transform: {objective.name}={column}:TRANSFORM",
+            "out-of-range",
         )
     foreign = _foreign_remedy(frame[column])
     values = check_column(frame[column], [rule] if rule else [], faults, _missing_remedy(objective), foreign)

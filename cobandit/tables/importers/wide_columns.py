@@ -37,7 +37,7 @@ def melt(
         others = "the columns that --objective, --text and --cost name"
         remedy = words or f"correct --wide, or {others}"
         of_scores = " and holds scores" if named else ""
-        raise_fault(file, f"no column fits the pattern {options.wide!r}{of_scores}", remedy)
+        raise_fault(file, f"no column fits the pattern {options.wide!r}{of_scores}", remedy, "no-wide-column")
 
     fields = {objective.column for objective in options.objective}.union(options.text, *by_config.values())
     check_present(frame, [options.cluster] if options.cluster else [], file)
@@ -47,7 +47,8 @@ def melt(
         missing = sorted(fields - columns.keys())
         if missing:
             problem = f"configuration {config!r} has no column for {missing[0]!r}"
-            raise_fault(file, problem, "correct --wide, or name the fields with --objective and --cost")
+            remedy = "correct --wide, or name the fields with --objective and --cost"
+            raise_fault(file, problem, remedy, "missing-column")
         names = {"config": config, "instance": instance, **shared}
         parts.append(take_columns(frame, names, columns, file))
     long = pd.concat(parts).dropna(how="all", subset=sorted(fields - {*options.text}))
