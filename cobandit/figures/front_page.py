@@ -38,7 +38,7 @@ SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
 
 class RunReport(NamedTuple):
-    """What a page shows of the run whose evaluations it is about.
+    """The part of a page about the run that made its evaluations.
 
     Attributes
     ----------

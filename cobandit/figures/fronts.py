@@ -232,26 +232,26 @@ def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
     taken += [line.get_window_extent().padded(1) for line in ax.lines if line.get_linestyle() == "--"]
     for name in names:
-        found = []
+        tried = []
         for alignment, right, vertical, up in PLACES:
             name.set(ha=alignment, va=vertical, position=(right, up))
             box = name.get_window_extent()
             hidden = sum(_overlap(box, other) for other in taken)
             outside = box.width * box.height - _overlap(box, ax.bbox)
-            found.append((hidden + outside, box))
+            tried.append((hidden + outside, box))
             if not hidden + outside:
                 break
 
-        least = min(range(len(found)), key=lambda place: found[place][0])
+        least = min(range(len(tried)), key=lambda place: tried[place][0])
         alignment, right, vertical, up = PLACES[least]
         name.set(ha=alignment, va=vertical, position=(right, up))
-        taken.append(found[least][1])
+        taken.append(tried[least][1])
 
 
-def _overlap(one: Bbox, other: BboxBase) -> float:
-    """Area that two boxes have in common, in square pixels."""
-    both = Bbox.intersection(one, other)
-    return 0.0 if both is None else float(both.width * both.height)
+def _overlap(box: Bbox, second: BboxBase) -> float:
+    """Return the area that two boxes have in common, in square pixels."""
+    common = Bbox.intersection(box, second)
+    return 0.0 if common is None else float(common.width * common.height)
 
 
 def _explain(advice: Recommendation, figure: Figure) -> None:

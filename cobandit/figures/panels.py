@@ -32,6 +32,8 @@ LARGEST = 1_000_000
 #: A panel gets a row of its own before it has to shrink below this share of its size.
 SHRINK = 0.7
 PAD = 3 / 72
+#: Beginning of every drawing, which `described` completes.
+OPENING = '<div class="panels"'
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"
 _numbers = count()
@@ -123,23 +125,23 @@ def panels(figure: Figure) -> str:
     legends = {tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen}
     drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
     inside = "".join(drawn)
-    return f'<div class="panels">{inside if len(inside) < LARGEST else _raster(figure)}</div>'
+    return f"{OPENING}>{inside if len(inside) < LARGEST else _raster(figure)}</div>"
 
 
 def described(drawing: str, text: str) -> str:
-    """Say in words what the panels of a drawing show, for those who cannot see them.
+    """Add a description in words to a drawing, for readers who cannot see it.
 
     Examples
     --------
     >>> described('<div class="panels">...</div>', "A line that rises.")
     '<div class="panels" role="img" aria-label="A line that rises.">...</div>'
     """
-    said = escape(" ".join(text.split()))
-    return drawing.replace('<div class="panels">', f'<div class="panels" role="img" aria-label="{said}">')
+    description = escape(" ".join(text.split()))
+    return drawing.replace(f"{OPENING}>", f'{OPENING} role="img" aria-label="{description}">')
 
 
 def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
-    """Rows of panels; a panel has several axes where they lie over each other; loose axes make one panel."""
+    """Return rows of panels, each a list of axes that lie over each other; loose axes make one panel."""
     places = [spec.get_topmost_subplotspec() for ax in axes if (spec := ax.get_subplotspec())]
     if len(places) < len(axes):
         return [[axes]]
@@ -150,7 +152,7 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
 
 
 def _label(ax: Axes) -> None:
-    """Label axes whose labels stand at another panel that shares them, too: on a phone it may be far away."""
+    """Label axes whose labels stand only at a panel that shares them, which on a phone may be far away."""
     for axis, shared, side in (
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
@@ -161,12 +163,12 @@ def _label(ax: Axes) -> None:
 
 
 def _beside(legend: Legend, ax: Axes) -> bool:
-    """Whether a legend stands outside of the axes that it explains."""
+    """Return whether a legend stands outside of the axes that it explains."""
     return not legend.get_window_extent().overlaps(ax.bbox)
 
 
 def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
-    """Extents of the columns of a grid, whose rows may end early: panels that stack have the same edges."""
+    """Return the extents of the columns of a grid, so that stacked panels have the same edges."""
     columns = [[panel for panel in column if panel] for column in zip_longest(*grid)]
     if len({len(row) for row in grid}) != 1 and not all(map(_in_line, columns)):
         return None
@@ -178,9 +180,9 @@ def _in_line(column: Iterable[Sequence[Any]]) -> bool:
 
 
 def _extent(panel: Sequence[Artist]) -> Bbox:
-    for own in panel:
-        own.set_visible(True)  # what is not, has no extent
-    return Bbox.union([box for own in panel if (box := own.get_tightbbox())])
+    for artist in panel:
+        artist.set_visible(True)  # hidden artists have no extent
+    return Bbox.union([box for artist in panel if (box := artist.get_tightbbox())])
 
 
 def _row(
@@ -189,7 +191,7 @@ def _row(
     row: Sequence[Sequence[Artist]],
     columns: Sequence[Bbox] | None = None,
 ) -> str:
-    """Panels next to each other, of one height and the widths of their columns, so that axes line up."""
+    """Draw panels next to each other, of one height and the widths of their columns, so that axes line up."""
     boxes = [_extent(panel) for panel in row]
     low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
     drawn = []
@@ -203,7 +205,7 @@ def _row(
 
 
 def _legend(legend: Legend) -> str:
-    """Each entry by itself, so that entries wrap as words do."""
+    """Draw each entry of a legend by itself, so that entries wrap as words do."""
     drawn = []
     for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
         assert handle is not None
@@ -227,7 +229,7 @@ def _raster(figure: Figure) -> str:
 
 
 def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
-    """What a box (in pixels) of the figure shows, as SVG for the inside of a page."""
+    """Write the part of a figure inside a box (in pixels) as SVG for the inside of a page."""
     file = StringIO()
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
     # the salt tells the definitions of drawings on one page apart

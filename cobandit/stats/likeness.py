@@ -1,4 +1,4 @@
-"""Whether scores of instances that have something in common are correlated, and which column says what."""
+"""Columns within whose values the scores of instances are correlated."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: A column has so many values at least: fewer are kinds of instances, not draws of them.
+#: Values of a column, at least: fewer are kinds of instances, not draws of them.
 FEWEST = 10
-#: Probability that a table of independent instances is said to be another.
+#: Probability of a report on a table of independent instances.
 FALSE_ALARMS = 0.01
 #: Permutations, unless that takes more than `WORK` numbers; and how many it takes at least.
 PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
-#: Intraclass correlation from which on it is said.
+#: Intraclass correlation from which on it is reported.
 NOTICEABLE = 0.02
 
 
 class Likeness(NamedTuple):
-    """Instances of one value of a column score more alike than others."""
+    """A column whose values have instances that score more alike than others."""
 
     column: str
     n_clusters: int
-    measure: str  # the objective, or the cost, in which they are most alike
-    correlation: float  # of two instances of one value
-    as_many: float  # independent instances that say as much about a mean
-    doubt: float  # probability of so much likeness by chance
+    measure: str  #: the objective, or the cost, in which they are most alike
+    correlation: float  #: of two instances of one value
+    as_many: float  #: independent instances that determine a mean as precisely
+    doubt: float  #: p-value of the likeness
 
 
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
@@ -85,39 +85,64 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
         return []
     rows = table.rows
     used, instance = np.unique(rows["instance"].cat.codes, return_inverse=True)
-    arm = rows["config"].cat.codes.to_numpy()
-    columns = {name: np.unique(codes[used], return_inverse=True)[1] for name, codes in table.groups.items()}
-    columns = {name: codes for name, codes in columns.items() if FEWEST <= codes.max() + 1 <= len(used) / 1.5}
-    measures = {}
-    for measure in (*table.objectives, "cost"):
-        values = np.log(rows[measure]) if measure == "cost" else rows[measure]
-        deviations = np.zeros((table.n_arms, len(used)))
-        deviations[arm, instance] = values - (np.bincount(arm, values) / table.n_instances)[arm]
-        if np.ptp(deviations) > TIE:
-            measures[measure] = deviations
+    arm = rows["config"].cat.codes.to_numpy().astype(np.int64)
+    columns = _find_columns(table, used)
+    measures = _find_measures(table, arm, instance)
     if not columns or not measures:
         return []
+
+    # the statistic of each column and measure, first of the instances as they are, then permuted
     work = len(columns) * len(measures) * table.n_arms * len(used)
     permutations = int(np.clip(WORK / work, LEAST, PERMUTATIONS))
     rng = np.random.default_rng(_validation.seed(seed))
     orders = [np.arange(len(used)), *(rng.permutation(len(used)) for _ in range(permutations))]
-    cells = [(name, measure) for name in columns for measure in measures]
-    sums = np.array([[_square(measures[m][:, order], columns[c]) for c, m in cells] for order in orders])
+    cells = [(column, measure) for column in columns for measure in measures]
+    sums = np.array(
+        [
+            [_square(measures[measure][:, order], columns[column]) for column, measure in cells]
+            for order in orders
+        ]
+    )
     spread = sums[1:].std(axis=0)
     statistics = (sums - sums[1:].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     largest = statistics[1:].max(axis=1)
 
     present = np.zeros((table.n_arms, len(used)))
     present[arm, instance] = 1.0
-    found: dict[str, Likeness] = {}
+    likeness: dict[str, Likeness] = {}
     for (column, measure), statistic in zip(cells, statistics[0], strict=True):
         doubt = (1 + (largest >= statistic * (1 - TIE)).sum()) / (1 + permutations)
         correlation, as_many = _estimate(measures[measure], present, columns[column])
-        clear = doubt <= FALSE_ALARMS and correlation >= NOTICEABLE
-        if clear and (column not in found or as_many < found[column].as_many):
+        is_clear = doubt <= FALSE_ALARMS and correlation >= NOTICEABLE
+        # of each column the measure in which its instances are most alike
+        if is_clear and (column not in likeness or as_many < likeness[column].as_many):
             n_clusters = int(columns[column].max()) + 1
-            found[column] = Likeness(column, n_clusters, measure, correlation, as_many, float(doubt))
-    return sorted(found.values(), key=lambda each: each.as_many)
+            likeness[column] = Likeness(column, n_clusters, measure, correlation, as_many, float(doubt))
+    return sorted(likeness.values(), key=lambda column: column.as_many)
+
+
+def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
+    """Return the columns that have enough values, and several instances per value: codes of shape (I,)."""
+    columns = {}
+    for name, codes in table.groups.items():
+        _, numbers = np.unique(codes[used], return_inverse=True)
+        if FEWEST <= numbers.max() + 1 <= len(used) / 1.5:
+            columns[name] = numbers
+    return columns
+
+
+def _find_measures(table: EvaluationTable, arm: Ints, instance: Ints) -> dict[str, Floats]:
+    """Return scores and logarithms of costs less the means of arms, shape (K, I), unless all are equal."""
+    rows = table.rows
+    measures = {}
+    for name in (*table.objectives, "cost"):
+        values = np.log(rows[name]) if name == "cost" else rows[name]
+        means = np.bincount(arm, values) / table.n_instances
+        deviations = np.zeros((table.n_arms, instance.max() + 1))
+        deviations[arm, instance] = values - means[arm]
+        if np.ptp(deviations) > TIE:
+            measures[name] = deviations
+    return measures
 
 
 def _gather(values: Floats, codes: Ints) -> Floats:
@@ -132,13 +157,19 @@ def _square(deviations: Floats, codes: Ints) -> float:
 
 
 def _estimate(deviations: Floats, present: Floats, codes: Ints) -> tuple[float, float]:
-    """Intraclass correlation, and as many independent instances as say the same about a mean."""
-    sums, sizes = _gather(deviations, codes), _gather(present, codes)
-    counts, groups = sizes.sum(axis=1), (sizes > 0).sum(axis=1)
+    """Return the intraclass correlation, and the number of independent instances that are worth as much."""
+    sums = _gather(deviations, codes)
+    sizes = _gather(present, codes)
+    counts = sizes.sum(axis=1)
+    groups = (sizes > 0).sum(axis=1)
+
+    # analysis of variance, added up over the configurations
     between_squares = (sums**2 / np.maximum(sizes, 1)).sum(axis=1)
     within_squares = (deviations**2).sum(axis=1) - between_squares
     between = (between_squares / np.maximum(groups - 1, 1)).sum()
     within = (within_squares / np.maximum(counts - groups, 1)).sum()
+
+    # clusters of unequal sizes count like clusters of this one
     squared_size = (sizes**2).sum(axis=1) / counts
     size = np.mean((counts - squared_size) / np.maximum(groups - 1, 1))
     correlation = float(np.clip((between - within) / max(between + (size - 1) * within, TIE), 0, 1))
