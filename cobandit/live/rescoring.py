@@ -138,39 +138,52 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     CobanditError
         If the scorer has changed, and an answer cannot be scored again.
     """
-    entries = read_entries(folder.pilot)
-    scored = [
-        entry
-        for entry in entries
-        if "tell" in entry and entry["reward"] is not None and FAILED not in entry["record"]
-    ]
-    # a plan that differs in anything else was refused before
-    is_changed = bool(folder.find_differences(plan))
-    if not is_changed and find_equal_objective(plan, [entry["record"] for entry in scored]) is None:
+    if not folder.pilot.exists():
         return False
+    with closing(Lines(folder.pilot)) as pilot:
+        entries = pilot.entries
+        scored = [
+            entry
+            for entry in entries
+            if "tell" in entry and entry["reward"] is not None and FAILED not in entry["record"]
+        ]
+        # a plan that differs in anything else was refused before
+        is_changed = bool(folder.find_differences(plan))
+        if not is_changed and find_equal_objective(plan, [entry["record"] for entry in scored]) is None:
+            return False
+        changed = _score_again(plan, evaluator, folder, scored)
+        if changed is None:
+            if is_changed:
+                folder.refuse(plan)
+            return False
+        if changed:
+            with closing(Lines(folder.answers)) as kept:
+                kept.mend()
+                for answer in changed:
+                    kept.append(answer)
+            pilot.replace(entries)
+    return True
 
-    rescore_answer = getattr(evaluator, "rescore", None)
+
+def _score_again(
+    plan: Plan, evaluator: Evaluator, folder: RunFiles, scored: list[dict[str, Any]]
+) -> list[dict[str, Any]] | None:
+    """Change the records of a pilot to new scores, and return their answers; None if one has no score."""
+    score_again = getattr(evaluator, "rescore", None)
     answers = {(entry["config"], entry["instance"]): entry for entry in read_entries(folder.answers)}
-    changed: list[dict[str, Any]] = []
+    changed = []
     for entry in scored:
         arm = entry["tell"]
         name, instance = plan.names[arm], plan.order[entry["number"]]
         answer = answers.get((name, instance))
-        row = None
-        if answer is not None and rescore_answer is not None:
-            row = rescore_answer(plan.configurations.all[arm], instance, answer)
-        if answer is None or row is None:
-            if is_changed:
-                folder.refuse(plan)
-            return False
-        row = {column: value for column, value in row.items() if column != plan.cost.column}
-        if entry["record"] | row != entry["record"]:
-            entry["record"] |= row
-            changed.append(answer | {"row": entry["record"]})
-    if changed:
-        with closing(Lines(folder.answers)) as kept:
-            kept.mend()
-            for answer in changed:
-                kept.append(answer)
-        Lines(folder.pilot).replace(entries)
-    return True
+        if answer is None or score_again is None:
+            return None
+        scores = score_again(plan.configurations.all[arm], instance, answer)
+        if scores is None:
+            return None
+        row = {column: value for column, value in scores.items() if column != plan.cost.column}
+        record = entry["record"] | row
+        if record != entry["record"]:
+            entry["record"] = record
+            changed.append(answer | {"row": record})
+    return changed

@@ -88,6 +88,19 @@ def test_a_mended_scorer_scores_the_kept_answers_and_asks_nothing_twice(tmp_path
     assert all(rows[each.config, each.instance]["score"] == each.score for each in tables[0].itertuples())
 
 
+def test_last_line_without_its_end_is_not_lost_when_scored_anew(tmp_path):
+    """As a process leaves it that died right then."""
+    write_questions(tmp_path)
+    with stub_endpoint(answer) as address:
+        stopped(lambda: live.run(write_plan(tmp_path, address), tmp_path / "run"))
+        journal = tmp_path / "run" / "pilot.journal"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        last = max(n for n, line in enumerate(lines) if b'"tell"' in line)
+        journal.write_bytes(b"".join(lines[: last + 1]).removesuffix(b"\n"))
+        done = live.run(write_plan(tmp_path, address, "number"), tmp_path / "run")
+        assert len(address.requests) == len(pd.read_parquet(done.table))
+
+
 def test_mended_right_answers_are_scored_anew(tmp_path):
     write_questions(tmp_path, answer="#### two")
     with stub_endpoint(answer) as address:
