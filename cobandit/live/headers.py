@@ -13,33 +13,33 @@ from cobandit._text import ellipsize
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 
-#: Of the lines; part of the first one.
+#: Format of the lines, which the first one names.
 FORMAT = 2
 
 
-#: Of options that were added, what the class did without them, where that is not the default.
+#: Values of options that were added later, for headers without them, where they are not the default.
 BEFORE = {"front": "objectives"}
 
 
-#: Letters of a value that a message shows, at most.
+#: Letters of a value in a message, at most.
 LONGEST_VALUE = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """Return what identifies a run, as it looks after a way through JSON."""
+    """Make the first line of a journal: the policy, its options and names, as JSON gives them back."""
     if names is not None:
         names = [str(name) for name in names]
         if len(names) != policy.n_arms:
-            raise CobanditError(f"names: {policy.n_arms} are needed, one an arm, got {len(names)}")
-    given = policy.options
-    if given.get("budget") == np.inf:  # JSON has none
-        given["budget"] = None
-    options = {name: copy_plain(value, f"option {name}") for name, value in given.items()}
+            raise CobanditError(f"names: {policy.n_arms} are needed, one per arm, got {len(names)}")
+    values = policy.options
+    if values.get("budget") == np.inf:  # JSON has no infinity
+        values["budget"] = None
+    options = {name: copy_plain(value, f"option {name}") for name, value in values.items()}
     return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
 
 
 def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
-    """Add the options that the class did not have when a header was written, as it did without them.
+    """Add the options that the class did not have when a header was written, with their effect then.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
 def compare_nested(
     there: Any, here: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Find where two nested values differ: the path, and both in words; in a list of ids the first place.
+    """Find where two nested values differ: the path, and both in words; of a list of ids the first only.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def compare_nested(
             if old != new and not isinstance(new, Mapping):
                 return
     elif there != here:
-        said = [ellipsize(repr(value), LONGEST_VALUE) for value in (there, here)]
-        yield path, f"{'.'.join(path)} is {said[0]} there and {said[1]} here"
+        old_text, new_text = (ellipsize(repr(value), LONGEST_VALUE) for value in (there, here))
+        yield path, f"{'.'.join(path)} is {old_text} there and {new_text} here"
 
 
 def copy_plain(value: Any, what: str) -> Any:
-    """A value as JSON gives it back."""
+    """Copy a value as JSON gives it back."""
     try:
         return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))
     except (TypeError, ValueError):

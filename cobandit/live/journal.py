@@ -106,8 +106,8 @@ class Journal(AbstractContextManager["Journal"]):
         self.path = Path(path)
         self.policy = policy
         self._told: list[Told] = []
-        self._scored = 0  # of those told, but for failures
-        # whether an evaluation in flight is to be handed out again, since it was when the file was opened
+        self._scored = 0  # evaluations with a reward
+        # by evaluation in flight, whether it has to be handed out again, since its process died
         self._flying: dict[tuple[int, int], bool] = {}
         self._ended = False  # whether the end of the run has its line
         header = make_header(policy, names)
@@ -118,15 +118,15 @@ class Journal(AbstractContextManager["Journal"]):
 
     @property
     def in_flight(self) -> list[Pull]:
-        """Evaluations begun and not told, the oldest first; right after opening, by processes that died."""
+        """Evaluations begun and not told, oldest first; right after opening, those of processes that died."""
         return [Pull(*key) for key in self._flying]
 
     def records(self) -> list[Told]:
-        """Everything told so far, failures too, in the order in which it was told."""
+        """Return every evaluation told so far, failures too, in order."""
         return list(self._told)
 
     def ask(self) -> Pull | None:
-        """Hand out the evaluation to make next, as the policy does; the journal knows before you do.
+        """Hand out the next evaluation, as the policy does; its line is on disk on return.
 
         Right after opening those `in_flight` come first, once each.
 
@@ -163,7 +163,7 @@ class Journal(AbstractContextManager["Journal"]):
         cost : float, optional
             As the policy takes it.
         record : mapping, optional
-            What else is to be kept of the evaluation, in `records`: names, with numbers, text or lists of
+            Further values to keep of the evaluation, for `records`: names, with numbers, text or lists of
             them.
 
         Warns
@@ -175,21 +175,21 @@ class Journal(AbstractContextManager["Journal"]):
         ------
         CobanditError
             If the policy refuses it, or the record cannot be kept: nothing is written then.  If it could not
-            be written: the journal is closed, and the message holds what was told, to be told again once the
-            journal is open.
+            be written: the journal is closed, and the message holds the evaluation, to be told again once
+            the journal is open.
         """
         self._check_ready()
         kept = None if record is None else copy_plain(record, "record")
         if not isinstance(kept, dict | None):
-            raise CobanditError(f"record is {record!r}: names and what they stand for are needed")
+            raise CobanditError(f"record is {record!r}: a mapping of names to values is needed")
         pull = self.policy.find(arm)
         with closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
             # A warning may have been made an error: it must not come between the policy and the line.
             with warnings.catch_warnings(record=True, action="always") as doubts:
                 told = self._tell(pull, reward, cost, kept)
             values = None if told.reward is None else told.reward.tolist()
-            what = {"tell": int(pull), "number": pull.number}
-            self._lines.append(what | {"reward": values, "cost": told.cost, "record": kept})
+            evaluation = {"tell": int(pull), "number": pull.number}
+            self._lines.append(evaluation | {"reward": values, "cost": told.cost, "record": kept})
         for doubt in doubts:
             warnings.warn(doubt.message, stacklevel=2)
 
@@ -202,10 +202,11 @@ class Journal(AbstractContextManager["Journal"]):
             If the policy refuses it: nothing is written then.  As `tell` if it could not be written.
         """
         self._check_ready()
-        found = pull if isinstance(pull, Pull) else self.policy.find(pull)  # a failure may be left out, too
+        # a failure may be left out, too, and is not in flight
+        evaluation = pull if isinstance(pull, Pull) else self.policy.find(pull)
         with closed_by_errors(self, but=(CobanditError,)):
-            self._leave_out(found)
-            self._lines.append({"leave_out": int(found), "number": found.number})
+            self._leave_out(evaluation)
+            self._lines.append({"leave_out": int(evaluation), "number": evaluation.number})
 
     def close(self) -> None:
         """Close the file and let others open it."""
@@ -249,13 +250,15 @@ class Journal(AbstractContextManager["Journal"]):
         self._flying.pop(pull.key, None)
 
     def _recover(self, header: dict[str, Any]) -> None:
-        """Bring the policy to the state that the file holds, and only then change the file."""
+        """Bring the policy to the state of the file, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            if other := list(compare_nested(add_defaults(entries[0], self.policy), header)):
+            there = add_defaults(entries[0], self.policy)
+            differences = [words for _, words in compare_nested(there, header)]
+            if differences:
                 raise CobanditError(
-                    f"{self.path} belongs to another run: {'; '.join(said for _, said in other)}.  Continue "
-                    "it with what it was started with, or choose another file"
+                    f"{self.path} belongs to another run: {'; '.join(differences)}. Continue it with its own "
+                    "policy, options and names, or choose another file"
                 )
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
@@ -265,13 +268,14 @@ class Journal(AbstractContextManager["Journal"]):
             self._lines.append(header)
         else:
             raise CobanditError(
-                f"{self.path} is no journal, or its first line was cut short under another policy; it is "
+                f"{self.path} is no journal, or its first line was cut short under another policy. It is "
                 "left as it is: choose another file, or remove it"
             )
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
-        """Do to the policy what a line says was done."""
-        (what, arm), number = next(iter(entry.items())), entry.get("number", -1)  # without it, of the end
+        """Repeat a line on the policy."""
+        what, arm = next(iter(entry.items()))
+        number = entry.get("number", -1)  # the line of the end has none
         asked: tuple[int | None, int] = arm, number
         try:
             if what == "tell":
@@ -281,12 +285,13 @@ class Journal(AbstractContextManager["Journal"]):
                 self._leave_out(Pull(arm, number))
             elif asked not in self._flying:  # else handed out once more, by a process that found it there
                 pull = self._ask()
-                asked, self._ended = (None, -1) if pull is None else pull.key, pull is None
+                self._ended = pull is None
+                asked = (None, -1) if pull is None else pull.key
         except CobanditError as error:
             raise CobanditError(f"{self.path}, line {line}: the policy refuses it now: {error}") from error
         if asked != (arm, number):
             raise CobanditError(
                 f"{self.path}, line {line}: the policy asked for evaluation {number} of arm {arm} then and "
                 f"for {asked[1]} of arm {asked[0]} now: its code has changed since, or it is not "
-                "deterministic.  The file is left as it is"
+                "deterministic. The file is left as it is"
             )

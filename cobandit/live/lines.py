@@ -17,25 +17,31 @@ from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """A line from its body, an open JSON object, and the CRC-32 of the file before it."""
+    """Make a line from its body, an open JSON object, and the CRC-32 of the file before it."""
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
 def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
-    """What the whole lines hold, up to the first that does not fit its checksum, their CRC-32 and bytes."""
-    crc, size, entries = 0, 0, []
+    """Read lines up to the first that does not fit its checksum: entries, their CRC-32 and bytes."""
+    crc = 0
+    size = 0
+    entries = []
     for line in content.splitlines(keepends=True):
         body = line.rpartition(b', "crc": ')[0]
         if not body or seal(body, crc) != line:
             break
         entries.append(json.loads(body + b"}"))
-        crc, size = zlib.crc32(line, crc), size + len(line)
+        crc = zlib.crc32(line, crc)
+        size += len(line)
     return entries, crc, size
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Look at what the whole lines of a file hold, without a lock; a file that is absent holds none."""
-    return _read_whole(path.read_bytes())[0] if path.exists() else []
+    """Read the whole lines of a file, without a lock; a file that is absent has none."""
+    if not path.exists():
+        return []
+    entries, _, _ = _read_whole(path.read_bytes())
+    return entries
 
 
 class Closable(Protocol):
@@ -45,19 +51,19 @@ class Closable(Protocol):
 
 
 @contextmanager
-def closed_by_errors(held: Closable, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Close it at any error, and at an interrupt, after which it may be in no state to go on."""
+def closed_by_errors(target: Closable, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Close something at any error or interrupt, after which its state is not known."""
     try:
         yield
     except but:
         raise
     except BaseException:
-        held.close()
+        target.close()
         raise
 
 
 class Lines:
-    """One process's hold on a file of lines; `entries` are those found in it, oldest first.
+    """A file of lines that one process holds; `entries` are those found in it, oldest first.
 
     Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
     when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
@@ -68,17 +74,17 @@ class Lines:
 
     def __init__(self, path: Path):
         if not path.parent.is_dir():
-            raise CobanditError(f"{path}: there is no folder {path.parent}; make it first")
+            raise CobanditError(f"{path}: there is no folder {path.parent}. Make it first")
         self.path = path
-        # Never a lock that outlives its process, which is what it would fall back to.
+        # a soft lock, which it would fall back to, outlives its process
         self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
         try:
             self._lock.acquire(blocking=False)
             self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
             raise CobanditError(
-                f"{path} is open already, here or in another process: close it or let that process end, "
-                "or give this run a file of its own"
+                f"{path} is open already, here or in another process. Close it or let that process end, or "
+                "choose another file"
             ) from None
         except OSError as error:
             self._lock.release()
@@ -94,16 +100,16 @@ class Lines:
             self._tail = content[self._whole :]
             self._lacks_end = self._whole > len(content)
             if b"\n" in self._tail:
-                good, n_lines = len(self.entries), content.count(b"\n")
-                what = f"line {good + 1} of {n_lines} is damaged, or this is no journal"
+                n_good = len(self.entries)
+                n_lines = content.count(b"\n")
                 raise CobanditError(
-                    f"{path}: {what}.  The file is left as it is.  Bring it back from a copy; without one, "
-                    f"copy the lines before (the first {good}) into a new file: what they do not hold is "
-                    "evaluated again"
+                    f"{path}: line {n_good + 1} of {n_lines} is damaged, or this is no journal. The file is "
+                    "left as it is. Bring it back from a copy; without one, copy the lines before (the first "
+                    f"{n_good}) into a new file: evaluations that they do not have are made again"
                 )
 
     def close(self) -> None:
-        """Give the file up."""
+        """Close the file, and release its lock."""
         self.file.close()
         self._lock.release()
 
@@ -129,7 +135,7 @@ class Lines:
                 os.close(folder)
 
     def replace(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Put other entries in the place of all, at once, and close the file."""
+        """Replace all entries at once, and close the file."""
         content = b""
         for entry in entries:
             content += seal(json.dumps(entry, allow_nan=False)[:-1].encode(), zlib.crc32(content))

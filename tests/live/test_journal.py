@@ -574,7 +574,7 @@ def test_other_classes_and_names_are_refused(path):
     for names in (["a", "c", "b"], None):
         with pytest.raises(CobanditError, match=r"names[.\d]* is"):
             cb.Journal(path, cb.CoHVUCB(**ONLINE), names=names)
-    with pytest.raises(CobanditError, match="3 are needed, one an arm, got 2"):
+    with pytest.raises(CobanditError, match="3 are needed, one per arm, got 2"):
         cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b"])
 
 
