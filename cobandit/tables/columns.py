@@ -9,7 +9,7 @@ import pandas as pd
 from cobandit.errors import Faults, raise_fault
 
 #: Share of the instances that are for profiling by default: the paper's 200 of 1,000.
-SHARE = 0.2
+PROFILING_SHARE = 0.2
 
 #: Least number of instances of an arm in either split: one gives a mean, two a spread.
 MIN_INSTANCES = 2
@@ -23,7 +23,7 @@ def default_profiling(n_instances: int) -> int:
     >>> default_profiling(1000), default_profiling(4)
     (200, 2)
     """
-    return max(2, round(SHARE * n_instances))
+    return max(2, round(PROFILING_SHARE * n_instances))
 
 
 def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
@@ -81,8 +81,8 @@ def profiling_rows(arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed
     chosen = place < n_profiling
     if n_profiling > n_instances - MIN_INSTANCES:
         return chosen
-    known, n = np.bincount(arm, chosen), np.bincount(arm)
-    wanted = np.where(n < 2 * MIN_INSTANCES, known, np.clip(known, MIN_INSTANCES, n - MIN_INSTANCES))
+    n_chosen, n = np.bincount(arm, chosen), np.bincount(arm)
+    wanted = np.where(n < 2 * MIN_INSTANCES, n_chosen, np.clip(n_chosen, MIN_INSTANCES, n - MIN_INSTANCES))
     rows = np.empty(len(arm), dtype=bool)
     rows[np.lexsort((place, arm))] = np.arange(len(arm)) < np.repeat(np.cumsum(n) - n + wanted, n)
     return rows
@@ -155,10 +155,10 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     cells = column.astype(object)
     text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
     # bytes that are no text can be shown, but not be a text column
-    known = (cells.notna() & cells.map(lambda cell: str(cell).strip() != "")).to_numpy(dtype=bool)
+    is_present = (cells.notna() & cells.map(lambda cell: str(cell).strip() != "")).to_numpy(dtype=bool)
     values = np.array([_as_number(cell) for cell in cells], dtype=np.float64)
-    foreign = known & np.isnan(values)
-    return values, foreign if foreign.any() else text & known
+    foreign = is_present & np.isnan(values)
+    return values, foreign if foreign.any() else text & is_present
 
 
 def _as_number(cell: Any) -> float:

@@ -63,11 +63,13 @@ def read_objectives(given: Mapping[str, Any] | Sequence[str]) -> list[Objective]
     ['negate-minmax']
     """
     objectives, given = [], [given] if isinstance(given, str) else given
-    for name, each in given.items() if isinstance(given, Mapping) else zip(given, given, strict=True):
-        pair = each if isinstance(each, tuple) else (each,)
-        said = each if isinstance(each, Mapping) else dict(zip(("column", "transform"), pair, strict=False))
+    for name, meaning in given.items() if isinstance(given, Mapping) else zip(given, given, strict=True):
+        pair = meaning if isinstance(meaning, tuple) else (meaning,)
+        fields = dict(zip(("column", "transform"), pair, strict=False))
+        if isinstance(meaning, Mapping):
+            fields = dict(meaning)
         where = f"{FRAME}, objectives[{name!r}]"
-        objectives.append(check_fields(Objective, {"name": str(name), **said}, where))
+        objectives.append(check_fields(Objective, {"name": str(name), **fields}, where))
     return objectives
 
 

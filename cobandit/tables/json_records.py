@@ -17,20 +17,20 @@ LABELS = ("name", "key", "metric")
 MOST_FIELDS, LONGEST_FIELD = 100, 200
 
 #: Records of an object from which on none are looked for within them.
-FEW = 3
+FEW_RECORDS = 3
 
-Record = dict[str, Any]
+JsonRecord = dict[str, Any]
 
 
 class Found(NamedTuple):
     """Records of a JSON value: the keys that lead there, the records, and the fields beside them."""
 
     path: str
-    records: list[Record]
-    beside: Record
+    records: list[JsonRecord]
+    beside: JsonRecord
 
 
-def find_records(value: Any) -> list[Found]:
+def search_records(value: Any) -> list[Found]:
     """Find the records of a JSON value that could be meant: those of the largest number.
 
     Returns
@@ -40,7 +40,7 @@ def find_records(value: Any) -> list[Found]:
 
     Examples
     --------
-    >>> find_records({"model": "m", "results": {"rows": [{"id": 1}, {"id": 2}]}})
+    >>> search_records({"model": "m", "results": {"rows": [{"id": 1}, {"id": 2}]}})
     [Found(path='results.rows', records=[{'id': 1}, {'id': 2}], beside={'file.model': 'm'})]
     """
     candidates = list(_search(value, ()))
@@ -79,7 +79,7 @@ def follow_path(value: Any, path: str) -> Found | None:
     return Found(path, records, _fields_beside(value, keys))
 
 
-def as_records(value: Any) -> list[Record] | None:
+def as_records(value: Any) -> list[JsonRecord] | None:
     """Read a JSON value as records, if it has one of the forms of records.
 
     These are a list of objects; names of columns with rows of values, as tables of Weights & Biases and
@@ -127,20 +127,20 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{key}", value
 
 
-def _search(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Record], bool]]:
+def _search(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
     """Yield the records at a value and within its objects: keys, records, and whether they are a list."""
     records = as_records(value)
     if records:
         yield keys, records, isinstance(value, list)
-    if not isinstance(value, Mapping) or len(records or ()) >= FEW:
+    if not isinstance(value, Mapping) or len(records or ()) >= FEW_RECORDS:
         return
     for key, inner in value.items():
         yield from _search(inner, (*keys, key))
 
 
-def _fields_beside(value: Any, keys: Sequence[str]) -> Record:
+def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
     """Return the short fields that stand beside records: they say what all of these share."""
-    fields: Record = {}
+    fields: JsonRecord = {}
     prefix = OF_FILE
     for key in keys:
         others = {name: field for name, field in value.items() if name != key}
@@ -152,7 +152,7 @@ def _fields_beside(value: Any, keys: Sequence[str]) -> Record:
     return dict(list(fields.items())[:MOST_FIELDS])
 
 
-def _name_items(value: Any) -> Record | None:
+def _name_items(value: Any) -> JsonRecord | None:
     """Return the items of a list by their names, if each has a name of its own."""
     if not _is_objects(value):
         return None
@@ -169,7 +169,7 @@ def _is_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
-def _read_rows(value: Mapping[str, Any]) -> list[Record]:
+def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read the names of columns with rows of values."""
     columns, rows = value.get("columns"), value.get("data")
     if not isinstance(columns, list) or not isinstance(rows, list):
@@ -180,7 +180,7 @@ def _read_rows(value: Mapping[str, Any]) -> list[Record]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _read_columns(value: Mapping[str, Any]) -> list[Record]:
+def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of columns, each a list or an object by the number of the row."""
     columns = {
         name: list(column.values()) if _is_numbered(column) else column for name, column in value.items()
@@ -199,7 +199,7 @@ def _is_numbered(column: Any) -> bool:
     return isinstance(column, dict) and list(column) == [str(row) for row in range(len(column))]
 
 
-def _read_by_name(value: Mapping[str, Any]) -> list[Record]:
+def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of records by name; a few other values may stand among them."""
     records = {name: record for name, record in value.items() if isinstance(record, dict)}
     if len(records) <= len(value) - len(records):
@@ -210,7 +210,7 @@ def _read_by_name(value: Mapping[str, Any]) -> list[Record]:
     return [{KEY: name} | record for name, record in records.items()]
 
 
-def _read_lists_by_name(value: Mapping[str, Any]) -> list[Record]:
+def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of lists of records."""
     if not value or not all(_is_objects(records) for records in value.values()):
         return []
@@ -219,7 +219,7 @@ def _read_lists_by_name(value: Mapping[str, Any]) -> list[Record]:
     return [{KEY: name} | record for name, records in value.items() for record in records]
 
 
-def _read_lists_of_names(value: Mapping[str, Any]) -> list[Record]:
+def _read_lists_of_names(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read lists of names, of which one holds all: a record per name, with the lists that it is in."""
     lists = {key: names for key, names in value.items() if isinstance(names, list) and _is_names(names)}
     if len([names for names in lists.values() if names]) < 2:

@@ -16,11 +16,11 @@ import pyarrow.csv
 from pyarrow import parquet
 
 from cobandit.errors import TableError, raise_fault
-from cobandit.tables.json_records import Found, find_records, flatten, follow_path
+from cobandit.tables.json_records import Found, flatten, follow_path, search_records
 from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expanded
 
 #: Largest size of an expanded file, in bytes.
-MAX_EXPANDED = 4 * 1024**3
+MAX_EXPANDED_TEXT = 4 * 1024**3
 
 #: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6 to 10^7 rows.
 BYTES_PER_VALUE = 50
@@ -134,10 +134,13 @@ def _columns_to_read(there: Sequence[str], wanted: Sequence[str] | None) -> list
 def _check_expanded(path: Path) -> None:
     """Refuse a compressed file that is damaged, or expands beyond bounds; nothing of it is kept."""
     with gzip.open(path) as file:
-        expanded = file.seek(MAX_EXPANDED + 1)  # or the end, if that comes first
-    if expanded > MAX_EXPANDED:
+        expanded = file.seek(MAX_EXPANDED_TEXT + 1)  # or the end, if that comes first
+    if expanded > MAX_EXPANDED_TEXT:
         raise_fault(
-            path, f"it expands to more than the {MAX_EXPANDED:,} bytes that are read", "split it", "too-large"
+            path,
+            f"it expands to more than the {MAX_EXPANDED_TEXT:,} bytes that are read",
+            "split it",
+            "too-large",
         )
     if not expanded:
         raise_fault(path, "the file is empty", "export it again, with its data", "empty-file")
@@ -201,7 +204,7 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
     if isinstance(value, list):
         return Found("", value, {})
 
-    candidates = find_records(value)
+    candidates = search_records(value)
     if nested and len(candidates) == 1:
         return candidates[0]
     if nested and not candidates and isinstance(value, dict):
@@ -267,8 +270,10 @@ def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
                 {key: value for key, value in flatten(record, f"{name}.") if key not in frame}
                 for record in objects
             ]
-            whole = [{key: str(row[key]) for key in names if type(row.get(key)) is int} for row in rows]
-            fields = [row | numbers for row, numbers in zip(rows, whole, strict=True)]
+            whole_numbers = [
+                {key: str(row[key]) for key in names if type(row.get(key)) is int} for row in rows
+            ]
+            fields = [row | numbers for row, numbers in zip(rows, whole_numbers, strict=True)]
             parts.append(pd.DataFrame(fields, index=frame.index))
     return frame if len(parts) == len(frame.columns) else pd.concat(parts, axis=1)
 

@@ -201,7 +201,7 @@ MAX_EXPANDED = 16 * 1024**3
 #: Method of compression, in the numbering of zip, that Inspect uses since 2026.
 ZSTANDARD = 93
 
-AGAIN = "copy or export it again"
+COPY_AGAIN = "copy or export it again"
 
 
 #: A number that is written as one, not as text.
@@ -345,7 +345,7 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
         raise
     except Exception as error:
         # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to struct.error
-        raise_fault(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", AGAIN)
+        raise_fault(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", COPY_AGAIN)
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -97,7 +97,7 @@ rows) -> rescale the column, or give the objective a transform
     check_columns(frame, card.columns, faults)
     if frame.empty:
         raise_fault(source, "the table has no rows", "export it again, with its data", "no-rows")
-    whole = frame
+    all_columns = frame
     wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
     numbers = _check_measures(frame, card, faults)
@@ -111,7 +111,7 @@ rows) -> rescale the column, or give the objective a transform
 
     _check_arms(frame, card, configs, faults)
     _check_keys(configs, instances, faults)
-    groups = _find_groups(whole, card, instances, faults)
+    groups = _find_groups(all_columns, card, instances, faults)
 
     if card.split.instances is None:
         profiling = profiling_rows(configs.codes, instances.codes, card.split.profiling, card.split.seed)
@@ -147,37 +147,39 @@ def _find_groups(frame: pd.DataFrame, card: Card, instances: Keys, faults: Fault
 
     Others are found where they have fewer values than there are instances, and none is missing.
     """
-    found = {}
+    groups = {}
     first = np.unique(instances.codes, return_index=True)[1]
     for name in dict.fromkeys(frame.columns[~frame.columns.duplicated(keep=False)]):
-        asked = name == card.cluster
+        is_cluster = name == card.cluster
         column = frame[name].reset_index(drop=True)
-        if (name in card.columns and not asked) or (not asked and pd.api.types.is_float_dtype(column)):
+        if (name in card.columns and not is_cluster) or (
+            not is_cluster and pd.api.types.is_float_dtype(column)
+        ):
             continue
         ignored = Faults(faults.source)
-        keys = encode_names(column, faults if asked else ignored)
+        keys = encode_names(column, faults if is_cluster else ignored)
         if not keys.labels or (keys.codes < 0).any():
             continue
         differs = keys.codes != keys.codes[first][instances.codes]
-        if asked and differs.any():
+        if is_cluster and differs.any():
             row = int(differs.argmax())
             problem = f"instance {instances.labels[instances.codes[row]]!r} has two values of its cluster"
             remedy = "give an instance one cluster, or name another column"
             faults.add(problem, remedy, name, differs, code="two-clusters")
-        elif asked or (not differs.any() and 1 < len(keys.labels) < len(instances.labels)):
-            found[name] = Keys(keys.labels, keys.codes[first])
-    return found
+        elif is_cluster or (not differs.any() and 1 < len(keys.labels) < len(instances.labels)):
+            groups[name] = Keys(keys.labels, keys.codes[first])
+    return groups
 
 
 def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:
     """Check that each of the wanted columns is there once."""
-    known = list(frame.columns)
+    names = list(frame.columns)
     for column in wanted:
-        if known.count(column) > 1:
+        if names.count(column) > 1:
             faults.add("the column is there more than once", "keep one", column, code="repeated-column")
-        if column not in known:
-            spare = [name for name in known if name not in wanted]
-            remedy = suggest(column, spare, f"add it, or name another; there are {known}")
+        if column not in names:
+            spare = [name for name in names if name not in wanted]
+            remedy = suggest(column, spare, f"add it, or name another; there are {names}")
             faults.add("the column is missing", remedy, column, code="missing-column")
 
 
@@ -300,13 +302,13 @@ def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Fault
     Where the profiling instances are named, by a run, a configuration may have left the run right after them.
     """
     n_arms = len(configs.labels)
-    known = np.bincount(configs.codes[profiling], minlength=n_arms)
-    held_out = np.bincount(configs.codes[~profiling], minlength=n_arms)
-    fewest = np.minimum(known, held_out) if card.split.instances is None else known
+    n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)
+    n_evaluation = np.bincount(configs.codes[~profiling], minlength=n_arms)
+    fewest = np.minimum(n_profiling, n_evaluation) if card.split.instances is None else n_profiling
     arm = int(np.argmax(fewest < MIN_INSTANCES))
     if fewest[arm] < MIN_INSTANCES:
-        there = f"{known[arm]} profiling and {held_out[arm]} evaluation instances"
-        problem = f"configuration {configs.labels[arm]!r} has {there}, and needs {MIN_INSTANCES} of each"
+        counts = f"{n_profiling[arm]} profiling and {n_evaluation[arm]} evaluation instances"
+        problem = f"configuration {configs.labels[arm]!r} has {counts}, and needs {MIN_INSTANCES} of each"
         change = f"or change the number of profiling instances, now {card.split.profiling}"
         remedy = f"evaluate it on more instances, leave it out, {change}"
         faults.add(problem, remedy, "instance", code="few-instances")

@@ -76,7 +76,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
 
 
 #: Bytes per row up to which a column is read that the card does not name.
-SHORT = 8
+BYTES_OF_SHORT = 8
 #: Largest text file of which columns are read that the card does not name, in bytes.
 SMALL_FILE = 2**26
 
@@ -97,7 +97,7 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
                     sizes.get(column.path_in_schema, 0) + column.total_uncompressed_size
                 )
         plain = [name for name in parquet.read_schema(path).names if name in sizes]
-        short = [name for name in plain if sizes[name] <= SHORT * metadata.num_rows]
+        short = [name for name in plain if sizes[name] <= BYTES_OF_SHORT * metadata.num_rows]
         return [name for name in short if name not in card.columns]
     if path.suffix.lower() == ".csv" and path.stat().st_size <= SMALL_FILE:
         try:

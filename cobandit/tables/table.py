@@ -303,9 +303,9 @@ class EvaluationTable:
     def __repr__(self) -> str:
         """Name, kind, size, objectives, unit of cost and notes, in lines of 84 characters."""
         counts = self.n_instances
-        each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()}-{counts.max()}"
+        per_arm = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()}-{counts.max()}"
         lines = [
-            f"{self.name} ({self.kind}): {self.n_arms} configurations x {each} instances",
+            f"{self.name} ({self.kind}): {self.n_arms} configurations x {per_arm} instances",
             f"objectives: {', '.join(self.objectives)}; cost in {self.card.cost.unit}",
             *(f"note: {note}" for note in self.notes),
         ]
@@ -394,10 +394,10 @@ class EvaluationTable:
         (None, [0, 0, 1, 1])
         """
         if column not in self._records.groups:
-            there = ", ".join(self._records.groups) or "none"
+            names = ", ".join(self._records.groups) or "none"
             raise CobanditError(
                 f"cluster: {self.name} has no column {column!r} that is the same in all rows of an instance "
-                f"and in several instances; there is {there}"
+                f"and in several instances; there is {names}"
             )
         card = check_fields(Card, dict(self.card) | {"cluster": column}, "cluster_by")
         return EvaluationTable(card, self.notes, self._records)
@@ -619,14 +619,14 @@ class EvaluationTable:
         """Records of one split, or of both: ``"all"``."""
         if split == "all":
             return self._records
-        found = self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
-        counts = np.bincount(found.arm, minlength=self.n_arms)
+        records = self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))
+        counts = np.bincount(records.arm, minlength=self.n_arms)
         if counts.min() < MIN_INSTANCES:
             raise CobanditError(
                 f"{self.name}: {self.configs[counts.argmin()]!r} has {counts.min()} {split} instances, of "
                 f"which {MIN_INSTANCES} are needed; use what reads all, such as recommend, or take a subset"
             )
-        return found
+        return records
 
     def take_profiling(self) -> EvaluationTable:
         """Return the table in which the profiling split also stands for the evaluation split.
@@ -669,9 +669,9 @@ class EvaluationTable:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
             raise_fault(where, problem, "widen it: at least two are needed", "one-configuration")
         number = np.cumsum(keep) - 1
-        kept = self._records.take(np.flatnonzero(keep[self._records.arm]))
-        kept = kept._replace(arms=kept.arms[keep], arm=number[kept.arm])
-        return EvaluationTable(self.card, self.notes, kept)
+        records = self._records.take(np.flatnonzero(keep[self._records.arm]))
+        records = records._replace(arms=records.arms[keep], arm=number[records.arm])
+        return EvaluationTable(self.card, self.notes, records)
 
     def select_objectives(self, *names: str) -> EvaluationTable:
         """Keep some of the objectives, in the order given; transforms, split and costs stay as they are.
@@ -691,8 +691,8 @@ class EvaluationTable:
             If a name is no objective, none is given, or one is given twice.
         """
         places = [self.objectives.index(choice(name, "objective", self.objectives)) for name in names]
-        kept = {"objectives": [self.card.objectives[place] for place in places]}
-        card = check_fields(Card, dict(self.card) | kept, "select_objectives")
+        fields = {"objectives": [self.card.objectives[place] for place in places]}
+        card = check_fields(Card, dict(self.card) | fields, "select_objectives")
         # copies have their rows in one piece, as `feedback` says
         rewards, measured = (x[:, places].copy() for x in (self._records.rewards, self._records.measured))
         limits = {name: self._records.limits[name] for name in names}

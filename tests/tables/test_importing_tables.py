@@ -186,7 +186,7 @@ def test_text_may_be_compressed(here, suffix):
 
 
 def test_a_bomb_is_refused(here, monkeypatch):
-    monkeypatch.setattr(record_files, "MAX_EXPANDED", 10**6)
+    monkeypatch.setattr(record_files, "MAX_EXPANDED_TEXT", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
     with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
         import_logs("csv", ["t.csv.gz"], "a.parquet", **PAID)

@@ -72,14 +72,14 @@ def combine_runs(
         in common, or a setting of ``options.by`` is in no log.
     """
     runs = _usable(runs, notes)
-    given = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
+    settings_of_runs = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
     # a single score is called the accuracy, and its column the score; of several each keeps its name
     reserved = {"config", "instance", SECONDS, cost.column}
     no_names = {*reserved, *RESERVED, "efficiency"}
     scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
     shared = [] if options.cluster is None else [options.cluster]
-    described = name_configurations(given, options.by, {*reserved, *scores.values(), *shared})
+    described = name_configurations(settings_of_runs, options.by, {*reserved, *scores.values(), *shared})
     if not options.by and all(run.name for run in runs):
         described["config"] = [run.name for run in runs]
     arms = [str(name) for name in described][1:]
@@ -101,10 +101,10 @@ def combine_runs(
     frame[cost.column] = charge_free(
         logged["cost"], logged["config"], cost.unit, options.smallest_cost, notes
     )
-    made = [Objective(name=name, column=column) for name, column in scores.items()]
+    objectives = [Objective(name=name, column=column) for name, column in scores.items()]
     if logged["seconds"].notna().all():
         frame[SECONDS] = logged["seconds"]
-        made.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
+        objectives.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
     frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
     for column in shared:
         if column in frame:
@@ -131,11 +131,14 @@ def combine_runs(
         f"instances: {len(per_instance):,}, of which {n_shared:,} were evaluated under every configuration",
         f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
     ]
-    settings = {label: sum_settings(each) for label, each in zip(described["config"], given, strict=True)}
+    settings = {
+        label: sum_settings(run_settings)
+        for label, run_settings in zip(described["config"], settings_of_runs, strict=True)
+    }
     return ImportResult(
         frame,
         cost,
-        tuple(made),
+        tuple(objectives),
         tuple(arms),
         origin,
         measured,
@@ -147,22 +150,24 @@ def combine_runs(
 def _list(value: Any) -> str:
     """Write what was measured in words: a name, several, or those of each task."""
     if isinstance(value, Mapping):
-        each = {task: _list(names) for task, names in value.items()}
-        alike = len(set(each.values())) == 1
-        return next(iter(each.values())) if alike else _list([f"{each[task]} of {task}" for task in each])
+        by_task = {task: _list(names) for task, names in value.items()}
+        alike = len(set(by_task.values())) == 1
+        if alike:
+            return next(iter(by_task.values()))
+        return _list([f"{names} of {task}" for task, names in by_task.items()])
     return value if isinstance(value, str) else ", ".join(value)
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     """Leave out the logs none of whose evaluations can be used, with the reasons, unless all are so."""
-    found = [run for run in runs if run.evaluations]
+    usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
             why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
             notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
-    if not found:
+    if not usable:
         raise_fault("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
-    return found
+    return usable
 
 
 def _count_left_out(runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes) -> None:
@@ -237,16 +242,20 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
     rank = logged["run"].map({run: place for place, run in enumerate(order)})
     best = rank.groupby([logged["config"], logged["instance"]]).transform("max")
     older = rank < best
-    said = []
+    remarks = []
     replaced = pd.DataFrame({"run": logged["run"], "newest": best})[older].value_counts(sort=False)
     for run, newest, number in replaced.reset_index().to_numpy():
-        old, new = runs[run], runs[order[newest]]
-        if different := find_differing([old.settings, new.settings]):
-            problem = f"{number:,} of its evaluations are also in {new.file}"
+        older_run = runs[run]
+        newer_run = runs[order[newest]]
+        different = find_differing([older_run.settings, newer_run.settings])
+        if different:
+            problem = f"{number:,} of its evaluations are also in {newer_run.file}"
             problem += f", which differs in {', '.join(different)}"
             raise_fault(
-                old.file, problem, "name what tells them apart with --by, or give only one of the two logs"
+                older_run.file,
+                problem,
+                "name what tells them apart with --by, or give only one of the two logs",
             )
-        said.append(f"rerun: {new.file} counts, not {old.file}: {number:,} evaluations")
-    notes.remarks += limit_lines(said)
+        remarks.append(f"rerun: {newer_run.file} counts, not {older_run.file}: {number:,} evaluations")
+    notes.remarks += limit_lines(remarks)
     return logged[~older].reset_index(drop=True)

@@ -14,7 +14,7 @@ from cobandit.tables.importers.import_options import LogOptions
 from cobandit.tables.importers.importer_registry import ImportResult
 from cobandit.tables.importers.log_checks import (
     add_declared,
-    check_cluster,
+    check_cluster_field,
     compare_means,
     compare_questions,
     filter_samples,
@@ -126,7 +126,7 @@ def combine_samples(
         options = settle_unlogged(runs, options, remedy, notes)
         measured = {**measured, **({"cost": options.cost} if options.cost == "none" else {})}
     if options.cluster is not None:
-        check_cluster(collected, options.cluster)
+        check_cluster_field(collected, options.cluster)
     column = (
         options.charged if options.cost != "tokens" else options.charged.model_copy(update={"unit": unit})
     )

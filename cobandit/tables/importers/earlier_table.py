@@ -15,7 +15,7 @@ from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.importer_registry import ImportResult
 from cobandit.tables.storage import read, read_memory
 
-AGAIN = "import all the logs together, with --force in place of --update"
+START_AGAIN = "import all the logs together, with --force in place of --update"
 
 
 class Earlier(NamedTuple):
@@ -39,18 +39,18 @@ def read_earlier(output: Path, source: str) -> Earlier:
     frame, made = pd.read_parquet(output), read_memory(output)
     if made.get("importer") != source:
         raise_fault(
-            output, f"it was not made by cobandit import {source}, so nothing can be added to it", AGAIN
+            output, f"it was not made by cobandit import {source}, so nothing can be added to it", START_AGAIN
         )
     return Earlier(output, card, frame, made)
 
 
-def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> ImportResult:
+def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes) -> ImportResult:
     """Put what was found on top of an earlier table, by configuration and instance.
 
     Parameters
     ----------
-    old : Earlier
-    found : ImportResult
+    earlier : Earlier
+    result : ImportResult
     described : bool
         Whether the user said what makes a configuration, so that other settings may differ.
     notes : Notes
@@ -66,41 +66,46 @@ def add_to(old: Earlier, found: ImportResult, described: bool, notes: Notes) -> 
         If the two do not hold the same thing: other measures, other columns, or other settings under the
         same name of a configuration.
     """
-    before, now = _measures(old.card, old.made["measured"]), _measures(found, found.measured)
-    for what in sorted({*before, *now}):
-        if before.get(what) != now.get(what):
-            problem = f"{what}: {before.get(what)}, and in this import: {now.get(what)}"
-            raise_fault(old.path, problem, f"use the same options, or {AGAIN}")
-    new = _named_as_before(old, found) if found.settings else found
-    for config, each in ({} if described else new.settings).items():
-        known = old.made["settings"].get(config, each)
-        if different := sorted(name for name in {*known, *each} if known.get(name) != each.get(name)):
+    earlier_measures = _measures(earlier.card, earlier.made["measured"])
+    measures = _measures(result, result.measured)
+    for measure in sorted({*earlier_measures, *measures}):
+        if earlier_measures.get(measure) != measures.get(measure):
+            problem = (
+                f"{measure}: {earlier_measures.get(measure)}, and in this import: {measures.get(measure)}"
+            )
+            raise_fault(earlier.path, problem, f"use the same options, or {START_AGAIN}")
+    renamed = _named_as_before(earlier, result) if result.settings else result
+    for config, settings in ({} if described else renamed.settings).items():
+        earlier_settings = earlier.made["settings"].get(config, settings)
+        names = sorted({*earlier_settings, *settings})
+        different = [name for name in names if earlier_settings.get(name) != settings.get(name)]
+        if different:
             problem = f"{config!r} was made with other settings: {', '.join(different)}"
-            raise_fault(old.path, problem, f"{AGAIN}, or say with --by that they do not matter")
-    return _on_top(old, new, notes)
+            raise_fault(earlier.path, problem, f"{START_AGAIN}, or say with --by that they do not matter")
+    return _on_top(earlier, renamed, notes)
 
 
 def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
     """What has to be the same for two imports to be of one table, by what messages call it."""
     return json.loads(json.dumps(measured)) | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
-        "objectives": ", ".join(f"{each.name} from {each.column}" for each in card.objectives),
+        "objectives": ", ".join(f"{objective.name} from {objective.column}" for objective in card.objectives),
         "configurations are described by": ", ".join(card.arms) or "nothing",
     }
 
 
-def _named_as_before(old: Earlier, found: ImportResult) -> ImportResult:
+def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
     """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
-    arms = list(found.arms)
-    before, now = (
+    arms = list(result.arms)
+    earlier_arms, arms_now = (
         frame.drop_duplicates("config").set_index("config")[arms].map(_plain).reset_index()
-        for frame in (old.frame, found.frame)
+        for frame in (earlier.frame, result.frame)
     )
-    both = before.merge(now, on=arms, suffixes=("", "_now"))
+    both = earlier_arms.merge(arms_now, on=arms, suffixes=("", "_now"))
     names = dict(zip(both["config_now"], both["config"], strict=True))
-    return found._replace(
-        frame=found.frame.assign(config=found.frame["config"].replace(names)),
-        settings={names.get(name, name): each for name, each in found.settings.items()},
+    return result._replace(
+        frame=result.frame.assign(config=result.frame["config"].replace(names)),
+        settings={names.get(name, name): settings for name, settings in result.settings.items()},
     )
 
 
@@ -112,32 +117,40 @@ def _plain(value: Any) -> str:
         return str(value)
 
 
-def _on_top(old: Earlier, new: ImportResult, notes: Notes) -> ImportResult:
-    columns = [name for name in new.frame if name in old.frame]
+def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResult:
+    columns = [name for name in result.frame if name in earlier.frame]
     is_number = pd.api.types.is_numeric_dtype
     # numbers and text, as where a setting is missing, do not go into one column
-    text = [name for name in columns if not (is_number(new.frame[name]) and is_number(old.frame[name]))]
-    before, now = (frame[columns].astype(dict.fromkeys(text, str)) for frame in (old.frame, new.frame))
-    measured = [new.cost.column, *(objective.column for objective in new.objectives)]
-    earlier, newer = (frame.set_index(["config", "instance"])[measured] for frame in (before, now))
-    again = newer.index.isin(earlier.index)
-    same = (earlier.reindex(newer.index).to_numpy(float) == newer.to_numpy(float)).all(axis=1)
-    kept = before[~earlier.index.isin(newer.index)]
+    text_columns = [
+        name for name in columns if not (is_number(result.frame[name]) and is_number(earlier.frame[name]))
+    ]
+    earlier_frame, frame = (
+        table[columns].astype(dict.fromkeys(text_columns, str)) for table in (earlier.frame, result.frame)
+    )
+    measured = [result.cost.column, *(objective.column for objective in result.objectives)]
+    keys = ["config", "instance"]
+    earlier_values = earlier_frame.set_index(keys)[measured]
+    values = frame.set_index(keys)[measured]
+    is_repeated = values.index.isin(earlier_values.index)
+    replaced = earlier_values.reindex(values.index).to_numpy(float)
+    is_unchanged = (replaced == values.to_numpy(float)).all(axis=1)
+    kept = earlier_frame[~earlier_values.index.isin(values.index)]
+    is_replaced = is_repeated & ~is_unchanged
     notes.remarks.append(
-        f"update: {(~again).sum():,} evaluations added, {(again & ~same).sum():,} replaced, "
-        f"{same.sum():,} unchanged, {len(kept):,} that are not in this import kept"
+        f"update: {(~is_repeated).sum():,} evaluations added, {is_replaced.sum():,} replaced, "
+        f"{is_unchanged.sum():,} unchanged, {len(kept):,} that are not in this import kept"
     )
 
     def place(row: int, column: str | None) -> Place:
         if row <= len(kept):
-            return Place(str(old.path), int(kept.index[row - 1]) + 1, column)
-        return new.place(row - len(kept), column)
+            return Place(str(earlier.path), int(kept.index[row - 1]) + 1, column)
+        return result.place(row - len(kept), column)
 
-    source = old.card.source
-    return new._replace(
-        frame=pd.concat([kept, now], ignore_index=True),
-        objectives=old.card.objectives,
-        source=source if new.source in source else f"{source}; {new.source}",
+    source = earlier.card.source
+    return result._replace(
+        frame=pd.concat([kept, frame], ignore_index=True),
+        objectives=earlier.card.objectives,
+        source=source if result.source in source else f"{source}; {result.source}",
         place=place,
-        settings={**old.made["settings"], **new.settings},
+        settings={**earlier.made["settings"], **result.settings},
     )

@@ -95,38 +95,38 @@ def import_logs(
         raise_fault("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
     chosen, files, output, notes = IMPORTERS[source], [Path(path) for path in paths], Path(output), Notes()
     _check_output(output, files, force, update)
-    old = read_earlier(output, source) if update and output.exists() else None
+    earlier = read_earlier(output, source) if update and output.exists() else None
     described = bool(options.get("by"))
-    if old is not None and "by" in chosen.options.model_fields and not described:
-        options = options | {"by": [column.removesuffix("_setting") for column in old.card.arms]}
-    given = {"name": name, "title": title, "license": license, "kind": kind}
+    if earlier is not None and "by" in chosen.options.model_fields and not described:
+        options = options | {"by": [column.removesuffix("_setting") for column in earlier.card.arms]}
+    card_options = {"name": name, "title": title, "license": license, "kind": kind}
     split = {"profiling": profiling, "seed": seed}
     try:
         checked = check_fields(chosen.options, options, _name_option)
-        found = chosen.read_logs(files, checked, notes)
-        if old is not None:
-            found = add_to(old, found, described, notes)
-        fields = _fields(found, old, output) | _given(given)
+        result = chosen.read_logs(files, checked, notes)
+        if earlier is not None:
+            result = add_to(earlier, result, described, notes)
+        fields = _fields(result, earlier, output) | _given(card_options)
         fields["split"] |= _given(split)
         if notes.smallest is not None:  # of an earlier table the larger one: it covers both
             fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
-        fields |= _add_counts(found, old, notes)
+        fields |= _add_counts(result, earlier, notes)
         card = check_fields(Card, fields, _name_card_option)
-        _validate(found, card, f"what was read of the {source} logs")
+        _validate(result, card, f"what was read of the {source} logs")
     except TableError as error:
         error.args = ("\n".join([str(error), *notes.list_logs(), *notes.counted]),)
         raise
     report = (f"made by: cobandit import {source}", *notes.lines())
-    made = {"importer": source, "measured": found.measured, "settings": found.settings}
-    table = write_table(found.frame, fields, output, report, made)
+    provenance = {"importer": source, "measured": result.measured, "settings": result.settings}
+    table = write_table(result.frame, fields, output, report, provenance)
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
 
 
-def _add_counts(found: ImportResult, old: Earlier | None, notes: Notes) -> dict[str, Any]:
+def _add_counts(result: ImportResult, earlier: Earlier | None, notes: Notes) -> dict[str, Any]:
     """Return the card's counts: those of this import, and of an earlier table's other configurations."""
-    configs = set(found.frame["config"])
-    before = {} if old is None else old.card.counts
-    counts = {config: dict(number) for config, number in before.items() if config in configs}
+    configs = set(result.frame["config"])
+    earlier_counts = {} if earlier is None else earlier.card.counts
+    counts = {config: dict(number) for config, number in earlier_counts.items() if config in configs}
     counts |= {config: dict(number) for config, number in notes.counts.items() if config in configs}
     return {"counts": counts} if counts else {}
 
@@ -145,33 +145,33 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _validate(found: ImportResult, card: Card, name: str) -> None:
+def _validate(result: ImportResult, card: Card, name: str) -> None:
     """Validate what was found; faults name the files that it comes from, if the importer knows."""
     try:
-        validate(found.frame, card, name)
+        validate(result.frame, card, name)
     except TableError as error:
-        raise_if_any(fault.at(found.place) for fault in error.faults)
+        raise_if_any(fault.at(result.place) for fault in error.faults)
 
 
-def _fields(found: ImportResult, old: Earlier | None, output: Path) -> dict[str, Any]:
+def _fields(result: ImportResult, earlier: Earlier | None, output: Path) -> dict[str, Any]:
     """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
-    n_profiling = default_profiling(found.frame["instance"].nunique())
+    n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,
-        "source": found.source,
-        "cost": found.cost.model_dump(),
-        "objectives": [objective.model_dump(exclude_defaults=True) for objective in found.objectives],
-        "arms": list(found.arms),
-    } | ({} if found.cluster is None else {"cluster": found.cluster})
-    if old is None:
+        "source": result.source,
+        "cost": result.cost.model_dump(),
+        "objectives": [objective.model_dump(exclude_defaults=True) for objective in result.objectives],
+        "arms": list(result.arms),
+    } | ({} if result.cluster is None else {"cluster": result.cluster})
+    if earlier is None:
         name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
         named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
         fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
         return {key: fields[key] for key in Card.model_fields if key in fields}
-    kept = old.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
-    if kept["split"]["profiling"] == default_profiling(old.frame["instance"].nunique()):
-        kept["split"]["profiling"] = n_profiling
-    return kept | measured
+    card_fields = earlier.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
+    if card_fields["split"]["profiling"] == default_profiling(earlier.frame["instance"].nunique()):
+        card_fields["split"]["profiling"] = n_profiling
+    return card_fields | measured
 
 
 def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:

@@ -77,7 +77,7 @@ def compare_means(log: Log, run: LoggedRun, wanted: Sequence[str], options: LogO
                 by_instance[evaluation.instance].append(evaluation.scores[place])
         if stated is None or not by_instance or options.word:
             continue
-        mean = sum(sum(each) / len(each) for each in by_instance.values()) / len(by_instance)
+        mean = sum(sum(scores) / len(scores) for scores in by_instance.values()) / len(by_instance)
         if abs(mean - stated) > ROUNDED * max(1.0, abs(stated)):
             reduced = f" (repeats reduced by {log.reduced})" if log.reduced else ""
             problem = (
@@ -141,7 +141,7 @@ def _rename(log: Log, names: Mapping[str, str | None]) -> Log:
     return replace(log, samples=renamed)
 
 
-def check_cluster(collected: Sequence[Log], cluster: str) -> None:
+def check_cluster_field(collected: Sequence[Log], cluster: str) -> None:
     """Check that each sample has the field that says what instances have in common."""
     n_with_field = Counter(name for log in collected for sample in log.samples for name in sample.fields)
     n_samples = sum(len(log.samples) for log in collected)

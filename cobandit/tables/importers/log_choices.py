@@ -34,15 +34,15 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
     >>> list(read_each([Path("a.log"), Path("b")], read, notes := Notes()).values()), notes.logs
     ([5], ['b: it is empty -> run it again'])
     """
-    found: dict[Path, T] = {}
+    by_file: dict[Path, T] = {}
     for file in files:
         try:
-            found[file] = read(file)
+            by_file[file] = read(file)
         except TableError as error:
             notes.logs.append(str(error))
-    if not found and notes.logs:
+    if not by_file and notes.logs:
         raise_fault("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
-    return found
+    return by_file
 
 
 def collect(
@@ -162,21 +162,21 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     cobandit.errors.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
     of each task, or several that every task has
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for task, own in scored:
-        found[task].update(own)
-    names = {name for each in found.values() for name in each}
+    by_task: defaultdict[str, set[str]] = defaultdict(set)
+    for task, metrics in scored:
+        by_task[task].update(metrics)
+    names = {name for scores in by_task.values() for name in scores}
     option = "--metric (repeat it for several objectives)"
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
     chosen = tuple(choose(what, name, names, option) for name in wishes)
-    of = {task: tuple(name for name in chosen if name in has) for task, has in found.items()}
-    for task, taken in of.items():
-        if taken != chosen and any(len(each) != 1 for each in of.values()):
-            problem = f"the task {task!r} has {', '.join(sorted(found[task]))}, not {', '.join(chosen)}"
+    chosen_by_task = {task: tuple(name for name in chosen if name in has) for task, has in by_task.items()}
+    for task, taken in chosen_by_task.items():
+        if taken != chosen and any(len(scores) != 1 for scores in chosen_by_task.values()):
+            problem = f"the task {task!r} has {', '.join(sorted(by_task[task]))}, not {', '.join(chosen)}"
             remedy = "name with --metric one of each task, or several that every task has"
             raise_fault("the logs", problem, remedy)
-    several = len(chosen) > 1 and all(taken == chosen for taken in of.values())
-    return Metrics(of, chosen if several else ("accuracy",))
+    several = len(chosen) > 1 and all(taken == chosen for taken in chosen_by_task.values())
+    return Metrics(chosen_by_task, chosen if several else ("accuracy",))
 
 
 def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) -> tuple[list[str], list[T]]:
@@ -207,8 +207,8 @@ def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) ->
     option = "--task (repeat to pool several), or with --compare-tasks"
     tasks: dict[str, None] = {}
     for task in wanted:
-        found = fnmatch.filter(names, task or "")
-        tasks |= dict.fromkeys(found or [choose("task", task, names, option)])
+        fitting = fnmatch.filter(names, task or "")
+        tasks |= dict.fromkeys(fitting or [choose("task", task, names, option)])
     chosen = [log for log, task in task_of.items() if task in tasks]
     if len(chosen) < len(task_of):
         notes.left_out["logs of other tasks"] += len(task_of) - len(chosen)

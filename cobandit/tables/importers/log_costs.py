@@ -60,8 +60,8 @@ def charge_free(
         if paid.empty:
             remedy = "take another cost, or give them one with --smallest-cost"
             raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy, "all-free")
-        whole = bool((paid == np.floor(paid)).all())
-        smallest = 1.0 if whole else float(paid.median()) / 1000
+        is_whole = bool((paid == np.floor(paid)).all())
+        smallest = 1.0 if is_whole else float(paid.median()) / 1000
     notes.smallest = smallest
     counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
     notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
@@ -159,10 +159,10 @@ class Charge:
 def settle_unlogged(runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes) -> LogOptions:
     """Let every evaluation cost 1 where some logs have no cost at all, unless the user chose a cost."""
     used = [run for run in runs if run.evaluations]
-    unlogged = [run for run in used if all(math.isnan(each.cost) for each in run.evaluations)]
+    unlogged = [run for run in used if all(math.isnan(evaluation.cost) for evaluation in run.evaluations)]
     if not unlogged:
         return options
-    n_timed = sum(bool(each.seconds) for run in used for each in run.evaluations)
+    n_timed = sum(bool(evaluation.seconds) for run in used for evaluation in run.evaluations)
     remedies = [remedy] if remedy else []
     if n_timed == sum(len(run.evaluations) for run in used):
         remedies.append("--cost seconds takes the time, which all have")

@@ -80,14 +80,14 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     for group in groups:
         merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
     # a whole number that no column could hold exactly, such as a long seed, is kept as text
-    known = {
+    settings = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
         for key, value in merged.items()
         if isinstance(value, (str, bool, int, float))
         and key not in _OF_THE_MACHINE
         and not _SECRET.search(key)
     }
-    return known | {"model": plain_text(model, file, "the model")}
+    return settings | {"model": plain_text(model, file, "the model")}
 
 
 def name_configurations(
@@ -121,17 +121,21 @@ def name_configurations(
     0  m top_p=1.0     m    1.0
     1  m top_p=0.7     m    0.7
     """
-    known = {name for each in settings for name in each}
-    asked = [choose("setting", name, known, "--by") for name in by]
+    names_of_settings = {name for run_settings in settings for name in run_settings}
+    asked = [choose("setting", name, names_of_settings, "--by") for name in by]
     names = ["model", *(name for name in asked or find_differing(settings) if name != "model")]
     columns = {
-        f"{name}_setting" if name in taken else name: _unify([each.get(name) for each in settings])
+        f"{name}_setting" if name in taken else name: _unify(
+            [run_settings.get(name) for run_settings in settings]
+        )
         for name in names
     }
     described = pd.DataFrame(columns)
     labels = [
-        " ".join([each["model"], *(f"{name}={value}" for name, value in row.items() if name != "model")])
-        for each, row in zip(settings, described.to_dict("records"), strict=True)
+        " ".join(
+            [run_settings["model"], *(f"{name}={value}" for name, value in row.items() if name != "model")]
+        )
+        for run_settings, row in zip(settings, described.to_dict("records"), strict=True)
     ]
     described.insert(0, "config", labels)
     return described
@@ -145,8 +149,8 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     >>> find_differing([{"model": "m", "top_k": 1}, {"model": "m", "top_k": 1.0, "seed": 3}])
     ['seed']
     """
-    known = sorted({name for each in settings for name in each})
-    return [name for name in known if len({spell(each.get(name)) for each in settings}) > 1]
+    names = sorted({name for run_settings in settings for name in run_settings})
+    return [name for name in names if len({spell(run_settings.get(name)) for run_settings in settings}) > 1]
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:

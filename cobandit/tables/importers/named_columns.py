@@ -73,12 +73,12 @@ def find_where(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str
     """
     if column not in frame:
         return None
-    before = "" if where is None else f"({where}) and "
+    prefix = "" if where is None else f"({where}) and "
     for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
         try:
-            kept = evaluate_condition(frame, condition, "--where")
+            is_kept = evaluate_condition(frame, condition, "--where")
         except TableError:  # as of a name that no condition can have
             continue
-        if kept.any() and not (kept & missing).any():
-            return f"take only the rows that have one: --where {shlex.quote(before + condition)}"
+        if is_kept.any() and not (is_kept & missing).any():
+            return f"take only the rows that have one: --where {shlex.quote(prefix + condition)}"
     return None

@@ -40,7 +40,7 @@ _TEXT = ("*.csv", "*.tsv", "*.jsonl", "*.json")
 PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 
 #: Letters of the longest value of a column that says what instances have in common.
-SHORT = 200
+LONGEST_SHARED = 200
 
 _PAID = Rule(
     lambda x: x < 0, "the cost {value} is below zero", "give what the evaluation cost", "negative-cost"
@@ -178,9 +178,9 @@ def _make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Dat
     """Make ``config``, ``instance`` and what is measured or describes; the index counts the file's rows."""
     file, frame, decimal, _ = source
     if options.where is not None:
-        kept = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
-        notes.left_out["rows that --where leaves out"] += int((~kept).sum())
-        frame = frame[kept]
+        is_taken = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
+        notes.left_out["rows that --where leaves out"] += int((~is_taken).sum())
+        frame = frame[is_taken]
     scores = [objective.column for objective in options.objective]
     instance = read_names(frame, str(options.instance), file, options.where, scores)
     if options.wide is not None:
@@ -228,16 +228,19 @@ def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
     per_instance = text.groupby(instance).nunique()
     fewer = text.nunique() < len(per_instance)
     return bool(
-        fewer and len(text.unique()) > 1 and (per_instance == 1).all() and text.str.len().max() <= SHORT
+        fewer
+        and len(text.unique()) > 1
+        and (per_instance == 1).all()
+        and text.str.len().max() <= LONGEST_SHARED
     )
 
 
 def _numbers_if_plain(column: pd.Series) -> pd.Series:
     """Return numerals as numbers, so that conditions can compare them, unless one is a code such as 007."""
     numbers = pd.Series(read_numbers(column)[0], column.index)
-    there = column.notna()
-    spelled = numbers[there].map(lambda number: f"{number:.15g}")
-    plain = column[there].astype(str).str.removesuffix(".0") == spelled
+    is_present = column.notna()
+    spelled = numbers[is_present].map(lambda number: f"{number:.15g}")
+    plain = column[is_present].astype(str).str.removesuffix(".0") == spelled
     return numbers if plain.all() and column.dtype == object else column
 
 

@@ -26,7 +26,10 @@ LONG_TEXT = 60
 
 def _read_objectives(given: Any) -> list[Any]:
     """Take NAME, NAME=COLUMN or NAME=COLUMN:TRANSFORM for an objective, as well as what a card has."""
-    return [_read_objective(each) if isinstance(each, str) else each for each in as_list(given)]
+    return [
+        _read_objective(objective) if isinstance(objective, str) else objective
+        for objective in as_list(given)
+    ]
 
 
 def _read_objective(text: str) -> dict[str, str]:
@@ -216,7 +219,7 @@ def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict
     try:
         if len(given) == 1 and "=" not in given[0]:
             return float(given[0])
-        pairs = [each.rpartition("=") for each in given]
+        pairs = [text.rpartition("=") for text in given]
         return {config: float(number) for config, _, number in pairs} or 1.0
     except ValueError:
         problem = f"{', '.join(given)} is no column, no number and no CONFIG=NUMBER"

@@ -92,8 +92,8 @@ def scale_objectives(frame: pd.DataFrame, options: TidyOptions, faults: Faults) 
 def _ranges(options: TidyOptions) -> dict[str, tuple[float, float]]:
     """Return the range of each objective's scores."""
     names = [objective.name for objective in options.objective]
-    given = read_by_objective(options.range, names, "--range")
-    return {name: read_range(given[name], (0.0, options.scale), name) for name in names}
+    limits = read_by_objective(options.range, names, "--range")
+    return {name: read_range(limits[name], (0.0, options.scale), name) for name in names}
 
 
 def _scale(
@@ -105,8 +105,8 @@ def _scale(
     low, high = (0.0, 1.0) if objective.transform != "none" else limits
     if objective.transform == "none":
         numbers = read_numbers(frame[column])[0]
-        there = numbers[np.isfinite(numbers)]
-        seen = f"they run from {there.min():.15g} to {there.max():.15g}: " if len(there) else ""
+        finite = numbers[np.isfinite(numbers)]
+        seen = f"they run from {finite.min():.15g} to {finite.max():.15g}: " if len(finite) else ""
         rule = Rule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",

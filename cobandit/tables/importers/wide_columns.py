@@ -73,8 +73,10 @@ def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
     if np.isfinite(read_numbers(column)[0]).any():
         return True
     reader = ScoreReader(options.word)
-    known = options.word and any(np.isfinite(reader.read(value, "")) for value in column.dropna())
-    return bool(known) or read_written(column, ".") is not None or read_written(column, ",") is not None
+    has_known_word = options.word and any(np.isfinite(reader.read(value, "")) for value in column.dropna())
+    return (
+        bool(has_known_word) or read_written(column, ".") is not None or read_written(column, ",") is not None
+    )
 
 
 def _find_columns(names: Sequence[str], options: TidyOptions) -> dict[str, dict[str, str]]:
@@ -83,10 +85,10 @@ def _find_columns(names: Sequence[str], options: TidyOptions) -> dict[str, dict[
     field = "|".join(re.escape(name) for name in [*measured, *options.text, *options.cost])
     pattern = re.escape(str(options.wide)).replace(r"\{config\}", "(?P<config>.+?)")
     pattern = pattern.replace(r"\{field\}", f"(?P<field>{field})")
-    found: dict[str, dict[str, str]] = {}
+    by_config: dict[str, dict[str, str]] = {}
     for match in filter(None, (re.fullmatch(pattern, name) for name in names)):
-        found.setdefault(match["config"], {})[match.groupdict().get("field", measured[0])] = match[0]
-    for config, columns in found.items():
+        by_config.setdefault(match["config"], {})[match.groupdict().get("field", measured[0])] = match[0]
+    for config, columns in by_config.items():
         if SCORE in measured and config in names:
             columns.setdefault(SCORE, config)
-    return found
+    return by_config
