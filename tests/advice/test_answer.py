@@ -41,7 +41,7 @@ def dominated_by_hand(table):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SHAPES, *BUNDLED])
-def test_nothing_that_is_recommended_is_dominated(name):
+def test_recommended_configurations_are_not_dominated(name):
     table = SHAPES[name]() if name in SHAPES else cb.load(name)
     advice = cb.recommend(
         table, within={table.objectives[0]: 0.3}, prefer={table.objectives[0]: 1.0}, replications=20
@@ -55,7 +55,7 @@ def test_nothing_that_is_recommended_is_dominated(name):
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
-def test_each_step_up_says_what_it_adds_and_what_it_costs():
+def test_steps_have_gains_intervals_and_cost_factors():
     advice = cb.recommend(shapes.make_short_list(), replications=2)
     front, steps = advice.front, describe_steps(advice)
     for place in range(1, len(front)):
@@ -82,7 +82,7 @@ def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
     assert advice.most_efficient in answer(advice, ratio=True).lines["Ratio"]
 
 
-def test_the_dearer_of_two_equals_is_off_the_front():
+def test_more_expensive_of_two_equals_is_off_the_front():
     advice = cb.recommend(shapes.make_jokers(), prefer={"accuracy": 1}, replications=20)
     assert "joker" in advice.front.index and "costly joker" not in advice.front.index
     assert (advice.choice.configuration, advice.choice.next, advice.choice.ahead) == (
@@ -92,7 +92,7 @@ def test_the_dearer_of_two_equals_is_off_the_front():
     )
 
 
-def test_what_is_preferred_is_the_largest_weighted_mean():
+def test_preference_chooses_the_largest_weighted_mean():
     table = shapes.make_two_models()
     for weights, chosen in (({"accuracy": 3, "speed": 1}, "large"), ({"accuracy": 1, "speed": 3}, "small")):
         choice = cb.recommend(table, prefer=weights, replications=100).choice
@@ -111,7 +111,7 @@ def test_conditions_hold_together():
     assert one.configuration == "large" == one.sure and one.confidence > 0.99
 
 
-def test_a_benchmark_that_is_used_up_is_sure():
+def test_exhausted_benchmark_is_exact():
     advice = cb.recommend(
         shapes.make_short_list(), within={"accuracy": 0.1}, about="benchmark", replications=2
     )
@@ -119,7 +119,7 @@ def test_a_benchmark_that_is_used_up_is_sure():
 
 
 @pytest.mark.slow
-def test_who_is_sure_to_meet_a_condition_mostly_does():
+def test_sure_choices_meet_their_condition():
     """Five true means around the threshold, 200 tables at level 0.8: wrong in at most a fifth, and chance."""
     rng, wrong = np.random.default_rng(6), 0
     means = np.array([[0.45], [0.49], [0.499], [0.55], [0.65]])
@@ -139,7 +139,7 @@ def test_a_tolerance_shortens_the_front_and_covers_it():
         assert ((at[list(table.objectives)] >= row[list(table.objectives)] - 0.05 - 1e-9).all(axis=1)).any()
 
 
-def test_what_a_method_returned_is_the_front_and_what_is_chosen_from():
+def test_returned_configurations_replace_the_front():
     returned, table = ["large, direct", "small, direct"], shapes.make_short_list()
     asked = {"at_least": {"accuracy": 0.45}, "replications": 2}
     advice = cb.recommend(table, returned=returned, ignores_cost=True, **asked)
@@ -215,7 +215,7 @@ def test_headline_and_certainty_count_the_front_and_its_rivals():
 @pytest.mark.slow
 @given(st.data())
 @settings(max_examples=25, deadline=None)
-def test_what_is_said_to_be_sure_is_what_the_table_marks(some_advice, data):
+def test_certainty_agrees_with_the_standings_of_the_table(some_advice, data):
     """Whatever the fields are: what is sure is settled, and all that is shown is sure, open or off."""
     arms = some_advice.arms
     booleans = st.lists(st.booleans(), min_size=len(arms), max_size=len(arms))
@@ -246,12 +246,12 @@ def some_advice():
     return cb.recommend(table, replications=2)
 
 
-def test_the_papers_front_is_named_in_the_headline():
+def test_headline_names_the_front_of_the_paper():
     advice = cb.recommend(shapes.make_two_models(), dominance="strict", replications=2)
     assert "the paper's front" in answer(advice).headline and "2 of 2" in answer(advice).headline
 
 
-def test_a_preference_is_answered_with_its_best_and_the_next():
+def test_preference_names_the_best_and_the_second_best():
     table = shapes.make_leaderboard(300)
     advice = cb.recommend(table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50)
     every = table.summary()
@@ -269,7 +269,7 @@ def make_sparse():
 
 @pytest.mark.parametrize("make", [shapes.make_agents, make_sparse])
 @pytest.mark.parametrize("budget", [None, 0.01, 30])
-def test_what_to_evaluate_next_has_its_number_and_its_price(make, budget):
+def test_next_evaluations_have_number_and_price(make, budget):
     advice = cb.recommend(make(), budget, replications=2)
     plan, line = advice.next, answer(advice).lines["Next"]
     assert f"{plan.evaluations:,} evaluations, {plan.price:.4g} USD" in line
@@ -283,7 +283,7 @@ def test_what_to_evaluate_next_has_its_number_and_its_price(make, budget):
         assert f"{first.configuration} on instance {first.instance}" in line
 
 
-def test_who_is_worth_its_cost_and_was_not_returned_is_named():
+def test_cheaper_configurations_that_were_not_returned_are_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()
     best = table.summary()["accuracy"].idxmax()
@@ -310,7 +310,7 @@ def test_numbers_are_whole_however_many_objectives_there_are(tmp_path, monkeypat
         assert "…" not in shown and ("intervals: 95 %" in shown) == (n_objectives == 2)
 
 
-def test_of_a_returned_set_no_share_of_all_is_given():
+def test_returned_set_has_no_share_of_redraws():
     table = cb.load("synthetic-24")
     dearest = table.summary()["cost"].nlargest(2).index
     ratio = answer(cb.recommend(table, returned=dearest), ratio=True).lines["Ratio"]

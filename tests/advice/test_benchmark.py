@@ -32,7 +32,7 @@ def ratios(table, finite=True):
     return np.concatenate([gaps.ratios for gaps in Paired(table, finite).dominance()], axis=1)
 
 
-def test_two_on_the_same_instances_have_the_textbooks_correction():
+def test_gaps_have_the_finite_population_correction():
     """Of 60 instances both have 40: the paired variance over 40, times 1 - 40 / 60."""
     whole = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
     table = without(whole, {"arm000": 40, "arm001": 40})
@@ -40,7 +40,7 @@ def test_two_on_the_same_instances_have_the_textbooks_correction():
     np.testing.assert_allclose(corrected, plain / np.sqrt(1 - 40 / 60))
 
 
-def test_of_two_that_are_complete_nothing_is_open():
+def test_gap_of_two_complete_arms_is_exact():
     """Of a third, with 40 of 60 instances, those that it shares with either say how far it is ahead."""
     table = without(drawn(np.random.default_rng(2), MEANS, COSTS, 60), {"arm000": 40})
     first = without(table, dict.fromkeys(table.configs, 40))
@@ -129,7 +129,7 @@ def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
 
 @pytest.mark.parametrize(("n", "total"), [(2, 40), (5, 40), (30, 40), (30, 1000)])
 @pytest.mark.parametrize("times", [1.5, 4.0, 100.0])
-def test_as_many_evaluations_are_asked_for_as_make_what_is_open_so_much_smaller(n, total, times):
+def test_counted_evaluations_shrink_the_error_as_needed(n, total, times):
     """A mean of n of N instances leaves a variance in proportion to 1/n - 1/N open."""
     compared = SimpleNamespace(counts=np.array([n]), n_instances=total, finite=True)
     (extra,) = _count_more(compared, np.array([0]), np.array([times]))

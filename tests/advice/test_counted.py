@@ -41,7 +41,7 @@ def test_no_factor_and_no_ratio_is_made_of_a_cost_that_is_made_up(frame):
     assert plain["most_efficient"] is None
 
 
-def test_another_value_of_what_is_free_changes_no_word_but_its_own(frame):
+def test_smallest_cost_changes_only_its_own_words(frame):
     said = [
         str(
             cb.recommend(
@@ -78,7 +78,7 @@ def write(path, answers):
     path.write_text(json.dumps({"results": {"results": entries}}))
 
 
-def test_doctor_and_recommend_name_who_was_cut_off(tmp_path):
+def test_configurations_with_cut_off_answers_are_named(tmp_path):
     cut = [{"finishReason": "length"}] * 16 + [{}] * 24
     cached = [{"cached": True}] * 30 + [{}] * 10
     write(tmp_path / "r.json", {"large": cut, "small": cached, "tiny": [{}] * 40})
@@ -96,7 +96,7 @@ def test_doctor_and_recommend_name_who_was_cut_off(tmp_path):
     assert again.card.counts["large"] == {"answers cut off": 16}
 
 
-def test_a_mass_at_the_best_end_of_a_column_is_noticed():
+def test_many_values_at_the_best_end_are_reported():
     rng = np.random.default_rng(1)
     rows = [
         (config, instance, float(rng.random() < 0.5), 0.0 if instance < refused else 1 + rng.random())

@@ -21,14 +21,14 @@ def held(found, level=0.95):
 @pytest.mark.parametrize(
     ("name", "n_instances"), [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)]
 )
-def test_what_is_settled_on_instances_like_these_is_right(name, n_instances):
+def test_settled_memberships_hold_on_new_instances(name, n_instances):
     found = held(coverage(cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12))
     assert found["settled"].sum() >= found["bonferroni"].sum()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 150])
-def test_what_is_settled_on_measured_instances_is_right(swebench, n_instances):
+def test_settled_memberships_hold_on_measured_instances(swebench, n_instances):
     held(coverage(swebench, n_instances, samples=SAMPLES))  # with the cost, whose tails leave little settled
     found = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
     assert found["settled"].sum() > 1.05 * found["bonferroni"].sum()
@@ -36,7 +36,7 @@ def test_what_is_settled_on_measured_instances_is_right(swebench, n_instances):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("share", "least"), [(0.3, 0.4), (0.7, 8)])
-def test_what_is_settled_on_the_benchmark_is_right(synthetic, share, least):
+def test_settled_memberships_hold_on_the_benchmark(synthetic, share, least):
     """Of 400 instances two configurations share a tenth, or a half."""
     found = held(coverage(synthetic, share=share, samples=SAMPLES))
     assert found["settled"].mean() > least

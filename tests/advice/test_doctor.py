@@ -45,7 +45,7 @@ def found(table, name, alone=True):
 
 
 @pytest.mark.slow
-def test_of_a_clean_table_there_is_nothing_to_say(clean, synthetic):
+def test_clean_tables_have_no_findings(clean, synthetic):
     assert doctor(table_of(*clean, profiling=30)) == [] == doctor(synthetic)
 
 
@@ -66,7 +66,7 @@ def test_duplicated_configurations(clean):
     assert finding.number == 2 and finding.problem.endswith("for arm1, arm4 and arm5")
 
 
-def test_alike_in_scores_alone_is_no_duplicate(clean):
+def test_equal_scores_at_other_costs_are_no_duplicates(clean):
     scores, costs = clean
     scores[5] = scores[4]
     assert found(table_of(scores, costs, profiling=30), "few")
@@ -123,7 +123,7 @@ def test_an_objective_that_is_cost(clean):
 
 
 @pytest.mark.parametrize("held", [0.1, 512.0])
-def test_costs_that_are_all_equal_order_nothing(clean, held):
+def test_equal_costs_are_not_reported_as_an_objective(clean, held):
     scores, costs = clean
     table = table_of(scores, np.full_like(costs, held), profiling=30)
     rows = table.rows.drop(columns="split")
@@ -140,7 +140,7 @@ def test_too_few_instances():
     assert f"accuracy, arm{order[0]} (" in finding.problem and f"middle, arm{order[3]} (" in finding.problem
 
 
-def test_the_number_of_instances_is_that_of_the_power_of_the_test():
+def test_needed_instances_have_a_power_of_eighty_percent():
     from cobandit.stats import paired_errors
 
     scores, costs = sound(np.random.default_rng(9), n=40)
@@ -150,7 +150,7 @@ def test_the_number_of_instances_is_that_of_the_power_of_the_test():
 
 
 @pytest.mark.slow
-def test_evaluations_that_are_missing_where_it_is_hard(clean):
+def test_missing_evaluations_of_hard_instances_are_reported(clean):
     scores, costs = clean
     hard = np.arange(120) < 40
     scores[:, hard] = np.random.default_rng(10).random((6, 40)) < 0.15
@@ -187,7 +187,7 @@ def test_a_profiling_split_that_misleads(clean):
 
 
 @pytest.mark.slow
-def test_tables_of_any_shape_are_looked_over():
+def test_tables_of_any_shape_are_checked_without_errors():
     """Two configurations, four instances, ties everywhere: findings or none, never an error."""
     rng = np.random.default_rng(11)
     for _ in range(20):
@@ -198,7 +198,7 @@ def test_tables_of_any_shape_are_looked_over():
 
 
 @pytest.mark.slow
-def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
+def test_command_prints_findings_as_text_and_json(clean, tmp_path, monkeypatch):
     scores, costs = clean
     scores[2] = 0
     table = table_of(scores, costs, profiling=30)
@@ -212,14 +212,14 @@ def test_the_command_says_what_was_found(clean, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_bundled_tables_are_looked_over():
+def test_bundled_tables_have_no_findings():
     """Nothing is said of them: a stricter threshold shows here."""
     for name in ("gsm8k", "piqa", "word-sums", "piqa-small"):
         assert doctor(cb.load(name)) == []
 
 
 @pytest.mark.slow
-def test_a_run_that_some_configurations_left_is_looked_over():
+def test_table_of_a_race_is_checked():
     table = cb.read(data_directory() / "runs" / "word-sums-live" / "table.parquet")
     assert table.n_instances.min() < table.card.split.profiling + 2
     assert "constant" in {finding.name for finding in doctor(table)}
@@ -237,7 +237,7 @@ def test_long_names_are_cut_and_findings_are_plain_values(clean):
     assert frame["problem"].str.len().max() < 400 and frame["problem"].str.contains("arm2loo").any()
 
 
-def test_costs_that_an_import_made_up(clean, tmp_path):
+def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
     """Both say how many evaluations are meant; of a subset, those that are left."""
     scores, costs = clean
     costs[0, ::4] = 0

@@ -25,7 +25,7 @@ from cobandit.tables import EvaluationTable
     st.sampled_from([None, 0.5, 5.0, 40.0, 1e6]),
     st.sampled_from([0.0, 0.1]),
 )
-def test_what_is_named_exists_is_missing_and_within_the_budget(seed, holes, budget, tolerance):
+def test_named_evaluations_are_missing_and_within_budget(seed, holes, budget, tolerance):
     table = with_holes(40, holes, seed)
     plan, rows = plan_next(table, budget, tolerance), table.rows
     there = set(zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True))
@@ -42,7 +42,7 @@ def test_what_is_named_exists_is_missing_and_within_the_budget(seed, holes, budg
         assert len(named) == plan.evaluations and price == pytest.approx(plan.price)
 
 
-def test_the_race_goes_on_with_what_is_named():
+def test_race_continues_with_the_named_evaluations():
     """What a race that knows the table asks for first, up to its next look, is what stands first."""
     whole, table = drawn(np.random.default_rng(3), MEANS, COSTS, 60), with_holes(60, 0.2, 3)
     del whole
@@ -91,7 +91,7 @@ def test_a_certified_race_is_followed_to_its_end():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)])
-def test_following_it_ends_with_the_answer_for_less_than_everything(front, most):
+def test_following_the_plan_settles_all_for_less_than_everything(front, most):
     """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths.
 
     All that is worth its cost takes more: many are about as good for about as much.
@@ -105,7 +105,7 @@ def test_following_it_ends_with_the_answer_for_less_than_everything(front, most)
     assert len(done.rows) < most * len(whole.rows)
 
 
-def test_where_nothing_can_be_settled_nothing_is_to_be_spent():
+def test_nothing_is_planned_where_nothing_can_be_settled():
     """Two agents three points apart on half of their tasks: one evaluation more tells nothing."""
     table = make_agents()
     plan = plan_next(table, budget=0.5)
@@ -116,7 +116,7 @@ def test_where_nothing_can_be_settled_nothing_is_to_be_spent():
     assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
 
 
-def test_before_anything_can_be_compared_the_first_comparison_is_named():
+def test_first_comparison_is_planned_before_all_others():
     table = make_leaderboard(100, seen=0.05)
     plan = plan_next(table)
     assert not plan.compared and plan.settled == 0
@@ -126,7 +126,7 @@ def test_before_anything_can_be_compared_the_first_comparison_is_named():
     assert len(plan_next(table, budget=plan.step).pairs)
 
 
-def test_of_a_subset_the_instances_that_none_of_it_met_are_missing_too():
+def test_subset_lacks_instances_that_none_of_it_has():
     """The benchmark has them, and who is left may differ there."""
     whole = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
     rows = whole.rows.drop(columns="split")

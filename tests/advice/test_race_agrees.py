@@ -39,14 +39,14 @@ def run(seed, tolerance=0.0, cost_tolerance=0.0):
 
 
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)])
-def test_a_run_and_what_is_said_of_its_table_agree(seeds):
+def test_run_and_recommendation_of_its_table_agree(seeds):
     for seed in seeds:
         returned, front, *_ = run(seed)
         assert returned == front, seed
 
 
 @pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.slow)])
-def test_with_a_tolerance_a_run_keeps_what_it_says_is_stood_for(seeds):
+def test_run_with_tolerance_covers_the_recommended_front(seeds):
     """A run keeps what nothing was sure to stand for when it stopped, and seldom lacks what is recommended.
 
     It keeps its promise in all but 5 % of runs and 4 standard errors.

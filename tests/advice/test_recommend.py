@@ -141,14 +141,14 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
     ids=["near ties", "near ties, half shared", "near ties, all shared", "clear and few", "one objective"],
 )
 @pytest.mark.slow
-def test_what_is_called_settled_is_wrong_no_more_often_than_stated(means, costs, n_instances, shared):
+def test_error_of_settled_memberships_is_as_stated(means, costs, n_instances, shared):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     rng, most = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
     assert wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0] <= most
 
 
 @pytest.mark.slow
-def test_a_rule_that_settles_too_early_would_be_caught(monkeypatch):
+def test_too_small_critical_values_are_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr(
         "cobandit.stats.simultaneous.critical_value", lambda counts, alpha: np.full(len(counts), 0.3)
@@ -167,7 +167,7 @@ def test_more_instances_settle_more():
 
 
 @pytest.mark.slow
-def test_the_estimated_evaluations_are_what_it_takes():
+def test_estimated_evaluations_settle_the_question():
     """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
     means, costs, rng, n = [[0.56, 0.56], [0.5, 0.5]], [1.0, 1.3], np.random.default_rng(9), 100
     first = [cb.recommend(drawn(rng, means, costs, n), replications=1).questions for _ in range(30)]
@@ -222,7 +222,7 @@ def test_new_instances_are_what_the_benchmark_does_not_have(holes):
         assert (found.evaluations, found.price) == pytest.approx((extra.sum(), extra @ pair["cost"]))
 
 
-def test_where_all_is_settled_nothing_is_asked():
+def test_settled_tables_have_no_questions():
     table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 3.0], 200)
     advice = cb.recommend(table, 10.0, replications=2)
     assert advice.questions.empty and advice.next.evaluations == 0
@@ -231,7 +231,7 @@ def test_where_all_is_settled_nothing_is_asked():
 
 
 @pytest.mark.slow
-def test_an_exact_tie_is_said_to_be_one():
+def test_exact_tie_needs_infinitely_many_instances():
     table = drawn(np.random.default_rng(0), [[0.5, 0.5], [0.7, 0.2]], [1.0, 1.0], 50)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="twin")
@@ -260,7 +260,7 @@ def test_bad_numbers_are_refused(arguments, message, synthetic):
 
 @pytest.mark.parametrize("given", ["my.parquet", pd.DataFrame({"config": ["a"]})])
 @pytest.mark.parametrize("asked", [cb.recommend, doctor])
-def test_what_is_no_table_is_refused(asked, given):
+def test_arguments_that_are_no_table_are_refused(asked, given):
     got = "'my.parquet'" if isinstance(given, str) else "a DataFrame"
     with pytest.raises(CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"):
         asked(given)

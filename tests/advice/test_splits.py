@@ -20,7 +20,7 @@ def by_hand(table, split):
 
 
 @pytest.mark.slow
-def test_regret_is_against_the_evaluation_split_costs_included():
+def test_truth_has_costs_of_the_evaluation_split():
     """Where profiling costs name another best configuration, as they do under heavy tails."""
     misled = 0
     for seed in range(40):
@@ -33,7 +33,7 @@ def test_regret_is_against_the_evaluation_split_costs_included():
 
 
 @pytest.mark.parametrize(("kind", "default"), [("measured", "evaluation"), ("reconstruction", "profiling")])
-def test_the_truth_of_replays_depends_on_what_a_table_is(kind, default):
+def test_truth_depends_on_the_kind_of_the_table(kind, default):
     table = heavy(np.random.default_rng(1), kind=kind)
     other = {"evaluation": "profiling", "profiling": "evaluation"}[default]
     runs = {
@@ -53,7 +53,7 @@ def test_the_truth_of_replays_depends_on_what_a_table_is(kind, default):
     np.testing.assert_allclose(last, runs[other]["efficiency_regret"])
 
 
-def test_a_split_that_does_not_exist_is_refused(synthetic):
+def test_unknown_split_is_refused(synthetic):
     with pytest.raises(cb.CobanditError, match="true_costs"):
         synthetic.truth("both")
     with pytest.raises(cb.CobanditError, match="true_costs"):

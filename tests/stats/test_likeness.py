@@ -80,7 +80,7 @@ def test_a_redraw_weighs_a_whole_cluster():
     np.testing.assert_allclose(means, single)
 
 
-def test_everything_that_is_sure_counts_clusters():
+def test_certainty_counts_clusters():
     """Of 40 passages one gets seven that the other does not, and the other two; ten copies of each."""
     frame = passages(np.random.default_rng(10), noise=0.0)
     number = frame["passage"].str[1:].astype(int)
@@ -99,7 +99,7 @@ def test_everything_that_is_sure_counts_clusters():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
-def test_what_is_sure_of_clusters_is_as_often_wrong_as_stated(sizes):
+def test_error_of_sure_clusters_is_as_stated(sizes):
     """Two of accuracy .59: neither is .6, and neither is better; in a tenth of the tables by both."""
     rng, wrong, naive = np.random.default_rng(5), 0, 0
     for _ in range(40):
@@ -146,7 +146,7 @@ def test_the_commands_take_a_cluster(tmp_path):
     assert cb.read(tmp_path / "with.parquet").card.cluster == "passage"
 
 
-def test_a_column_that_is_no_cluster_is_refused():
+def test_unsuitable_cluster_columns_are_refused():
     frame = passages(np.random.default_rng(8))
     with pytest.raises(CobanditError, match="there is passage"):
         table_of(frame).cluster_by("pasage")
@@ -159,7 +159,7 @@ def test_a_column_that_is_no_cluster_is_refused():
     assert caught.value.faults[0].column == "passage"
 
 
-def test_likeness_is_noticed_with_what_to_do():
+def test_likeness_is_reported_with_its_remedy():
     frame = passages(np.random.default_rng(9)).assign(half=lambda f: f["instance"] < "q0200")
     table = table_of(frame)
     (finding,) = [each for each in doctor(table) if each.name == "clusters"]
@@ -170,7 +170,7 @@ def test_likeness_is_noticed_with_what_to_do():
 
 
 @pytest.mark.slow
-def test_independent_instances_are_seldom_said_to_be_alike():
+def test_independent_instances_are_rarely_reported_as_alike():
     rng, alarms = np.random.default_rng(11), 0
     for _ in range(40):
         frame = passages(rng, (0.9, 0.8, 0.7), n_passages=100, sizes=1)

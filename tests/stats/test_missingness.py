@@ -34,7 +34,7 @@ def table_of(scores, costs, **options):
     )
 
 
-def test_easy_instances_settle_nothing_and_the_first_line_says_why():
+def test_easy_instances_settle_nothing_with_a_warning():
     table = easy_half(np.random.default_rng(0))
     advice = cb.recommend(table, at_least={"accuracy": 0.5}, replications=20)
     (found,) = [each for each in advice.dependence if each.measure == "accuracy"]
@@ -51,7 +51,7 @@ def test_easy_instances_settle_nothing_and_the_first_line_says_why():
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
-def test_one_that_is_ahead_on_shared_instances_is_not_behind():
+def test_shared_instances_decide_over_own_means():
     """By its own mean the second is worse; where both were asked it is better, and cheaper."""
     table = easy_half(np.random.default_rng(0))
     own = table.rows.groupby("config", observed=True)["accuracy"].mean()
@@ -79,7 +79,7 @@ def test_expensive_instances_are_noticed_too():
     assert found[0].where_missing > 3 * found[0].where_there
 
 
-def test_many_small_differences_to_one_side_are_noticed_together():
+def test_many_small_differences_are_reported_together():
     """Of each of twenty the hardest tenth is missing twice as often as the rest."""
     rng = np.random.default_rng(0)
     hard = np.arange(200) < 40
@@ -92,7 +92,7 @@ def test_many_small_differences_to_one_side_are_noticed_together():
 @pytest.mark.parametrize(
     ("n_arms", "n_instances", "accuracy", "share"), [(2, 40, 0.95, 0.5), (6, 100, 0.7, 0.3)]
 )
-def test_what_is_missing_at_random_is_seldom_said_to_be_another(n_arms, n_instances, accuracy, share):
+def test_evaluations_missing_at_random_are_rarely_reported(n_arms, n_instances, accuracy, share):
     """At one in a hundred: more than 4 of 50 would come of chance once in 1,000 tests."""
     rng, alarms = np.random.default_rng(5), 0
     for _ in range(50):
@@ -103,7 +103,7 @@ def test_what_is_missing_at_random_is_seldom_said_to_be_another(n_arms, n_instan
 
 
 @pytest.mark.slow
-def test_a_race_leaves_nothing_that_looks_like_hard_instances():
+def test_races_are_not_reported_as_missing_hard_instances():
     """Who leaves a race early has its first instances in a random order."""
     alarms = 0
     for seed in range(8):
@@ -135,7 +135,7 @@ def test_steps_are_those_of_shared_instances():
         assert row["times"] == pytest.approx(costs[other, both].mean() / costs[one, both].mean())
 
 
-def test_what_shares_no_instance_is_neither_ahead_nor_behind():
+def test_arms_without_shared_instances_are_not_compared():
     scores = np.full((3, 40), np.nan)
     rng = np.random.default_rng(0)
     scores[0, :20], scores[1, 20:] = rng.random(20) < 0.9, rng.random(20) < 0.2
@@ -161,7 +161,7 @@ def test_a_cycle_has_a_front_and_is_not_settled():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_what_is_missing_at_random_can_still_be_settled(share):
+def test_tables_missing_at_random_can_be_settled(share):
     rng, settled, wrong = np.random.default_rng(7), [], 0
     true = np.array([0.3, 0.5, 0.52, 0.8])
     for _ in range(12):
@@ -174,7 +174,7 @@ def test_what_is_missing_at_random_can_still_be_settled(share):
     assert np.mean(settled, axis=0)[[0, 3]].min() > 0.6 and wrong <= stats.binom.isf(1e-3, 12, 0.05)
 
 
-def test_a_wish_is_held_to_the_instances_that_both_have():
+def test_within_is_judged_on_shared_instances():
     """Within .1 of the best: by its own mean the first is .3 ahead, where both were asked .1 behind."""
     advice = cb.recommend(easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2)
     assert advice.choice.configuration == "arm1"
