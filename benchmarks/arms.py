@@ -45,7 +45,7 @@ def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
 
 
 def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
-    """A pull by the class, once every arm was pulled."""
+    """Measure a pull by the class, once every arm was pulled."""
     pulled = run.readable()
     for _ in islice(pulled, run.shape[0]):
         pass
@@ -56,7 +56,7 @@ def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
 
 
 def online() -> list[dict[str, Any]]:
-    """A pull and a run of CoHV-UCB, kernel and class."""
+    """Measure a pull and a run of CoHV-UCB, kernel and class."""
     workloads.Online(10, 2, 4.0).compiled()  # compiles
     rows = []
     for n_arms in ONLINE:
@@ -81,7 +81,7 @@ def online() -> list[dict[str, Any]]:
 
 
 def identification() -> list[dict[str, Any]]:
-    """A run of CoPSI by size at a front of 30, then by front at 2,000 arms; next to it the class."""
+    """Measure a run of CoPSI by size at a front of 30, then by front at 2,000 arms; next to it the class."""
     workloads.Front(60, 200).compiled()
     rows = []
     sizes = [(n_arms, 30) for n_arms in IDENTIFICATION] + [(2_000, front) for front in FRONTS]
@@ -99,7 +99,7 @@ def identification() -> list[dict[str, Any]]:
 
 
 def back_ends() -> list[dict[str, Any]]:
-    """The same grid on one process, two processes, two threads, and a local Dask cluster of two workers."""
+    """Measure one grid on one process, two processes, two threads, and a Dask cluster of two workers."""
     from dask.distributed import LocalCluster
 
     table = random_table(108, 2)
@@ -138,7 +138,7 @@ def back_ends() -> list[dict[str, Any]]:
 
 
 def replays() -> list[dict[str, Any]]:
-    """The paper's grid on one core: four online methods at five budgets, three identify at eight."""
+    """Measure the paper's grid on one core: four online methods at five budgets, three identify at eight."""
     table = cb.load("gsm8k")
     rows = []
     for replications in REPLICATIONS:
@@ -170,7 +170,7 @@ print(time.process_time() - start, peak() - before)
 
 
 def reading() -> list[dict[str, Any]]:
-    """Reading and checking tables of a hundred configurations, each in a process of its own."""
+    """Measure reading and checking tables of a hundred configurations, each in a process of its own."""
     rows = []
     for n_rows in ROWS:
         with tempfile.TemporaryDirectory() as folder:

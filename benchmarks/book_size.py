@@ -94,7 +94,7 @@ def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def over(frame: pd.DataFrame) -> list[str]:
-    """What is over a limit, in words."""
+    """Say what is over a limit."""
     read = frame.drop(index=LOOKED_UP, errors="ignore")
     totals = {"pages": len(read), **read[["words", "folds", "code"]].sum().to_dict()}
     said = [f"{key}: {totals[key]:,} of {most:,}" for key, most in LIMITS.items() if totals[key] > most]

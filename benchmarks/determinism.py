@@ -42,7 +42,7 @@ def same(first: Path, second: Path, name: str) -> bool:
 
 
 def search_index(folder: Path) -> dict[str, object]:
-    """The titles and names that a reader can search for; its words hold the numbers of the measured pages."""
+    """Read the titles and names that a reader can search for, without the words of measured pages."""
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     return {key: index[key] for key in ("docnames", "titles", "objects")}

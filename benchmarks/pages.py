@@ -70,7 +70,7 @@ def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]
 def main() -> int:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    of_the_book = sorted(path.stem for path in pages.directory().glob("*.md"))
+    of_the_book = sorted(path.stem for path in pages.pages_directory().glob("*.md"))
     on_tables = [*(name for name in of_the_book if "dataset" in pages.parameters(name)), *SECTIONS]
     parser.add_argument("--page", action="append", choices=on_tables)
     parser.add_argument("--shape", action="append", choices=SHAPES)

@@ -42,7 +42,7 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[float]]:
-    """Times of each function, after one call that compiles and warms."""
+    """Measure the times of each function, after one call that compiles and warms."""
     for function in functions:
         function()
     rounds = [[_seconds(function) for function in functions] for _ in range(repetitions)]
@@ -50,14 +50,14 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
 
 
 def random_table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTable:
-    """Evaluation table of such rows."""
+    """Make an evaluation table of such rows."""
     rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
     rows = rows.reshape(n_arms, instances, -1)
     return EvaluationTable.from_arrays(rows[:, :, 2:], rows[:, :, 0], profiling=instances // 2)
 
 
 def kernel_over_class() -> dict[str, Any]:
-    """A pull of the readable class over a pull of the kernel, K = 108 and D = 2."""
+    """Measure a pull of the readable class over a pull of the kernel, K = 108 and D = 2."""
     online = Online(108, 2, rho=32)
     replications = 20
 
@@ -77,7 +77,7 @@ def kernel_over_class() -> dict[str, Any]:
 
 
 def many_arms_over_few() -> dict[str, Any]:
-    """A pull among 100,000 arms over one among 100: O(D + log K), and the memory of the machine.
+    """Measure a pull among 100,000 arms over one among 100: O(D + log K), and the memory of the machine.
 
     Runs start with a pull of every arm, and K of them say nothing about choosing among arms; so a pull
     is what a longer run takes more than a shorter one.
@@ -105,7 +105,7 @@ def many_arms_over_few() -> dict[str, Any]:
 
 
 def copsi_growth() -> dict[str, Any]:
-    """A CoPSI run with 4,000 arms over one with 1,000: quadratic would be 16, cubic 64."""
+    """Measure a CoPSI run with 4,000 arms over one with 1,000: quadratic would be 16, cubic 64."""
     small, large = Front(1000, rho=200), Front(4000, rho=200)
     times = _in_turns(small.compiled, large.compiled, repetitions=5)
     few, many = median(times[0]), median(times[1])
@@ -119,7 +119,7 @@ def copsi_growth() -> dict[str, Any]:
 
 
 def once_growth() -> dict[str, Any]:
-    """A run of CoPSI once with 4,000 arms over one with 1,000: all pairs are compared, so 16 at the least.
+    """Measure a run of CoPSI once with 4,000 arms over one with 1,000: it compares all pairs, so at least 16.
 
     What is above that is memory: the pairs of 1,000 arms fit into a processor's cache, those of 4,000 do not.
     """
@@ -161,7 +161,7 @@ def two_threads_over_one() -> dict[str, Any]:
 
 
 def psi_sr_over_class(n_arms: int, evaluations: int, replications: int) -> dict[str, Any]:
-    """A run of PSI-SR by the readable class over one by the kernel."""
+    """Measure a run of PSI-SR by the readable class over one by the kernel."""
     run = Rejects(n_arms, evaluations)
     fast, slow = _in_turns(lambda: run.compiled(replications), run.readable, repetitions=3)
     seconds = median(fast) / replications

@@ -49,7 +49,7 @@ def card(objectives: int, instances: int) -> dict[str, Any]:
 
 
 def frame(arms: int, instances: int, objectives: int, seed: int = 0) -> pd.DataFrame:
-    """Records of a random table: mean costs over a ten-fold range, scores that are right or wrong."""
+    """Draw records of a random table: mean costs over a ten-fold range, scores that are right or wrong."""
     rng = np.random.default_rng(seed)
     cost = np.repeat(rng.uniform(20, 200, arms), instances)
     columns: dict[str, Any] = {

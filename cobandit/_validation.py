@@ -71,7 +71,7 @@ def costs(value: ArrayLike, name: str = "costs", n_arms: int | None = None) -> N
 
 
 def positive(value: float, name: str, upper: float = np.inf) -> float:
-    """A finite number in (0, upper]."""
+    """Return a finite number in (0, upper]."""
     number = scalar(value, name)
     if not 0 < number <= upper:
         limit = "" if upper == np.inf else f" and at most {upper}"
@@ -80,7 +80,7 @@ def positive(value: float, name: str, upper: float = np.inf) -> float:
 
 
 def non_negative(value: float, name: str) -> float:
-    """A finite number >= 0."""
+    """Return a finite number >= 0."""
     number = scalar(value, name)
     if number < 0:
         raise CobanditError(f"{name} is {number}: it must not be negative")
@@ -88,7 +88,7 @@ def non_negative(value: float, name: str) -> float:
 
 
 def scalar(value: float, name: str) -> float:
-    """A finite number."""
+    """Return a finite number."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):  # the last of an integer of more than 308 digits
@@ -99,7 +99,7 @@ def scalar(value: float, name: str) -> float:
 
 
 def count(value: int, name: str, least: int) -> int:
-    """A whole number that is at least ``least``."""
+    """Return a whole number that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise CobanditError(f"{name} is {value!r}: a whole number is needed")
     if value < least:
@@ -108,7 +108,7 @@ def count(value: int, name: str, least: int) -> int:
 
 
 def seed(value: int) -> int:
-    """A seed of the common random numbers: a whole number from 0 to 2^64 - 1."""
+    """Return a seed of the common random numbers: a whole number from 0 to 2^64 - 1."""
     value = count(value, "seed", 0)
     if value >= 2**64:
         raise CobanditError(f"seed is {value}: it must be below 2^64")

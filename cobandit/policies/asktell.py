@@ -246,7 +246,7 @@ class AskTell:
         return values
 
     def _next_number(self, arm: int) -> int:
-        """Number of the arm's next new evaluation."""
+        """Return the number of the arm's next new evaluation."""
         return int(self._numbers[arm])
 
     def _begin(self, pull: Pull) -> None:
@@ -260,7 +260,7 @@ class AskTell:
         """Draw the conclusions from what was told."""
 
     def _choose(self) -> int | None:
-        """The arm to evaluate next, None if none can be now; nothing that matters changes by looking."""
+        """Return the arm to evaluate next, None if there is none now; to look changes nothing."""
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:

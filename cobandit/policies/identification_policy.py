@@ -225,7 +225,7 @@ class GapElimination(IdentificationPolicy):
     """
 
     def _target(self, phase: int) -> int:
-        """Pulls that every active arm has at the end of the phase (counted from 1)."""
+        """Return the pulls that every active arm has at the end of the phase (counted from 1)."""
         raise NotImplementedError
 
     def _schedule(self) -> Iterator[int | None]:

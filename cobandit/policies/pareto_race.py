@@ -29,7 +29,7 @@ from cobandit.policies.tolerance_evidence import ToleranceEvidence, next_certifi
 
 
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Standard dominance over zero, along the last axis: nowhere below, and somewhere above.
+    """Return standard dominance over zero, along the last axis: nowhere below, and somewhere above.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def find_crossing_chances(thresholds: ArrayLike, n_instances: int) -> NDArray[np
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
-    r"""Find the standard errors that 1, 2, ... exact ties exceed with probability ``error`` in all.
+    r"""Find the standard errors that m exact ties exceed with probability ``error`` in all, for each m.
 
     .. math::
 
@@ -891,7 +891,7 @@ class ParetoRace(Once):
             self._outdone[before[a]] += int((others.rivals & calls.covered[:, a] & left).sum())
 
     def _calls(self, active: NDArray[np.int64], depth: int) -> tuple[Calls, NDArray[np.float64]]:
-        """What would be certain at a depth, and how strong each is, by the differences seen so far."""
+        """Return what would be certain at a depth, and how strong each is, by the differences seen so far."""
         if self.evidence and depth < self._n_units:  # then all is known, and no difference has a half-width
             return self._read(self.evidence, active)
         k = len(active)
@@ -920,7 +920,7 @@ class ParetoRace(Once):
 
     @staticmethod
     def _read(evidence: ToleranceEvidence, active: NDArray[np.int64]) -> tuple[Calls, NDArray[np.float64]]:
-        """What is certain by evidence; nothing is taken to be dominated that is not covered."""
+        """Return what is certain by evidence; nothing is taken to be dominated that is not covered."""
         covered, open_ = evidence.read(active)
         return Calls(np.zeros_like(covered), covered, open_), np.zeros(len(active))
 

@@ -139,7 +139,7 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
 
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
-    """A column of a part, one value repeated if it has no more."""
+    """Return a column of a part, one value repeated if it has no more."""
     values = np.asarray(part[name], dtype=object if isinstance(part[name], str) else None)
     return np.broadcast_to(values, len(part["replication"]))
 

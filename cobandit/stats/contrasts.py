@@ -13,7 +13,7 @@ from cobandit.stats.paired_errors import paired_difference
 
 
 def _central(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Ends of the central 95 %; no resample is interpolated, since a ratio may be infinite.
+    """Return the ends of the central 95 %; no resample is interpolated, since a ratio may be infinite.
 
     They are NaN where no resample is finite.
     """

@@ -88,7 +88,7 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
 
 
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
-    r"""Evaluations that no method can do without, of each configuration of a finite table.
+    r"""Return the evaluations that no method can do without, of each configuration of a finite table.
 
     Take any method, randomised or not, whatever it looks at and whenever it stops, that returns the front of
     *every* table of values in [0, 1] with probability at least :math:`1 - \delta`, and let :math:`T_i` be

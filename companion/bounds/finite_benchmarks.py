@@ -29,7 +29,7 @@ def _depth(n: int, n_instances: int) -> tuple[int, int]:
 
 
 def serfling_factor(n: int, n_instances: int) -> float:
-    r"""What not replacing leaves of the exponent's denominator, :math:`\rho_n`.
+    r"""Return what not replacing leaves of the exponent's denominator, :math:`\rho_n`.
 
     .. math:: \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\ \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
 

@@ -43,7 +43,7 @@ SETS: dict[str, FigureRow] = {
 
 
 def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:
-    """What stands above the column of each table, by its name."""
+    """Write what stands above the column of each table, by its name."""
     return {table.name: escape_math(provenance(table)) for table in tables}
 
 
@@ -86,7 +86,7 @@ def draw_cells(
 def _panels(
     titles: Mapping[str, str], rows: int, height: float, label: str, sharex: Any
 ) -> tuple[Figure, Any]:
-    """A column of panels for each table, its title above, what the horizontal axis is below."""
+    """Draw a column of panels for each table, its title above, what the horizontal axis is below."""
     size = _width(titles), height
     figure, axes = plt.subplots(rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False)
     for title, top, bottom in zip(titles.values(), axes[0], axes[-1], strict=True):
@@ -130,7 +130,7 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The error at the largest budget, charged what was declared and what it really cost."""
+    """Draw the error at the largest budget, charged what was declared and what it really cost."""
     own = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
     numbers = as_frame().query("experiment == 'stochastic' and quantity == 'error' and operation.isna()")
     printed = numbers.set_index(["dataset", "method", "costs"])["value"]
@@ -165,7 +165,7 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def draw_fronts(tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndarray]) -> Figure:
-    """Configurations of each table in the plane of two scores, as dark as they are likely to be on the front.
+    """Draw configurations in the plane of two scores, darker the likelier they are to be on the front.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def draw_fronts(tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndar
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """What the paper's method gets over what each other gets: on the table, and with questions drawn again.
+    """Draw the paper's method over each other one: on the table, and with questions drawn again.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
 
 
 def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
-    """What the open choices change, and what the radii do to the mean and to the worst runs.
+    """Draw what the open choices change, and what the radii do to the mean and to the worst runs.
 
     Parameters
     ----------

@@ -201,7 +201,7 @@ def draw_steps() -> Figure:
 
 
 def draw_gaps() -> Figure:
-    """The classification gap of each of three arms as an arrow, one panel per arm."""
+    """Return the classification gap of each of three arms as an arrow, one panel per arm."""
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.9), sharex=True, sharey=True)
     for arm, ax in enumerate(axes):
         gap_plane(IDENTIFICATION.rewards, arm, IDENTIFICATION.names, ("first score", "second score"), ax)

@@ -85,7 +85,7 @@ class ClaimRow(NamedTuple):
 
 
 def _reading(*methods: str | None) -> str:
-    """The open choice that a claim about these methods hangs on."""
+    """Return the open choice that a claim about these methods hangs on."""
     return READING if READ_METHOD in methods else ""
 
 
@@ -118,7 +118,7 @@ def exhibit_of(experiment: str, quantity: str) -> str:
 
 @cache
 def identifiers() -> dict[str, str]:
-    """Identifier of every claim by its key, as `ClaimRow` has it.
+    """Return the identifier of every claim by its key, as `ClaimRow` has it.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
 
 
 def in_place(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
-    """The paper's experiments on other tables, under the names of the paper's: its claims are about these."""
+    """Play the paper's experiments on other tables, under the names of the paper's tables."""
     cells = play_measured(tuple(names), scale)
     stands_for = dict(zip(cells["dataset"].unique(), results.NAMES, strict=False))
     return cells.assign(dataset=cells["dataset"].replace(stands_for))
@@ -252,7 +252,7 @@ PRINTED_IN = {
 def contrast(
     judged: pd.DataFrame, words: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame
 ) -> Iterator[ClaimRow]:
-    """The fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
+    """Return the fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
     shares = words.to_dict("records")
     for known, each, share in zip(CONTRASTS, judged.to_dict("records"), shares, strict=True):
@@ -320,7 +320,7 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own
 
 
 def together(measured: str, drawn: str) -> str:
-    """What verdicts on measured tables and on reconstructions say together, and which of these say it.
+    """Return what verdicts on measured tables and on reconstructions say together, and which of these say it.
 
     Examples
     --------
@@ -342,7 +342,7 @@ ENOUGH = 0.95
 
 
 def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
-    """What the paper says of its tables and runs without an order of methods.
+    """Return what the paper says of its tables and runs without an order of methods.
 
     What it says of its tables is judged on pairs of drawn ones, and cannot be told where these differ.  What
     it says of runs is judged on the bundled reconstructions and on the measured tables.
@@ -397,7 +397,7 @@ def _by_dispersion(row: ClaimRow) -> ClaimRow:
 
 
 def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[ClaimRow]:
-    """Printed numbers that are results; what is printed twice alike has one row."""
+    """Return the printed numbers that are results; what is printed twice alike has one row."""
     known = {each.key: each for each in published()}
     others = paper.ledger(measured).set_index("key")["ours"].to_dict()
     ledger = paper.ledger(cells, predicted=predicted)
@@ -421,7 +421,7 @@ def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame)
 
 
 def in_words(number: Published) -> str:
-    """What a printed number is.
+    """Return what a printed number is.
 
     Examples
     --------
@@ -439,7 +439,7 @@ def in_words(number: Published) -> str:
 
 
 def _like(value: float, printed: str) -> str:
-    """A number of ours, in percent where the paper's is."""
+    """Return a number of ours, in percent where the paper's is."""
     if not np.isfinite(value):
         return ""
     if printed.endswith("%"):
@@ -471,7 +471,7 @@ HEAD = {
 
 
 def claims_html(rows: pd.DataFrame, caption: str) -> str:
-    """The table of the page: a row that can be linked to per claim, which readers filter.
+    """Return the table of the page: a row that can be linked to per claim, which readers filter.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def exhibit_html(rows: pd.DataFrame, name: str) -> str:
-    """The rows of an exhibit as a table whose identifiers lead to the page of the claims."""
+    """Return the rows of an exhibit as a table whose identifiers lead to the page of the claims."""
     own = claims_of(rows, name)
     head = {"claim": "claim", **{key: claims.HEAD[key] for key in ("paper", "reconstruction")}}
     head |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}

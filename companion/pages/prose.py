@@ -75,7 +75,7 @@ def plain_markdown(text: str, page: str = "") -> str:
 
 
 def _closing(lines: list[str], start: int, mark: str) -> int:
-    """Number of the line that closes the fence which a line opens."""
+    """Return the number of the line that closes the fence which a line opens."""
     for number in range(start + 1, len(lines)):
         if re.fullmatch(rf"{mark[0]}{{{len(mark)},}}", lines[number].strip()):
             return number

@@ -165,7 +165,7 @@ def in_words(row: pd.Series) -> str:
 
 
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """What each method loses more than the best one of a kind of problem: kinds by methods.
+    """Return what each method loses more than the best one of a kind of problem: kinds by methods.
 
     The method of the least mean is what to take if nothing is known.
 
@@ -181,7 +181,7 @@ def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
 
 
 def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """What CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
+    """Return what CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def derive(operation: str, first: DerivedValue, second: DerivedValue) -> Derived
 
 
 def round_off(number: Published) -> DerivedValue:
-    """What a number may have been before it was rounded."""
+    """Return what a number may have been before it was rounded."""
     return DerivedValue(number.value, number.value - number.half_unit, number.value + number.half_unit)
 
 

@@ -219,7 +219,7 @@ class _Cells:
         return [b for b in budgets if all((dataset, b, *rest) in self.single for dataset, *rest in needed)]
 
     def budgets(self, *datasets: str) -> list[float]:
-        """The budgets that the claim is about."""
+        """Return the budgets that the claim is about."""
         shared, every = self.shared(*datasets), {at for dataset, at, *_ in self.single if dataset in datasets}
         return {"largest": shared[-1:], "smallest": shared[:1]}.get(self.at, sorted(every))
 
@@ -236,7 +236,7 @@ class _Cells:
 
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
-    """The verdict on each comparison that a claim makes."""
+    """Return the verdict on each comparison that a claim makes."""
     higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
 
     def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
@@ -279,7 +279,7 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
 
 
 def _each(*verdicts: str) -> str:
-    """The verdict on several things that are claimed together: the first of these that any of them has."""
+    """Return the verdict on several things claimed together: the first of these that any of them has."""
     return next(verdict for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS) if verdict in verdicts)
 
 

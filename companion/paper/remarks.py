@@ -102,7 +102,7 @@ def rising_average(table: EvaluationTable) -> float:
 
 
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
-    """Pulls by CoHV-UCB of arms below the median efficiency, over those that equal parts would give them."""
+    """Return CoHV-UCB's pulls of arms below the median efficiency, over those of equal parts."""
     counted = experiments.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
     poor = table.problem.efficiency < np.median(table.problem.efficiency)
@@ -122,7 +122,7 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
 
 
 def pulls_near_the_front(table: EvaluationTable) -> float:
-    """Pulls of the half of the chosen arms with the smallest gaps by CoPSI, over those of equal parts."""
+    """Return CoPSI's pulls of the half of the chosen arms with the smallest gaps, over equal parts."""
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
     near = np.argsort(arms.problem.classification_gaps)[: arms.n_arms // 2]
@@ -130,7 +130,7 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
 
 
 def pulls_of_ambiguous(table: EvaluationTable) -> float:
-    """Pulls by CoPSI of the half of all arms with the smallest gaps, over those by uniform allocation."""
+    """Return CoPSI's pulls of the half of all arms with the smallest gaps, over uniform allocation."""
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]
     ours, equal = (_mean_pulls(table, method, rho)[near] for method in ("CoPSI", "UniformIdentification"))
@@ -154,7 +154,7 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
 
 
 def _pulls_by_charge(table: EvaluationTable, methods: Sequence[str]) -> tuple[pd.Series, pd.Series]:
-    """Pulls of each run at the largest budget, charged declared and realised costs."""
+    """Return the pulls of each run at the largest budget, charged declared and realised costs."""
     arms, rho = experiments.structured_subset(table), max(experiments.IDENTIFICATION_RHO)
     replayed = partial(replay_identification, arms, list(methods), rho, ONLINE_REPLICATIONS, SEED)
     declared, realised = (replayed(charge)["pulls"] for charge in experiments.CHARGES)
@@ -254,7 +254,7 @@ def _measure(measure: Callable[[EvaluationTable], float], table: EvaluationTable
 
 @cache
 def typed_remarks() -> tuple[dict[str, Any], ...]:
-    """The remarks of ``remarks.yml``, in the order of the claims."""
+    """Return the remarks of ``remarks.yml``, in the order of the claims."""
     source = Path(__file__).with_name("remarks.yml")
     return tuple(yaml.safe_load(source.read_text(encoding="utf-8")))
 

@@ -142,7 +142,7 @@ def constants(costs: ArrayLike) -> dict[str, float]:
 
 # ----------------------------------------------------------------------------- the adaptive normaliser
 def recursion_slack(costs: ArrayLike) -> Floats:
-    r"""What the recursion of the constant gives away, arm by arm.
+    r"""Return what the recursion of the constant gives away, arm by arm.
 
     .. math:: L^\star(A) - \frac{c_e}{C(A)} - L^\star(A \setminus \{e\}) \ge 0, \qquad |A| \ge 3
 

@@ -249,7 +249,7 @@ def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
-    r"""Rounds over all arms below which Theorem 2 says nothing, whatever the costs and the other gaps are.
+    r"""Return the rounds over all arms below which Theorem 2 says nothing, whatever else holds.
 
     The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost of the two most
     expensive arms, and so 2 / K of all costs, over :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at
@@ -279,7 +279,7 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 def by_objectives(
     problems: int, most: int, replications: int, seed: int, n_arms: int = 16, rho: float = 200
 ) -> pd.DataFrame:
-    r"""What more objectives do to random problems: the first d of the same ``most``, for each d.
+    r"""Return what more objectives do to random problems: the first d of the same ``most``, for each d.
 
     Problems in which a classification gap is zero for some d are passed over.
 

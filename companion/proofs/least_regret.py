@@ -53,7 +53,7 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
 
 
 def pulls_within(arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0) -> pd.DataFrame:
-    """Pulls of every arm, by an online method's kernel.
+    """Return the pulls of every arm, by an online method's kernel.
 
     Parameters
     ----------

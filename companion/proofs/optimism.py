@@ -85,7 +85,7 @@ def extreme_means(
 
 
 def adversarial_pulls(problem: Problem, arm: int, *, cost_ratio: float, budget: float) -> int:
-    r"""Pulls of an arm whose means are at the upper ends of their radii, the best arm's at the lower ones.
+    r"""Count the pulls of an arm whose means are at their upper ends, the best arm's at their lower ones.
 
     The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end would leave [0, 1]), so
     these are one more than the number of n with an index of at least that.
@@ -309,7 +309,7 @@ def worst_problems() -> list[tuple[Problem, float]]:
 
 
 def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.DataFrame:
-    """Pulls of the worst arm on the worst path, ``made``, next to all bounds: one row per problem."""
+    """Return the worst arm's pulls on the worst path, ``made``, next to all bounds: a row per problem."""
     rows = []
     for problem, lam in problems:
         arm, how = int(problem.efficiency_gaps.argmax()), {"cost_ratio": lam, "budget": budget}

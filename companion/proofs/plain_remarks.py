@@ -66,7 +66,7 @@ def check_zero_gap(seed: int) -> CheckResult:
 
 
 def reached_targets(finder: cb.CoPSI) -> list[int]:
-    """The targets of the phases of a run that is over."""
+    """Return the targets of the phases of a run that is over."""
     return [phase.target for phase in finder.phases]
 
 
@@ -84,7 +84,7 @@ def check_targets(seed: int) -> CheckResult:
 
 
 def _standard(n_arms: int) -> float:
-    """The constant of successive rejects at equal costs."""
+    """Return the constant of successive rejects at equal costs."""
     return 0.5 + sum(1 / k for k in range(2, n_arms + 1))
 
 

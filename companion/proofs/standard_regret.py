@@ -101,7 +101,7 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
 
 
 def expected_stopping(units: ArrayLike, chances: ArrayLike, budget: int) -> dict[str, float]:
-    r"""Expected pulls and spend of one arm with random costs in whole units, by recursion over what is left.
+    r"""Compute one arm's expected pulls and spend, random costs in whole units, by recursion.
 
     Optional stopping would make the expected spend equal to the mean cost times the expected number of pulls.
     It does for the first pull that crosses the budget, which is a stopping time, and not for T(B), which is

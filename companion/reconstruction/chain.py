@@ -137,7 +137,7 @@ def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) ->
 
 
 def _look(setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None) -> Table | None:
-    """What a state stands for; with a scene, of which nothing but accuracies have changed."""
+    """Return what a state stands for; with a scene, of which nothing but accuracies have changed."""
     if on is None:
         drawn = kind.body(setting, state, every)
         if drawn is None:

@@ -84,7 +84,7 @@ class Landscape:
         return np.stack([correct, self.scene.efficiency], axis=2)
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
-        """What kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
+        """Return what kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
         spent = self.scene.spent[arms]
         costs = np.stack([spent, spent / self.range[1]], axis=2)
         rows = np.concatenate([costs, self.rewards[arms]], axis=2)

@@ -138,12 +138,12 @@ Transform = Callable[[float], float]
 
 
 def normal(deviation: float) -> Transform:
-    """Normal around zero."""
+    """Return the transform of a standard normal to a normal around zero."""
     return lambda z: deviation * z
 
 
 def half_normal(deviation: float) -> Transform:
-    """The size of a normal variable around zero; below it, if the deviation is."""
+    """Return the transform to the size of a normal around zero, with the sign of the deviation."""
     return lambda z: deviation * abs(z)
 
 

@@ -105,7 +105,7 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
 
 @compiled
 def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
-    """Standard deviation of the tokens of each configuration, before its split."""
+    """Return the standard deviation of the tokens of each configuration, before its split."""
     n_arms, n = shape.shape
     found = np.empty(n_arms)
     for i in range(n_arms):

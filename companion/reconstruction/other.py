@@ -55,7 +55,7 @@ def _propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.G
 
 @lru_cache
 def _scores(source: str) -> Floats:
-    """Normal scores of accuracy, latency and tokens of the configurations of a measured table."""
+    """Return normal scores of accuracy, latency and tokens of the configurations of a measured table."""
     from cobandit.tables import load
 
     table = load(source)
@@ -66,7 +66,7 @@ def _scores(source: str) -> Floats:
 
 @lru_cache(maxsize=64)
 def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """Normal scores of configurations (K, 3), of tokens and seconds (K, 1000), ranks, and who passes."""
+    """Return normal scores (K, 3), those of tokens and seconds (K, 1000), ranks, and who passes."""
     rng = np.random.default_rng(seed)
     source = _scores(SOURCES[int(rng.integers(2))])
     scores = source[rng.integers(len(source), size=n_arms)]

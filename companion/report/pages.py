@@ -49,7 +49,7 @@ class PageError(CobanditError):
 
 
 def paths() -> dict[str, Path]:
-    """Sources of the executable pages by name: the book's, and the sections of a report.
+    """Return the sources of the executable pages by name: the book's, and the sections of a report.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class Result(NamedTuple):
     passing: bool
 
     def files(self) -> list[Path]:
-        """The records of each table, or its card, which has their checksum."""
+        """Return the records of each table, or its card, which has their checksum."""
         places = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in places]
 

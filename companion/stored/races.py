@@ -245,12 +245,12 @@ def find_scatter(seen: Floats) -> Floats:
 
 
 def bound_looks(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float:
-    """A union over looks at one near tie; half of it where a second objective is mistaken, too."""
+    """Return a union over looks at one near tie; half of it where a second objective is mistaken, too."""
     return float(stats.norm.isf(min(seen.shape[2], 2) * ERROR / len(list_looks(n_instances))))
 
 
 def bound_union(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float:
-    """A union over looks, ordered pairs and objectives."""
+    """Return a union over looks, ordered pairs and objectives."""
     claims = max(1, n_arms * (n_arms - 1)) * seen.shape[2] * len(list_looks(n_instances))
     return float(stats.norm.isf(ERROR / claims))
 

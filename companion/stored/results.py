@@ -134,7 +134,7 @@ LANDSCAPES = 20
 
 
 def first_kept() -> list[tuple[str, int]]:
-    """Data set and number of the kept tables whose landscapes are stored."""
+    """Return data set and number of the kept tables whose landscapes are stored."""
     plays = read_result("posterior")
     at = (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)
     numbers = plays[at & (plays["reading"] == DEFAULT)].groupby("dataset")["number"]
@@ -242,7 +242,7 @@ stored("promises", promised.list_cells)(promised.try_cell)
 
 @stored("argument", lambda: [("word-sums", method) for method in first_figure.METHODS], ("word-sums",))
 def argument_states(name: str, method: str) -> pd.DataFrame:
-    """What the first figure of the book shows: `companion.pages.first_figure.play_states`."""
+    """Return what the first figure of the book shows: `companion.pages.first_figure.play_states`."""
     return first_figure.play_states(load(name), method).assign(dataset=name)
 
 

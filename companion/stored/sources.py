@@ -42,14 +42,14 @@ def _file(module: str) -> Path:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    """The source of a module, or of the stub of a package; empty if there is none."""
+    """Return the source of a module, or of the stub of a package; empty if there is none."""
     path = _file(module)
     return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
 
 
 @cache
 def _bound(module: str) -> dict[str, list[ast.stmt]]:
-    """The statements of a module that bind each of its names; imports may stand in functions."""
+    """Return the statements of a module that bind each of its names; imports may stand in functions."""
     found: dict[str, list[ast.stmt]] = {}
     tree = _tree(module)
     for node in ast.walk(tree):
@@ -105,7 +105,7 @@ def _kernels() -> dict[str, set[Place]]:
 
 
 def _without_words(statement: ast.stmt) -> str:
-    """The code of a statement without docstrings, comments and layout."""
+    """Return the code of a statement without docstrings, comments and layout."""
     tree = ast.parse(ast.unparse(statement))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
@@ -115,7 +115,7 @@ def _without_words(statement: ast.stmt) -> str:
 
 @cache
 def _definition(place: Place) -> tuple[str, frozenset[Place]]:
-    """What a definition says, and the definitions that it names."""
+    """Return what a definition says, and the definitions that it names."""
     module, name = place
     said, named = [], set[Place]()
     if module.startswith("cobandit.policies"):

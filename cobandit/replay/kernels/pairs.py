@@ -71,7 +71,7 @@ def read_scores(arms, first, last, draws, n_objectives):
 
 @inner
 def sum_shared(arms, draws, pulls, n_objectives):
-    """Sums (K, D) of some arms over the instances that all of them share, and how many those are."""
+    """Return the sums (K, D) of some arms over the instances that all of them share, and their number."""
     rows, offsets, _, order = draws
     sums, shared = np.zeros((len(pulls), n_objectives)), pulls[arms].min()
     for arm in arms:
@@ -312,7 +312,7 @@ def _play(p, terms, draws, seen, returned):
 
 
 def _read(policy):
-    """What the run reads; the limit of claims is infinite where nothing has to be certain."""
+    """Return what the run reads; the limit of claims is infinite where nothing has to be certain."""
     evidence = policy.evidence
     limit, delta = (evidence.limit, evidence.delta) if evidence else (inf, 1.0)
     return policy.n_instances, policy.chance, limit, delta

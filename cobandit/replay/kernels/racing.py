@@ -75,7 +75,7 @@ def _compare_costs(costs, a, b, scale):
 
 @inner
 def _judge(sign, differences, halves, tolerances, start):
-    """What is certain of a pair, given how far the second is above the first if the sign is 1, or below.
+    """Return what is certain of a pair, given how far the second is above the first (sign 1) or below.
 
     ``start`` is the same of their cost, of `_bound_cost`.
     """
@@ -268,7 +268,7 @@ def _end(arms, means, costs, returned):
 
 @inner
 def _read_costs(arms, first, last, draws, terms, declared):
-    """What some arms cost on the instances from ``first`` to ``last``, (1, q, k)."""
+    """Return what some arms cost on the instances from ``first`` to ``last``, (1, q, k)."""
     rows, offsets, _, order = draws
     costs = np.empty((1, last - first, len(arms)))
     for q in range(first, last):
@@ -356,7 +356,7 @@ def _play(p, terms, draws, seen, returned):
 
 
 def _read(policy):
-    """What the run reads; the limit is that of capital, and zero where nothing has to be certain."""
+    """Return what the run reads; the limit is that of capital, and zero where nothing has to be certain."""
     evidence = 0.0, np.empty((0, 0), dtype=np.bool_)
     if policy.evidence:
         evidence = policy.evidence.limit, policy.evidence.affordable

@@ -92,7 +92,7 @@ def plan(name: str) -> dict[str, Any]:
 
 
 def conditions() -> str:
-    """What the numbers depend on besides the prompts: models with their sums, versions, processor, day.
+    """Return what the numbers depend on besides prompts: models and their sums, versions, processor, day.
 
     Raises
     ------

@@ -21,7 +21,7 @@ SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
 
 
 def weights(model: str) -> Path:
-    """The GGUF file of a model; Gemma's is put together from its four packages the first time.
+    """Return the GGUF file of a model; Gemma's is put together from its four packages the first time.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def weights(model: str) -> Path:
 
 @cache
 def server(model: str) -> Any:
-    """A llama.cpp server in this process, on one thread, that keeps no prompt between two calls."""
+    """Return a llama.cpp server in this process, on one thread, that keeps no prompt between two calls."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

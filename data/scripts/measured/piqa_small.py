@@ -41,7 +41,7 @@ class PiqaQuestion(NamedTuple):
 
 @cache
 def questions() -> dict[str, PiqaQuestion]:
-    """The questions that are short enough, in the order of evaluation, by their line (from 0).
+    """Return the questions that are short enough, in the order of evaluation, by their line (from 0).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def questions() -> dict[str, PiqaQuestion]:
 
 
 def instances() -> list[str]:
-    """The first questions in the order of evaluation."""
+    """Return the first questions in the order of evaluation."""
     return list(questions())[:N_INSTANCES]
 
 
@@ -83,7 +83,7 @@ def config_name(configuration: Mapping[str, Any]) -> str:
 
 
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
-    """What the model reads."""
+    """Return what the model reads."""
     question = questions()[instance]
     lines = [f"Goal: {question.goal}", *(f"Solution {n}: {s}" for n, s in enumerate(question.solutions, 1))]
     if configuration["prompt"] == "direct":

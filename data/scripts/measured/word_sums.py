@@ -72,12 +72,12 @@ def config_name(configuration: Mapping[str, Any]) -> str:
 
 
 def instances() -> list[str]:
-    """The problems in the order of evaluation, by their number."""
+    """Return the problems in the order of evaluation, by their number."""
     return [str(n) for n in range(N_INSTANCES)]
 
 
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
-    """What the model reads."""
+    """Return what the model reads."""
     written_out = configuration["style"] == "written out"
     lines = ["Write each sum out, then the answer." if written_out else "Give the answer as a number.", ""]
     for example in (problem(-1 - shot) for shot in range(configuration["shots"])):
