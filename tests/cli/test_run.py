@@ -97,7 +97,7 @@ def test_another_folder_and_an_export(folder):
 
 
 @pytest.mark.slow
-def test_a_run_that_returns_nothing_yet_is_exported_shown_and_estimated(folder):
+def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     """As after its pilot: the command that an interrupted run names has to work, and so has a dry run."""
     write(folder, method="ParetoRace")
 
@@ -126,7 +126,7 @@ def test_a_dry_run_starts_nothing(folder):
 
 
 @pytest.mark.slow
-def test_a_race_is_shown_and_goes_on_from_a_table(folder):
+def test_race_is_shown_and_reused(folder):
     """The default of a plan without a method; its end and what `show` says of it are the same."""
     race = {"method": {"ParetoRace": {}}, "budget": None, "unit": "", "stop": {"tolerance": 0.2}}
     write(folder, **race)
@@ -153,7 +153,7 @@ def test_a_race_is_shown_and_goes_on_from_a_table(folder):
         ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),
     ],
 )
-def test_bad_plans_start_nothing(folder, refused, changes, said):
+def test_bad_plans_start_no_run(folder, refused, changes, said):
     write(folder, **changes)
     assert said in plain(refused("run", "plan.yml"))
     assert not (folder / "runs").exists()

@@ -39,7 +39,7 @@ def read(path):
 
 
 @pytest.mark.slow
-def test_the_page_of_a_run_that_is_over_says_who_left_when(tmp_path):
+def test_page_of_finished_run_shows_states(tmp_path):
     done = live.run(PLAN | RACE, tmp_path / "run", evaluator=stop_after(10_000))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
     assert shown.exit_code == 0, shown.output
@@ -60,7 +60,7 @@ def test_the_page_of_a_run_that_is_over_says_who_left_when(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_of_a_run_that_goes_on_reloads_itself(tmp_path, monkeypatch):
+def test_page_of_running_run_reloads(tmp_path, monkeypatch):
     with pytest.raises(CobanditError, match="stopped here"):
         live.run(PLAN | RACE | {"stop": {}}, tmp_path / "run", evaluator=stop_after(150))
     at_work = [True, True, False]
@@ -77,7 +77,7 @@ def test_the_page_of_a_run_that_goes_on_reloads_itself(tmp_path, monkeypatch):
     assert 'http-equiv="refresh"' not in last and ">active<" in last
 
 
-def test_a_pilot_has_no_page_yet(tmp_path):
+def test_pilot_has_no_page(tmp_path):
     with pytest.raises(CobanditError, match="stopped here"):
         live.run(PLAN | RACE, tmp_path / "run", evaluator=stop_after(5))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")

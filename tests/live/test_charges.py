@@ -43,7 +43,7 @@ def answer_well(body):
     return completion("2" if "large" in body["model"] else "3", (1000, 100))
 
 
-def test_known_models_need_no_file_and_run_and_card_say_the_day_of_the_prices(tmp_path):
+def test_known_prices_need_no_file_and_their_day_is_reported(tmp_path):
     with stub_endpoint(answer_well) as address:
         plan = write_plan(tmp_path, address, models=("gpt-4o-mini", "gpt-4o"), **USD)
         said = live.estimate(plan, tmp_path / "run")
@@ -72,7 +72,7 @@ def test_a_run_keeps_the_day_of_its_prices(tmp_path):
         assert "as of 2026-03-01" in live.run(plan, tmp_path / "run").prices
 
 
-def test_prices_are_corrected_afterwards_without_asking_again(tmp_path):
+def test_corrected_prices_charge_again_without_calls(tmp_path):
     (tmp_path / "wrong.yml").write_text("small: {input: 1, output: 1}\nlarge: {input: 1, output: 1}\n")
     (tmp_path / "right.yml").write_text("small: {input: 1, output: 10}\nlarge: {input: 3, output: 30}\n")
     with stub_endpoint(answer_well) as address:
@@ -96,7 +96,7 @@ def test_prices_are_corrected_afterwards_without_asking_again(tmp_path):
     assert read(second.table).card.cost.unit == "USD"
 
 
-def test_what_cannot_be_read_is_named_once_counted_and_charged(tmp_path):
+def test_unreadable_counts_are_named_once_counted_and_charged(tmp_path):
     """Half of the answers hide their reasoning in the total, some have no counts at all."""
     numbers = itertools.count()
     billed, totals, uncounted = 0, 0, 0
@@ -130,7 +130,7 @@ def test_what_cannot_be_read_is_named_once_counted_and_charged(tmp_path):
     assert len(found) == n and totals > 2 and uncounted and "failed" not in found
 
 
-def test_a_budget_that_was_crossed_is_said_with_how_to_prevent_it(tmp_path):
+def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
     """The last evaluation costs more than all before it together."""
     numbers = itertools.count()
 
@@ -158,7 +158,7 @@ def test_a_budget_that_was_crossed_is_said_with_how_to_prevent_it(tmp_path):
     assert within.spent <= within.budget and not within.losses
 
 
-def test_one_question_does_not_hold_a_run_up(tmp_path, monkeypatch):
+def test_failing_question_does_not_hold_up_a_run(tmp_path, monkeypatch):
     """It always fails, while the patience with the service is that of ten minutes."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.2)
     plan = PLAN | {"budget": 1, "at_once": 2}
@@ -179,7 +179,7 @@ def test_one_question_does_not_hold_a_run_up(tmp_path, monkeypatch):
     assert any("1 of 240 evaluations failed" in line for line in done.losses)
 
 
-def test_a_service_that_fails_now_and_then_is_not_the_questions_fault(tmp_path, monkeypatch):
+def test_service_that_fails_now_and_then_costs_no_score(tmp_path, monkeypatch):
     """Three in ten requests fail: that one fails six times in a row has a chance below 0.001 each."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)

@@ -56,7 +56,7 @@ def test_bad_clusters(folder, changes, said):
 @pytest.mark.parametrize(
     "certified", [{}, {"certified": True, "front": "objectives"}], ids=["measured", "certified"]
 )
-def test_a_run_hands_out_whole_clusters(folder, certified):
+def test_run_evaluates_whole_clusters(folder, certified):
     plan = RACE | {"stop": {"tolerance": 0.2, **certified}}
     (folder / "plan.yml").write_text(str(plan))  # YAML reads what Python writes
 

@@ -109,7 +109,7 @@ def uninterrupted(path, make, seed=0):
 
 
 @every_policy
-def test_a_journal_changes_nothing_in_a_run_and_it_stays_finished(path, make):
+def test_journal_changes_nothing_in_a_run(path, make):
     bare = make()
     while (arm := bare.ask()) is not None:
         bare.tell(arm, *evaluation(arm, bare.pulls[arm]))
@@ -121,7 +121,7 @@ def test_a_journal_changes_nothing_in_a_run_and_it_stays_finished(path, make):
     assert path.read_bytes() == content and snapshot(policy) == snapshot(bare)
 
 
-def test_lines_say_what_happened(path):
+def test_lines_of_a_journal(path):
     kept = {"seconds": 0.5, "said": "é"}
     with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
         first, second = run.ask(), run.ask()
@@ -156,7 +156,7 @@ def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
 
 
 @pytest.mark.parametrize("bad", bad_tells(0).values(), ids=bad_tells(0))
-def test_what_the_policy_refuses_is_not_written(path, bad):
+def test_refused_results_are_not_written(path, bad):
     policy = MAKERS["CoHVUCB"]()
     with cb.Journal(path, policy) as run:
         with pytest.raises(CobanditError, match="nothing is: call ask"):
@@ -394,7 +394,7 @@ def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(tmp_path_fa
         assert 0 <= begun.count(key) - ended.count(key) <= len(cuts)
 
 
-def test_what_is_kept_of_an_evaluation_comes_back(path):
+def test_records_come_back(path):
     kept = {"prompt tokens": np.int64(12), "answer": "17 €", "parts": [0.5, None, True]}
 
     def make():
@@ -430,7 +430,7 @@ def test_a_record_that_cannot_be_kept_is_refused(path, record):
 @pytest.mark.parametrize(
     ("name", "message"), [("CoPSI", "does not share instances"), ("CoPSIOnce, certain", "with a confidence")]
 )
-def test_what_cannot_be_left_out_is_not_written(path, name, message):
+def test_refused_omissions_are_not_written(path, name, message):
     with cb.Journal(path, MAKERS[name]()) as run:
         pull, before = run.ask(), path.read_bytes()
         for which, said in ((pull, message), (2, "not in flight")):
@@ -489,7 +489,7 @@ def test_advice_for_a_damaged_line_works(path):
 
 
 @pytest.mark.parametrize("text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, '])
-def test_another_file_is_left_alone(path, text):
+def test_other_files_are_left_alone(path, text):
     path.write_bytes(text)
     with pytest.raises(CobanditError, match="no journal"):
         cb.Journal(path, MAKERS["CoPSI"]())
@@ -578,7 +578,7 @@ def test_other_classes_and_names_are_refused(path):
         cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b"])
 
 
-def test_a_policy_that_is_not_fresh_is_refused(path):
+def test_used_policy_is_refused(path):
     policy = MAKERS["CoHVUCB"]()
     policy.ask()
     with pytest.raises(CobanditError, match="not fresh"):
@@ -586,7 +586,7 @@ def test_a_policy_that_is_not_fresh_is_refused(path):
     assert not path.exists()
 
 
-def test_a_policy_told_behind_the_journal_is_noticed(path):
+def test_policy_told_directly_is_refused(path):
     with cb.Journal(path, MAKERS["CoHVUCB"]()) as run:
         run.policy.tell(run.ask(), [0.5, 0.5], 0.5)
         with pytest.raises(CobanditError, match="tell the journal, not the policy"):
@@ -615,7 +615,7 @@ class Forgetful(cb.UniformAllocation):
         super().__init__(**ONLINE)
 
 
-def test_a_policy_that_decides_otherwise_is_noticed(path, monkeypatch):
+def test_policy_with_other_decisions_is_refused(path, monkeypatch):
     with cb.Journal(path, Fickle(**ONLINE)) as run:
         run.tell(run.ask(), [0.5, 0.5], 0.5)
         run.ask()
@@ -628,7 +628,7 @@ def test_a_policy_that_decides_otherwise_is_noticed(path, monkeypatch):
     assert path.read_bytes() == content
 
 
-def test_a_policy_that_refuses_what_it_took_is_noticed(path, monkeypatch):
+def test_policy_that_refuses_earlier_results_is_reported(path, monkeypatch):
     with cb.Journal(path, Fickle(**ONLINE)) as run:
         run.tell(run.ask(), [0.5, 0.5], 0.5)
 
@@ -640,7 +640,7 @@ def test_a_policy_that_refuses_what_it_took_is_noticed(path, monkeypatch):
         cb.Journal(path, Fickle(**ONLINE))
 
 
-def test_policies_of_ones_own(path):
+def test_own_policies_can_be_journaled(path):
     with cb.Journal(path, Seeded(7)) as run:
         play(run)
     cb.Journal(path, Seeded(7)).close()
@@ -664,7 +664,7 @@ input()
 
 
 @pytest.mark.slow
-def test_one_at_a_time(path):
+def test_second_process_is_refused(path):
     command = [sys.executable, "-c", HOLD, str(path)]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -677,7 +677,7 @@ def test_one_at_a_time(path):
     cb.Journal(path, MAKERS["CoPSI"]()).close()
 
 
-def test_one_at_a_time_by_another_name(path):
+def test_second_process_is_refused_by_another_path(path):
     path.touch()
     link = path.with_name("link")
     link.symlink_to(path)
@@ -685,7 +685,7 @@ def test_one_at_a_time_by_another_name(path):
         cb.Journal(link, MAKERS["CoPSI"]())
 
 
-def test_where_nothing_can_be_locked_or_opened_it_says_so(path, monkeypatch):
+def test_failed_lock_is_reported(path, monkeypatch):
     with pytest.raises(CobanditError, match="there is no folder"):
         cb.Journal(path / "run.journal", MAKERS["CoPSI"]())
     assert not path.exists()
@@ -704,7 +704,7 @@ def test_where_nothing_can_be_locked_or_opened_it_says_so(path, monkeypatch):
     assert not other.exists()
 
 
-def test_where_folders_cannot_be_opened(path, monkeypatch):
+def test_journal_without_folder_flush(path, monkeypatch):
     """As on Windows: only the file itself is flushed."""
     monkeypatch.delattr(os, "O_DIRECTORY")
     states = uninterrupted(path, MAKERS["CoPSI"])

@@ -65,7 +65,7 @@ def answer_well(body):
 @pytest.mark.slow
 @pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
 @pytest.mark.parametrize("at_once", [1, 3])
-def test_seconds_of_outage_change_nothing(tmp_path, monkeypatch, sick, at_once):
+def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
     """The service is ill for three answers, and then well: the run ends as if it had never been."""
     counter = itertools.count()
     monkeypatch.setattr(retries, "LONGEST_WAIT", 0.1)
@@ -86,7 +86,7 @@ def test_seconds_of_outage_change_nothing(tmp_path, monkeypatch, sick, at_once):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
-def test_an_outage_that_lasts_stops_the_run_which_names_it_and_goes_on(tmp_path, sick):
+def test_long_outage_stops_the_run_which_goes_on_later(tmp_path, sick):
     counter = itertools.count()
 
     def answer(body):
@@ -108,7 +108,7 @@ def test_an_outage_that_lasts_stops_the_run_which_names_it_and_goes_on(tmp_path,
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 413, 422])
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_an_error_of_the_question_scores_zero_and_stops_nothing(tmp_path, status, at_once):
+def test_error_of_a_question_scores_zero(tmp_path, status, at_once):
     """Even if the very first question of all is too long for every model."""
     first = check_plan(PLAN | {"instances": [f"q{n}" for n in range(8)], "pilot": 2}, "plan").order[0]
 
@@ -126,7 +126,7 @@ def test_an_error_of_the_question_scores_zero_and_stops_nothing(tmp_path, status
 
 
 @pytest.mark.slow
-def test_a_service_that_refuses_every_question_is_no_score(tmp_path):
+def test_service_that_refuses_all_questions_stops_the_run(tmp_path):
     """Costs are known from a table, and still nothing scores zero before anything was answered."""
     with stub_endpoint(answer_well) as address:
         first = live.run(write_plan(tmp_path, address, budget=0.6), tmp_path / "first")
@@ -146,7 +146,7 @@ def test_a_service_that_refuses_every_question_is_no_score(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_answered(tmp_path, monkeypatch):
+def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(tmp_path, monkeypatch):
     """It fails as an outage does, for longer than the patience, while its configuration answers others."""
     told = [time.monotonic(), 0.0]
 
@@ -172,7 +172,7 @@ def test_a_question_that_breaks_the_service_is_the_questions_once_others_are_ans
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cost", [None, 4.0])
-def test_a_question_that_breaks_the_service_is_told_apart_where_no_other_is_left(tmp_path, cost):
+def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(tmp_path, cost):
     """One that was answered is asked again, which is charged, and then the bad one once more."""
     bad = check_plan(PLAN, "plan").order[-1]
     arms, tries = {"model": ["small", "large"], "shots": [6]}, []
@@ -192,7 +192,7 @@ def test_a_question_that_breaks_the_service_is_told_apart_where_no_other_is_left
 
 
 @pytest.mark.slow
-def test_others_go_on_while_one_configuration_rests(tmp_path):
+def test_other_configurations_go_on_while_one_rests(tmp_path):
     """The small model's service is away for a while, and the only worker does not wait for it."""
     began = time.monotonic()
     order = []
@@ -223,7 +223,7 @@ class Cached(Fake):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_what_is_free_counts_as_the_smallest_cost(tmp_path, at_once):
+def test_zero_cost_is_charged_as_smallest_cost(tmp_path, at_once):
     order = check_plan(PLAN, "plan").order
     fake = Cached([order[0], order[7]])  # the first of all among them
     done = live.run(PLAN | {"budget": 1, "at_once": at_once}, tmp_path / "run", evaluator=fake)
@@ -236,7 +236,7 @@ def test_what_is_free_counts_as_the_smallest_cost(tmp_path, at_once):
 
 
 @pytest.mark.slow
-def test_what_is_free_where_others_only_failed_counts_as_the_smallest_charge(tmp_path):
+def test_zero_cost_after_failures_is_charged_as_smallest_charge(tmp_path):
     order = check_plan(PLAN, "plan").order
     fake = Cached(order[:2])
     fake.fail = lambda configuration, *_: Failure("no", cost=3) if configuration["model"] == "small" else None
@@ -245,7 +245,7 @@ def test_what_is_free_where_others_only_failed_counts_as_the_smallest_charge(tmp
     assert (found.loc[(found["model"] == "large") & found["instance"].isin(order[:2]), "tokens"] == 3).all()
 
 
-def test_where_all_is_free_the_cost_is_another(tmp_path):
+def test_run_without_any_cost_is_refused(tmp_path):
     fake = Cached(check_plan(PLAN, "plan").order)
     with fault("free-evaluations", " on ", ["'tokens'"], "although it is free"):
         live.run(PLAN, tmp_path / "run", evaluator=fake)

@@ -36,7 +36,7 @@ GOOD = {
 }
 
 
-def test_what_a_plan_means():
+def test_fields_of_a_plan_are_read():
     plan = check_plan(GOOD, "plan.yml")
     assert plan.names == ("a temperature=0", "a temperature=0.5", "b temperature=0", "b temperature=0.5")
     assert plan.configurations.all[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
@@ -190,14 +190,14 @@ def test_files_that_cannot_be_used(tmp_path, name, content, said):
     assert said in str(caught.value) and name in str(caught.value)
 
 
-def test_all_faults_at_once():
+def test_all_faults_are_listed_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
     with pytest.raises(TableError, match=r"plan\.yml: fields with values are needed, not \[1, 2\]"):
         check_plan([1, 2], "plan.yml")
 
 
-def test_the_page_shows_evaluators_as_a_plan_has_them():
+def test_page_shows_valid_evaluators():
     page = (Path(__file__).parents[2] / "notebooks" / "live.md").read_text(encoding="utf-8")
     shown = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)]
     assert [check_plan(GOOD | each, "live.md").evaluate.name for each in shown] == [
@@ -207,7 +207,7 @@ def test_the_page_shows_evaluators_as_a_plan_has_them():
     ]
 
 
-def test_a_race_is_certified_if_its_plan_says_so():
+def test_race_is_certified_by_its_plan():
     measured, proved = (
         check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
         for more in ({}, {"certified": True, "front": "objectives"})
@@ -222,7 +222,7 @@ def test_a_race_is_certified_if_its_plan_says_so():
     assert measured.differences(written) == [] and len(proved.differences(written)) == 2
 
 
-def test_a_race_compares_costs_unless_its_plan_says_otherwise():
+def test_race_compares_costs_by_default():
     costs = [1.0] * len(check_plan(GOOD, "plan.yml").names)
     for more, compares, tolerance in (
         ({}, True, 0.0),
@@ -262,6 +262,6 @@ def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
     ("written", "column", "unit"),
     [("usd", "cost_usd", "USD"), ("tokens", "tokens", "tokens"), ("seconds", "seconds", "seconds")],
 )
-def test_usual_costs_have_a_short_name(written, column, unit):
+def test_short_names_of_costs(written, column, unit):
     cost = check_plan(GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan").cost
     assert (cost.column, cost.unit) == (column, unit)

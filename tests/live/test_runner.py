@@ -85,7 +85,7 @@ def play(plan, measure=measure):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [{}, {"budget": 1500, "unit": "tokens"}], ids=["share", "amount"])
-def test_a_run_is_its_policy_on_what_the_pilot_found(tmp_path, budget):
+def test_run_equals_its_policy_with_the_pilots_costs(tmp_path, budget):
     fake, plan = Fake(), PLAN | budget
     done = live.run(plan, tmp_path / "run", evaluator=fake)
     policy, names, budget = play(plan)
@@ -100,7 +100,7 @@ def test_a_run_is_its_policy_on_what_the_pilot_found(tmp_path, budget):
 
 
 @pytest.mark.slow
-def test_the_table_holds_what_was_measured(tmp_path):
+def test_table_holds_the_measurements(tmp_path):
     done = live.run(PLAN, tmp_path / "run", evaluator=Fake())
     table, plan = cb.read(done.table), check_plan(PLAN, "plan")
     assert (table.kind, table.name, table.n_arms) == ("measured", "toy", 6)
@@ -122,7 +122,7 @@ def test_the_table_holds_what_was_measured(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"])
 @pytest.mark.parametrize(("at_once", "block"), [(8, 1), (1, 7), (3, 4)])
-def test_how_many_at_once_changes_nothing(tmp_path, method, at_once, block):
+def test_number_of_calls_at_once_changes_nothing(tmp_path, method, at_once, block):
     """The evaluations are the same, whatever order they end in."""
     plan = PLAN | {"method": method}
     one = live.run(plan, tmp_path / "one", evaluator=Fake())
@@ -159,7 +159,9 @@ OURS = sorted(name for name, each in list_methods().items() if each.__module__.s
     cost=st.sampled_from([None, 5.0, 40.0]),
     pilot=st.integers(2, 9),
 )
-def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget, cost, pilot):
+def test_spending_stays_within_the_budget(
+    tmp_path_factory, method, at_once, block, seed, budget, cost, pilot
+):
     """What the evaluator billed, failures with it, whatever is in flight and however costs turn out."""
     changes = {"method": method, "budget": budget, "at_once": at_once, "pilot": pilot, "retries": 1}
     fake = Fake(block, 0.001, seed, flaky(0.2, cost, times=2, seed=seed))
@@ -175,7 +177,7 @@ def test_the_budget_holds(tmp_path_factory, method, at_once, block, seed, budget
 
 
 @pytest.mark.slow
-def test_a_pilot_that_the_method_does_not_use_up_is_paid_from_the_budget(tmp_path):
+def test_unused_pilot_is_paid_from_the_budget(tmp_path):
     """CoPSIOnce lets some leave at the fifth evaluation, and a pilot of 15 has evaluated them further."""
     plan = PLAN | {"pilot": 15, "budget": 0.6}
     fake = Fake()
@@ -307,7 +309,7 @@ class TestFailures:
         assert len(set(first.evaluated) & set(second.evaluated)) <= at_once
 
     @pytest.mark.slow
-    def test_nothing_works(self, tmp_path):
+    def test_failing_service_is_no_score(self, tmp_path):
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
         expect_fault(
@@ -318,7 +320,7 @@ class TestFailures:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("fails", "failures"), [(["small", "large"], "zero"), (["large"], "leave-out")])
-    def test_who_cannot_be_evaluated_at_all(self, tmp_path, fails, failures):
+    def test_configuration_without_answers_stops_the_run(self, tmp_path, fails, failures):
         def fail(configuration, instance, tried):
             return Failure("no such model", cost=2.0) if configuration["model"] in fails else None
 
@@ -339,7 +341,7 @@ class TestFailures:
             (GOOD | {"failed": 0.0}, "gave 'failed', which is a setting"),
         ],
     )
-    def test_a_row_that_cannot_be_used_stops_the_run(self, tmp_path, row, said):
+    def test_unusable_row_stops_the_run(self, tmp_path, row, said):
         class Once(Fake):
             async def _one(self, configuration, instance, tried):
                 found = await super()._one(configuration, instance, tried)
@@ -399,7 +401,7 @@ class TestOtherMethods:
 
 
 @pytest.mark.slow
-def test_odd_answers_are_counted_at_the_end(tmp_path):
+def test_flawed_answers_are_counted_at_the_end(tmp_path):
     def evaluate(configuration, instance):
         row = measure(configuration, instance)
         return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
@@ -411,7 +413,7 @@ def test_odd_answers_are_counted_at_the_end(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_cost_beyond_the_largest_is_said(tmp_path):
+def test_cost_beyond_the_largest_warns(tmp_path):
     with pytest.warns(GuaranteeWarning) as caught:
         live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
     said = {str(warning.message) for warning in caught}  # each of which Python shows once
@@ -467,7 +469,7 @@ class TestGoingOn:
             ({"scorer": "exact"}, ["evaluate.options.scorer is 'number' there and 'exact' here"]),
         ],
     )
-    def test_what_differs_is_said_by_its_part(self, changes, differ):
+    def test_differences_are_named_by_their_path(self, changes, differ):
         """And where an endpoint is may change."""
         here = asking("http://127.0.0.1:1/v1", body={}) | {"instances": 12}
         written = check_plan(here, "plan").model_dump(mode="json")
@@ -621,14 +623,14 @@ class TestGoingOn:
             ({"reuse": "nowhere.parquet"}, "nowhere.parquet: there is no such file"),
         ],
     )
-    def test_what_cannot_be_reused(self, tmp_path, changes, said):
+    def test_unusable_tables_are_refused(self, tmp_path, changes, said):
         grid = {"grid": GRID | {"top": [2]}}
         first = live.run(PLAN | {"configurations": grid}, tmp_path / "first", evaluator=Fake())
         refuse(said, PLAN | {"reuse": str(first.table)} | changes, tmp_path / "b")
         assert not (tmp_path / "b").exists()
 
     @pytest.mark.slow
-    def test_answers_to_other_questions_are_not_taken_over(self, tmp_path):
+    def test_answers_to_other_questions_are_not_reused(self, tmp_path):
         """Neither by reuse nor by a start from the table, and no message advises it."""
         first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
         other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
@@ -737,7 +739,7 @@ class TestRace:
 
 
 @pytest.mark.slow
-def test_a_run_that_goes_on_can_be_looked_at_and_exported(tmp_path):
+def test_running_run_can_be_shown_and_exported(tmp_path):
     looked = []
 
     def evaluate(configuration, instance):
@@ -753,7 +755,7 @@ def test_a_run_that_goes_on_can_be_looked_at_and_exported(tmp_path):
     assert live.read_progress(tmp_path / "run").stage.spent == pytest.approx(done.spent)
 
 
-def test_what_a_run_can_cost_is_estimated(tmp_path):
+def test_cost_of_a_run_is_estimated(tmp_path):
     """By the largest cost, and what the evaluator says; nothing is started."""
     fake = Fake()
     found = live.estimate(PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake)

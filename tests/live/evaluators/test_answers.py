@@ -49,7 +49,7 @@ NESTED = [{"type": "thinking", "thinking": [{"type": "text", "text": "5"}]}, {"t
         (None, ""),
     ],
 )
-def test_contents_are_read_without_a_doubt(content, text):
+def test_usual_contents_are_read(content, text):
     answer = read(body(content))
     assert (answer.text, answer.finish, answer.usage, answer.doubts) == (text, "stop", USAGE, ())
 
@@ -70,7 +70,7 @@ def test_contents_are_read_without_a_doubt(content, text):
         (json.dumps(body("4 caf\xe9"), ensure_ascii=False).encode("latin-1"), None, "bytes that are no text"),
     ],
 )
-def test_what_cannot_be_read_is_named_and_the_rest_is_read(given, text, kind):
+def test_unreadable_fields_are_named_and_others_read(given, text, kind):
     answer = read(given)
     assert kinds(answer) == [kind] and answer.usage == USAGE
     assert answer.text == text if text is not None else answer.text.startswith("4 caf")
@@ -98,13 +98,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_read(given, text, kind):
         ),
     ],
 )
-def test_other_shapes_are_answers(given, text, finish):
+def test_answers_of_other_shapes_are_read(given, text, finish):
     answer = read(given)
     assert (answer.text, answer.finish, answer.usage, kinds(answer)) == (text, finish, USAGE, [])
     assert answer.is_cut is (finish == "length")
 
 
-def test_a_stream_that_nobody_asked_for_is_joined():
+def test_unexpected_stream_is_joined():
     events = [
         {"choices": [{"delta": {"role": "assistant", "content": None}}], "usage": None},
         {"choices": [{"delta": {"content": "The answer "}}]},
@@ -133,7 +133,7 @@ def test_a_stream_that_nobody_asked_for_is_joined():
         {"error": {"message": "upstream"}, "choices": None, "usage": None},
     ],
 )
-def test_a_page_of_a_gateway_is_no_answer(given):
+def test_page_of_a_gateway_is_not_an_answer(given):
     assert read(given) is None
 
 
@@ -148,7 +148,7 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values, json_values)
-def test_whatever_has_choices_and_usage_is_charged(content, finish, usage):
+def test_answer_with_choices_and_usage_is_charged(content, finish, usage):
     answer = read({"choices": [{"message": {"content": content}, "finish_reason": finish}], "usage": usage})
     counted = answer.read_tokens("a question").usage
     assert min(counted) >= 0

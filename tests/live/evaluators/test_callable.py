@@ -42,7 +42,7 @@ class Later:
 
 
 @pytest.mark.parametrize("function", [lambda c, i: {"correct": c.pop("n")}, later, Later()])
-def test_plain_and_async_functions_give_rows(function):
+def test_plain_and_async_functions_return_rows(function):
     """They may change what they are given."""
     assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
 
@@ -124,7 +124,7 @@ def wrapped(error):
         (Status(503, inside=True), "Status: refused", True, True),
     ],
 )
-def test_what_it_raises_is_a_failure_of_that_evaluation(error, message, retry, unavailable):
+def test_exception_is_a_failure_of_its_evaluation(error, message, retry, unavailable):
     def function(configuration, instance):
         raise error
 
@@ -139,7 +139,7 @@ def test_what_it_raises_is_a_failure_of_that_evaluation(error, message, retry, u
         assert (found.retry, found.unavailable, found.cost) == (retry, unavailable, None)
 
 
-def test_it_may_raise_a_failure_itself():
+def test_function_may_raise_a_failure():
     def function(configuration, instance):
         raise Failure("no answer", cost=12.5, retry=True, wait=3)
 
@@ -148,7 +148,7 @@ def test_it_may_raise_a_failure_itself():
     assert (caught.value.cost, caught.value.retry, caught.value.wait) == (12.5, True, 3)
 
 
-def test_numbers_of_any_kind_are_taken():
+def test_numbers_of_any_kind_are_accepted():
     given = {"a": True, "b": np.bool_(True), "c": np.float32(0.5), "d": np.array(2), "e": 3}
     assert evaluate(lambda c, i: given) == [{"a": 1.0, "b": 1.0, "c": 0.5, "d": 2.0, "e": 3.0}]
 
@@ -168,7 +168,7 @@ def test_numbers_of_any_kind_are_taken():
         ("x" * 500, "..."),
     ],
 )
-def test_a_wrong_return_value_stops_with_what_is_needed(given, said):
+def test_wrong_return_value_is_refused(given, said):
     with pytest.raises(CobanditError) as caught:
         evaluate(lambda c, i: given)
     found = str(caught.value)
@@ -265,7 +265,7 @@ async def open_constant(options, context):
 """
 
 
-def test_an_evaluator_of_ones_own_is_named_with_its_module(here):
+def test_own_evaluator_is_named_with_its_module(here):
     (here / "own_evaluators.py").write_text(OWN)
 
     async def use(evaluator):

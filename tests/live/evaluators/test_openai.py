@@ -52,7 +52,7 @@ def ask(
 
 
 @pytest.mark.slow
-def test_a_chat(folder, monkeypatch):
+def test_request_and_row_of_a_chat(folder, monkeypatch):
     monkeypatch.setenv("MY_KEY", " sk-123\n")
     configuration = {
         "model": "small",
@@ -136,7 +136,7 @@ def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
         (200, {"error": {"code": 503}}, {"Retry-After": "1"}, True, 1),
     ],
 )
-def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait):
+def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait):
     with pytest.raises(Failure) as caught:
         ask(folder, lambda _: (status, body, headers))
     assert (caught.value.retry, caught.value.wait, caught.value.cost) == (retry, wait, None)
@@ -156,7 +156,7 @@ def test_what_fails_once_is_a_failure(folder, status, body, headers, retry, wait
         (301, "", "status 301: it moved to https://elsewhere.example/v1"),
     ],
 )
-def test_what_would_go_on_failing_stops_the_run_and_keeps_the_key(folder, monkeypatch, status, body, said):
+def test_refused_key_stops_the_run_and_is_not_shown(folder, monkeypatch, status, body, said):
     monkeypatch.setenv("MY_KEY", "sk-secret")
     with pytest.raises(CobanditError) as caught:
         ask(folder, lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}), key="MY_KEY")
@@ -174,7 +174,7 @@ def test_a_connection_that_breaks_is_worth_another_try(folder):
 
 
 @pytest.mark.slow
-def test_as_many_at_once_as_are_asked_for(folder):
+def test_requests_overlap_as_asked(folder):
     n = 101  # one more than a client's pool has by default
     meet = threading.Barrier(n, timeout=30)
 
@@ -190,7 +190,7 @@ def test_as_many_at_once_as_are_asked_for(folder):
     assert len(ask(folder, answer, use=use)[1]) == n
 
 
-def test_a_server_that_went_away(folder):
+def test_server_that_is_gone_is_reported(folder):
     with stub_endpoint(None) as address:
         pass
 
@@ -267,7 +267,7 @@ def test_a_function_scores(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))])
-def test_what_an_evaluation_can_cost_is_known_before(folder, cost, most):
+def test_cost_of_an_evaluation_is_bounded_before(folder, cost, most):
     """A prompt of 6 bytes has at most 22 tokens with what a chat adds, an answer at most its limit."""
     configuration = {"model": "small", "max_tokens": 32}
 
@@ -322,7 +322,7 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder):
 
 
 @pytest.mark.slow
-def test_a_text_that_changed_between_two_starts_is_noticed(folder):
+def test_changed_text_is_refused_at_restart(folder):
     """What the prompt does not take may change, and a run from before the texts were kept goes on."""
     changed = r"8 of 8 instances and prices, such as 'a', are not what they were when .*run was begun"
 
@@ -363,7 +363,7 @@ def test_a_text_that_changed_between_two_starts_is_noticed(folder):
 
 
 @pytest.mark.slow
-def test_prices_are_among_what_must_not_change(folder):
+def test_prices_have_a_checksum(folder):
     async def use(evaluator):
         return evaluator.digests
 
@@ -445,7 +445,7 @@ def test_an_endpoint_need_not_list_its_models(folder):
         ({"temperature": 0}, "Extra inputs are not permitted"),
     ],
 )
-def test_options_that_mean_nothing(given, said):
+def test_idle_options_are_refused(given, said):
     with pytest.raises(ValueError) as caught:
         find_evaluator("openai").options(**(USUAL | {"base_url": "http://x/v1"} | given))
     assert said in str(caught.value)

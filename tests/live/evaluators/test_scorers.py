@@ -34,7 +34,7 @@ def test_last_number(text, number):
 
 
 @given(st.integers(-(10**12), 10**12), st.sampled_from(["", "The answer is ", "1 + 2 = "]))
-def test_a_number_is_read_however_it_is_grouped(number, before):
+def test_grouped_numbers_are_read(number, before):
     assert last_number(f"{before}{number}.") == last_number(f"{before}{number:,}") == number
 
 
@@ -58,7 +58,7 @@ def test_scorers(options, text, answer, correct):
     assert ScorerOptions(**options).score(text, answer) == {"score": float(correct)}
 
 
-def test_answers_that_nothing_could_match():
+def test_unmatchable_answers_are_found():
     assert not ScorerOptions(scorer="contains").usable(" ")
     assert not ScorerOptions(scorer="number").usable("three")
     assert ScorerOptions(scorer="number").usable("#### 3")
