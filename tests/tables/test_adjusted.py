@@ -79,7 +79,7 @@ def test_redraws_are_fits_with_weights_to_first_order(multiplicative):
     np.testing.assert_allclose(found - effects.means, moved, atol=0.02 * np.abs(moved).max())
 
 
-def test_parts_that_share_nothing_are_adjusted_to_their_own_instances():
+def test_disjoint_parts_are_adjusted_separately():
     values = np.array([[0.2, 0.4, 0, 0], [0.3, 0.5, 0, 0], [0, 0, 0.9, 0.7], [0, 0, 0.8, 0.6]])
     there = values > 0
     for multiplicative in (False, True):
@@ -87,7 +87,7 @@ def test_parts_that_share_nothing_are_adjusted_to_their_own_instances():
         np.testing.assert_allclose(means, [0.3, 0.4, 0.8, 0.7])
 
 
-def test_a_summary_over_all_instances_is_adjusted_and_one_of_a_split_is_not():
+def test_only_the_summary_of_all_instances_is_adjusted():
     scores = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 1, np.nan, np.nan, np.nan, np.nan]])
     table = cb.EvaluationTable.from_arrays(scores, [1, 1], profiling=2)
     assert not table.is_complete

@@ -42,7 +42,7 @@ def test_datasets_lists_licence_and_attribution():
     assert measured.drop_duplicates().to_numpy().tolist() == [["measured", "bundled", "CC0-1.0"]]
 
 
-def test_every_card_is_named_as_its_file_and_has_the_checksum_of_its_records():
+def test_bundled_cards_have_names_and_checksums():
     cards = list(data_directory().glob("*.yml"))
     assert len(cards) == len(datasets())
     for path in cards:

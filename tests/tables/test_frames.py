@@ -71,13 +71,13 @@ def test_several_columns_name_and_describe_a_configuration():
         ("latency", None, "latency"),
     ],
 )
-def test_a_cost_is_a_column_a_number_or_one_for_each_configuration(cost, costs, unit):
+def test_cost_is_a_column_a_number_or_per_configuration(cost, costs, unit):
     made = table(cost=cost, unit=None)
     assert made.card.cost.unit == unit
     assert costs is None or made.costs.tolist() == costs
 
 
-def test_an_objective_may_also_be_the_cost_or_have_all_fields_of_a_card():
+def test_objective_accepts_the_cost_or_card_fields():
     limits = {"column": "usd", "transform": "negate-minmax", "limits": [0.0, 2.0]}
     made = table(objectives={"accuracy": "correct", "thrift": limits})
     assert made.limits["thrift"] == (0.0, 2.0)

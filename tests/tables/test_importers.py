@@ -48,7 +48,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
+def test_imported_numbers_equal_logged_numbers(here, name):
     folder, options, instance, first = FORMATS[name]
     imported = import_logs(name.split(",")[0], [folder], "my.parquet", **options)
     table = imported.table
@@ -59,7 +59,7 @@ def test_formats_with_tokens_and_times_give_the_numbers_of_the_log(here, name):
         assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
-def test_inspect_archives_of_recent_versions_are_compressed_by_zstandard(here):
+def test_inspect_archives_with_zstandard_are_read(here):
     for path in Path("eval").iterdir():
         logs.zip_with_zstandard(path, logs.members(path))
     import_logs("inspect", ["eval"], "new.parquet")
@@ -89,7 +89,7 @@ def multiple_choice(lines):
     return lines
 
 
-def test_tasks_with_different_metrics_are_pooled_by_one_each_or_none_is_dropped(here):
+def test_pooled_tasks_need_one_metric_each(here):
     """Each task takes the first of the metrics named that it has."""
     logs.write_lm_eval(here / "mc", "choices", multiple_choice)
     both = {"task": ["sums", "choices"], "filter": "strict-match", "count": "all"}
@@ -136,7 +136,7 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
 
-def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
+def test_lm_eval_takes_the_only_filter(here):
     write_two_tasks(logs.unfiltered)
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
@@ -148,7 +148,7 @@ def test_lm_eval_takes_the_only_filter_of_a_task_that_has_no_choice(here):
     assert list(rest.table.n_instances) == [12, 12] and "filters: strict-match;" in rest.table.card.source
 
 
-def test_settings_that_differ_between_pooled_tasks_do_not_split_configurations_silently(here):
+def test_differing_settings_of_pooled_tasks_are_remarked(here):
     write_two_tasks(**{"n-shot": {"sums": 0, "sums_cot": 5}})
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     with pytest.raises(CobanditError, match=r"no instance .* \(model, num_fewshot, temperature\) .*--by"):
@@ -242,7 +242,7 @@ def test_inspect_scores_may_be_a_dictionary(here):
     assert (pd.read_parquet("my.parquet")["score"] == 0.5).all()
 
 
-def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
+def test_judge_scores_are_scaled_on_request(here):
     logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=i % 11))
     with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--range"):
         report()
@@ -251,7 +251,7 @@ def test_a_judge_of_ten_points_is_scaled_only_if_that_is_said(here):
 
 
 @pytest.mark.slow
-def test_inspect_counts_the_evaluated_model_and_graders_only_if_asked(here):
+def test_inspect_counts_graders_on_request(here):
     def graded(i, sample):
         sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
 
@@ -289,7 +289,7 @@ PROMPT = "Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:"
         ("lm-eval", "lm", {"filter": "strict-match"}, -(-len(PROMPT) // 4)),
     ],
 )
-def test_all_tokens_include_the_prompt_and_what_it_would_add_is_said(here, source, folder, options, prompt):
+def test_count_all_adds_prompt_tokens(here, source, folder, options, prompt):
     generated, everything = (
         import_logs(source, [folder], f"{count}.parquet", count=count, **options)
         for count in ("generated", "all")
@@ -308,7 +308,7 @@ def test_inspect_times_may_be_others_or_none(here):
 
 
 @pytest.mark.slow
-def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
+def test_inspect_epochs_are_averaged(here):
     logs.change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     imported = import_logs("inspect", ["json"], "my.parquet", latency="total_time")
     assert list(imported.table.n_instances) == [6, 6]
@@ -325,7 +325,7 @@ def test_inspect_epochs_are_averaged_as_instances_have_to_be_independent(here):
     assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
 
 
-def test_an_archive_of_a_run_that_was_stopped_gives_its_finished_samples(here):
+def test_unfinished_archive_gives_finished_samples(here):
     path = next(Path("eval").glob("sparrow*"))
     logs.pack(path, "header.json|summaries.json")
     with pytest.raises(CobanditError, match=r"ended as 'started' .* with --unfinished"):
@@ -342,7 +342,7 @@ def test_helm_leaves_out_perturbed_instances(here):
     assert any("left out: 2 perturbed instances" in line for line in imported.report)
 
 
-def test_settings_that_differ_in_white_space_alone_stay_apart(here):
+def test_white_space_distinguishes_settings(here):
     for suffix in ("\n", "\n\n", ""):
         place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
         shutil.copytree("helm/runs/v1/sums_model=sparrow-mini-t0", place)
@@ -419,7 +419,7 @@ def test_a_mapping_file_is_the_same_as_options_which_win(here):
 # ----------------------------------------------------------------------------- what is written
 
 
-def test_the_card_is_as_the_paper_splits_and_says_what_was_done(here):
+def test_card_has_default_split_and_report(here):
     imported = import_logs("inspect", [logs.THIRD.parent], "My Evals.parquet", license="MIT", title="Mine")
     card = yaml.safe_load(Path("My Evals.yml").read_text())
     assert card["name"] == "my-evals" and card["license"] == "MIT" and card["title"] == "Mine"
@@ -496,7 +496,7 @@ def test_the_bundled_logs_import(tmp_path):
     assert fronts == [[True, True, True, False]] * 2
 
 
-def test_logs_that_hold_less_than_their_run_counted_are_reported(here):
+def test_incomplete_logs_are_reported(here):
     samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
     samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
     logs.change(logs.HEADS, lambda log: log.update(samples=log["samples"][:10]))

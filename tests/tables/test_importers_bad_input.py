@@ -348,7 +348,7 @@ def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
-def test_an_earlier_table_survives_a_failed_import_and_a_failed_write(here, monkeypatch):
+def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
     import_logs("inspect", ["json"], "my.parquet")
     before = [Path(name).read_bytes() for name in ("my.parquet", "my.yml")]
     with pytest.raises(CobanditError, match="no scorer"):

@@ -45,7 +45,7 @@ def test_the_first_update_makes_the_table(here):
 
 
 @pytest.mark.slow
-def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here):
+def test_update_names_new_configurations_by_known_settings(here):
     """Also alone, when nothing differs within its log, and with a number that is written differently."""
     import_logs("inspect", ["json"], "my.parquet")
     logs.put("new", logs.THIRD)
@@ -60,7 +60,7 @@ def test_a_new_configuration_joins_by_the_settings_that_describe_the_others(here
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
 
-def test_configurations_that_are_described_alike_keep_their_names(here):
+def test_equal_descriptions_keep_names(here):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     frame.assign(kind="small").to_csv("my.csv", index=False)
     options = CSV | {"config": ["model"], "arm": ["kind"]}
@@ -125,7 +125,7 @@ def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_file_that_was_imported_is_no_table_and_its_table_is_named(here):
+def test_reading_an_imported_file_names_its_table(here):
     import_logs("csv", ["tidy.csv"], "tidy.parquet", **CSV)
     with pytest.raises(CobanditError, match=r"describes tidy\.parquet, not this file -> name tidy\.parquet"):
         cb.read("tidy.csv")
@@ -145,7 +145,7 @@ def test_a_table_of_another_hand_is_not_added_to(here):
         import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
 
 
-def test_rows_of_a_fault_are_those_of_the_file_also_behind_kept_ones(here):
+def test_faults_after_an_update_name_rows_of_the_file(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     lines = Path("tidy.csv").read_text().splitlines()
     Path("more.csv").write_text("\n".join([lines[0], lines[1].replace(",000,", ",100,"), "m,0.5,7,2,9,1"]))

@@ -68,7 +68,7 @@ def test_the_newest_of_two_runs_counts(here):
 
 
 @pytest.mark.parametrize(("began", "counts"), [("30.950", True), ("30.100", False)])
-def test_of_two_runs_in_one_second_the_one_whose_samples_began_later_counts(here, began, counts):
+def test_first_sample_orders_runs_of_one_second(here, began, counts):
     """A sample that a retry took over from the run before it does not make the retry an early run."""
 
     def begin(seconds):
@@ -107,7 +107,7 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
-def test_a_run_that_did_not_finish_is_left_out_with_its_reason(here, status):
+def test_unfinished_run_is_left_out(here, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
     imported = import_logs("inspect", ["json"], "my.parquet")
     (line,) = lines(imported, "left out: ")
@@ -173,7 +173,7 @@ def test_many_logs_of_no_use_are_counted(here):
     assert len(lines(imported, "left out: ")) == 3 and lines(imported, "and 47 more of these")
 
 
-def test_a_rerun_of_the_harness_counts_and_what_was_cut_short_is_left_out(here):
+def test_newest_finished_rerun_counts(here):
     later = "2026-01-15T10-20-31.123456"
     run = next(path for path in Path("lm").rglob("samples_*") if "sparrow" in str(path))
     better = [json.loads(line) | {"exact_match": 1.0} for line in run.read_text().splitlines()]
@@ -189,7 +189,7 @@ def test_a_rerun_of_the_harness_counts_and_what_was_cut_short_is_left_out(here):
     assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
 
 
-def test_a_run_of_helm_without_its_statistics_is_left_out_and_the_newer_file_counts(here):
+def test_helm_run_without_statistics_is_left_out(here):
     runs = sorted(Path("helm/runs/v1").iterdir())
     for number, suite in enumerate(("v0", "v2")):
         copy = Path("helm/runs") / suite / runs[0].name
@@ -266,7 +266,7 @@ def test_times_of_some_logs_only(here):
     assert imported.table.objectives == ("accuracy",) and len(lines(imported, "note: ")) == 1
 
 
-def test_a_free_evaluation_in_money_costs_a_thousandth_of_the_median(here):
+def test_free_evaluation_costs_a_thousandth_of_the_median(here):
     for path in (HEADS, TAILS):
         without_tokens(path, *range(12), total_cost=0.25)
     without_tokens(HEADS, 2, total_cost=0.0)

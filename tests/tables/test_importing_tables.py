@@ -84,7 +84,7 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
         assert row.cost == pytest.approx(np.mean([t for _, t in mine]))
 
 
-def test_rows_that_describe_a_configuration_differently_are_no_repeats(here):
+def test_rows_with_other_descriptions_are_duplicates(here):
     frame = tidy()
     pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
     with pytest.raises(CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already"):
@@ -113,7 +113,7 @@ def test_scores_are_divided_by_their_scale(here):
 # ----------------------------------------------------------------------------- costs
 
 
-def test_without_costs_all_cost_alike_and_that_is_said(here):
+def test_default_cost_is_one_evaluation(here):
     imported = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
     assert (imported.table.rows["cost"] == 1).all() and imported.table.card.cost.unit == "evaluations"
     (line,) = said(imported, "cost: ")
@@ -141,7 +141,7 @@ def test_costs_may_be_the_same_for_all_or_for_a_configuration(here, cost, expect
     assert set(cb.read("b.parquet").rows["cost"]) == expected
 
 
-def test_a_column_that_is_named_as_a_number_is_a_column(here):
+def test_numeric_column_name_precedes_constant_cost(here):
     tidy().rename(columns={"tokens": "17"}).to_csv("my.csv", index=False)
     table = import_logs("csv", ["my.csv"], "a.parquet", cost="17", unit="tokens", **TIDY).table
     assert table.rows["cost"].nunique() > 2
@@ -167,7 +167,7 @@ def test_the_length_of_text_may_be_the_cost(here):
 
 
 @pytest.mark.slow
-def test_a_condition_chooses_rows_and_says_how_many_it_leaves_out(here):
+def test_condition_counts_excluded_rows(here):
     tidy(split=lambda f: np.where(f["question"] < "006", "test", "train"))
     imported = import_logs("csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID)
     assert list(imported.table.n_instances) == [6, 6]
@@ -185,7 +185,7 @@ def test_text_may_be_compressed(here, suffix):
     assert a.equals(b)
 
 
-def test_a_bomb_is_refused(here, monkeypatch):
+def test_decompression_bomb_is_refused(here, monkeypatch):
     monkeypatch.setattr(record_files, "MAX_EXPANDED_TEXT", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
     with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
@@ -228,7 +228,7 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
     assert "melted" not in message and "card" not in message
 
 
-def test_faults_that_stand_behind_others_name_their_rows_too(here):
+def test_faults_of_later_files_name_their_rows(here):
     """The first file is whole, a condition leaves rows out, repeats are averaged: rows are the file's."""
     tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
     with pytest.raises(CobanditError, match=r"my\.csv, row 21, column 'temperature'.* describes"):
@@ -399,7 +399,7 @@ def test_misspelt_column_next_to_one_without_a_name(here):
     assert caught.value.faults[0].column == "okk"
 
 
-def test_a_wide_file_has_a_column_of_what_instances_have_in_common(here):
+def test_wide_file_has_a_cluster_column(here):
     frame = pd.read_csv("wide.csv", dtype={"question": str})
     frame.assign(passage=[f"p{i // 3}" for i in range(len(frame))]).to_csv("my.csv", index=False)
     mapping = {"wide": "{config}_{field}", "instance": "question", "cost": "tokens", "unit": "tokens"}
@@ -435,7 +435,7 @@ MENDABLE = {
 
 
 @pytest.mark.parametrize("what", MENDABLE)
-def test_what_a_message_offers_works_at_the_first_try(here, what):
+def test_offered_remedies_work(here, what):
     """Where a number is asked for, any does."""
     MENDABLE[what]()
     file = next(Path().glob("my.*"))
@@ -455,7 +455,7 @@ def test_what_a_message_offers_works_at_the_first_try(here, what):
     assert done.exit_code == 0, (remedy, done.output, done.exception)
 
 
-def test_a_latency_that_is_missing_is_not_offered_to_count_as_zero(here):
+def test_missing_latency_is_not_counted_as_zero(here):
     rows(secs=[None, *np.linspace(1, 2, 15)]).to_csv("my.csv", index=False)
     mapping = {"config": ["model"], "instance": "id", "cost": "tokens", "unit": "tokens"}
     with pytest.raises(CobanditError, match=r"--missing leave-out$"):

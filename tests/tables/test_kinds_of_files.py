@@ -387,6 +387,14 @@ def test_files_of_a_folder_without_the_named_columns_are_left_out():
     assert first.startswith("left out: ")
 
 
+def test_file_of_a_folder_without_records_is_left_out():
+    opencompass()
+    write("settings.json", {"a": [{"q": 1}, {"q": 2}], "b": [{"p": 1}, {"p": 2}]})
+    done = import_logs(paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["folder2"]})
+    assert any(line.startswith("left out: ") and "settings.json" in line for line in done.report)
+    assert len(done.table.configs) == 3
+
+
 def test_lists_of_names_without_one_that_holds_all_are_no_records():
     """Where only what was resolved is listed, every model would be right everywhere."""
     for model, scores in EACH.items():

@@ -43,7 +43,7 @@ def say(path, value, reducer=None, **results):
     logs.change(path, lambda log: log["results"].update(scores=[scored], **results))
 
 
-def test_a_mean_that_a_log_says_is_compared_with_what_was_read(here):
+def test_stated_mean_is_compared(here):
     means = take().table.summary()["accuracy"]
     say(HEADS, means[SPARROW])
     say(TAILS, means[HERON] - 0.25, "mode")
@@ -76,7 +76,7 @@ def test_helm_says_its_means_in_a_file_of_their_own(here):
 
 
 @pytest.mark.parametrize("totals", [[total("n/a")], [total(0.1), total(0.2, split="valid")], []])
-def test_means_of_helm_that_cannot_be_compared_are_passed_over(here, totals):
+def test_incomparable_helm_means_are_ignored(here, totals):
     for spec in Path("helm").rglob("run_spec.json"):
         spec.with_name("stats.json").write_text(json.dumps(totals))
     assert not remarks(take("helm", "helm", metric=["exact_match"]), "differs: ")
@@ -91,7 +91,7 @@ def test_what_cannot_be_compared_refuses_no_log(here, value):
 
 
 @pytest.mark.parametrize("counted", [12, 24])
-def test_samples_written_twice_count_once_and_are_not_incomplete(here, counted):
+def test_repeated_samples_count_once(here, counted):
     before = take().table
     logs.change(HEADS, lambda log: log.update(samples=log["samples"] * 2))
     say(HEADS, 0, total_samples=counted)
@@ -162,7 +162,7 @@ def tag(i, sample):
     sample["metadata"] = {"passage": f"p{i // 3}", "hard": i % 2 == 0}
 
 
-def test_a_condition_takes_samples_by_what_the_log_says_of_them(here):
+def test_condition_reads_fields_of_samples(here):
     logs.change_samples(tag)
     imported = take(where="hard and seconds < 100")
     assert imported.table.n_instances.tolist() == [6, 6]
@@ -191,7 +191,7 @@ def test_a_field_says_what_instances_have_in_common(here):
 # ----------------------------------------------------------------------------- costs, and doubtful answers
 
 
-def test_logs_without_usage_are_taken_with_those_that_have_it(here):
+def test_folder_with_unlogged_usage_is_imported_whole(here):
     logs.change_samples(lambda i, sample: sample.update(model_usage={}), HEADS)
     imported = take()
     assert imported.table.card.cost.unit == "evaluations" and imported.table.n_arms == 2

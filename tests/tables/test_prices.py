@@ -32,7 +32,7 @@ def write(tmp_path):
     return write
 
 
-def test_prices_are_per_million_and_cached_input_costs_as_other_input_if_not_said(write):
+def test_cached_input_defaults_to_the_price_of_input(write):
     prices = read_prices(write(FILE))
     assert prices.own["org/large-v1.5"] == Price(input=3, output=15)
     assert prices.usd(Usage(10**6, 0, 0), "small") == 0.25
@@ -79,7 +79,7 @@ DAY = date(2026, 11, 27)
         ("gpt-4o-mini", "http://127.0.0.1:4000/v1", "openai"),
     ],
 )
-def test_a_model_is_known_by_its_name_with_and_without_its_vendors(model, base_url, vendor):
+def test_models_are_priced_with_and_without_vendor(model, base_url, vendor):
     prices = Prices(day=DAY)
     assert prices.usd(Usage(10**6, 0, 10**6), model, base_url) == pytest.approx(0.75)
     assert prices.describe([(model, base_url)]) == f"{package()} as of 2026-11-27 ({model} of {vendor})"
@@ -106,7 +106,7 @@ def test_the_checksum_of_an_older_file_is_what_it_was(write):
 
 
 @pytest.mark.slow
-def test_prices_need_no_network_and_are_imported_when_they_are_used():
+def test_prices_load_lazily_without_network():
     code = """
 import sys, socket
 def refuse(*_): raise OSError("no network")
@@ -147,7 +147,7 @@ def test_prices_turn_logged_tokens_into_money(priced, source, folder):
     assert np.allclose(costs(table), (2 * (every - generated) + 10 * generated) / 1e6, rtol=1e-12)
 
 
-def test_what_was_logged_wins_over_prices_and_cached_input_has_its_own(priced):
+def test_logged_money_precedes_prices(priced):
     used = []
 
     def cache(i, sample):

@@ -176,7 +176,7 @@ def test_json_lines_may_have_blank_ones(tmp_path):
 
 
 @pytest.mark.slow
-def test_categorical_and_nullable_columns_are_read_as_what_they_hold():
+def test_categorical_and_nullable_columns_keep_values():
     plain = EvaluationTable.from_records(frame(), card())
     typed = frame().astype(
         {"config": "category", "model": "category", "correct": "boolean", "usd": "Float64"}
@@ -237,7 +237,7 @@ def test_the_split_against_its_rule(n, n_profiling, seed):
 @pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 2**32), st.integers(6, 15), st.integers(2, 13))
-def test_holes_leave_some_of_every_configuration_in_both_splits(seed, n, n_profiling):
+def test_both_splits_hold_every_configuration(seed, n, n_profiling):
     """Its profiling rows are the first of its rows in the random order, as few as possible moved."""
     rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])

@@ -138,7 +138,7 @@ def test_bad_rows(given_frame, words, fault):
         assert word in text
 
 
-def test_several_faults_are_told_together():
+def test_several_faults_are_listed_together():
     bad = frame().assign(usd=[0.0, -1.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.nan], extra=1)
     bad["correct"] = bad["correct"].astype(object)
     bad.loc[5, "correct"] = "yes"
@@ -169,7 +169,7 @@ def test_several_faults_are_told_together():
         {"transform": "inverse-percentile", "limits": [1, -4]},
     ],
 )
-def test_what_gives_an_objective_no_scale(changes):
+def test_objective_without_scale_is_refused(changes):
     constant = objectives(column="usd", name="thrift", **changes)
     text = message(frame().assign(usd=1.0), constant)
     assert "constant" in text or "the smaller one first" in text

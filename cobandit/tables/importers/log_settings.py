@@ -14,9 +14,10 @@ from cobandit.errors import raise_fault
 from cobandit.tables.importers.log_choices import choose
 from cobandit.tables.safe_reading import plain_text
 
+#: Value of a setting that a log lacks.
 UNSET = "not set"
 
-
+#: Letters of the longest value that stands in a name whole.
 _LONGEST = 40
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from cobandit._text import suggest
-from cobandit.errors import Faults, Place, raise_fault, raise_if_any
+from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import RESERVED, Cost
 from cobandit.tables.columns import MISSING, Rule, check_column, evaluate_condition, read_numbers
 from cobandit.tables.frames import charge
@@ -71,20 +71,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     files = find_files(paths, PATTERNS, "tables")
     places = FileColumns(files)
     options = complete_options(options, lambda: _read_file(files[0], places, options, Notes()))
-    parts: dict[str, pd.DataFrame] = {}
-    for file in files:
-        source = _read_file(file, places, options, notes)
-        if file in paths or _has_named_column(source.frame, options):
-            parts[str(file)] = _make_tidy(source, options, notes)
-        else:
-            reason = "it has none of the columns that are named -> name others, or leave it out"
-            notes.logs.append(f"{file}: {reason}")
-    places.check_config(options.config, {str(name) for part in parts.values() for name in part})
-    parts = {file: part for file, part in parts.items() if len(part)}
-    if not parts:
-        that_where_takes = "" if options.where is None else " that --where takes"
-        problem = f"there are no rows with a value{that_where_takes}"
-        raise_fault(", ".join(map(str, files)), problem, "give tables with their data", "no-rows")
+    parts = _read_parts(files, paths, places, options, notes)
     frame = pd.concat(parts)
     origin = frame.index  # file and row
     frame = frame.reset_index(drop=True)
@@ -94,6 +81,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     read_words(frame, options, notes)
     if options.missing != "refuse":
         frame, origin = leave_out_missing(frame, origin, options, notes)
+
     faults = Faults("the tables")
     cost = _add_cost(frame, options, notes)
     unpaid = np.isnan(read_numbers(frame[cost.column])[0])
@@ -103,11 +91,13 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         frame[cost.column] = charge_free(
             pd.Series(paid), frame["config"], cost.unit, options.smallest_cost, notes
         )
+
     objectives = scale_objectives(frame, options, faults)
     raise_if_any(fault.at(_locate(frame, origin, options)) for fault in faults.found)
 
     named = ", ".join(sorted({path.resolve().name for path in map(Path, parts)}))
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {named}")
+
     number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
     separate = frame["instance"] + ", repeat " + number.astype(str)
     # a score that was rescaled stands in a column of its own
@@ -115,6 +105,7 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
     measured = {cost.column, *options.text, *scores}
     names = [str(name) for name in frame if name not in measured | {"config", "instance"}]
     frame = average_repeats(frame, names, separate, options.repeats, notes)
+
     return ImportResult(
         frame.reset_index(drop=True),
         cost,
@@ -125,6 +116,42 @@ def read_tables(paths: Sequence[Path], options: TidyOptions, notes: Notes) -> Im
         _locate(frame, origin[frame.index], options),
         cluster=options.cluster,
     )
+
+
+def _read_parts(
+    files: Sequence[Path], given: Sequence[Path], places: FileColumns, options: TidyOptions, notes: Notes
+) -> dict[str, pd.DataFrame]:
+    """Read the files; those of a folder that hold no such records are left out, with the reason.
+
+    Raises
+    ------
+    TableError
+        If there are no rows, or what a file raises.
+    """
+    parts: dict[str, pd.DataFrame] = {}
+    for file in files:
+        try:
+            source = _read_file(file, places, options, notes)
+        except TableError as error:
+            # such as the settings of a run, which stand beside its results
+            if file in given or len(files) == 1 or error.faults[0].code != "no-records":
+                raise
+            notes.logs.append(str(error))
+            continue
+        if file in given or _has_named_column(source.frame, options):
+            parts[str(file)] = _make_tidy(source, options, notes)
+        else:
+            reason = "it has none of the columns that are named -> name others, or leave it out"
+            notes.logs.append(f"{file}: {reason}")
+
+    columns = {str(name) for part in parts.values() for name in part}
+    places.check_config(options.config, columns)
+    parts = {file: part for file, part in parts.items() if len(part)}
+    if not parts:
+        that_where_takes = "" if options.where is None else " that --where takes"
+        problem = f"there are no rows with a value{that_where_takes}"
+        raise_fault(", ".join(map(str, files)), problem, "give tables with their data", "no-rows")
+    return parts
 
 
 def _locate(
@@ -226,13 +253,9 @@ def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
         return False
     text = column.astype(str)
     per_instance = text.groupby(instance).nunique()
-    fewer = text.nunique() < len(per_instance)
-    return bool(
-        fewer
-        and len(text.unique()) > 1
-        and (per_instance == 1).all()
-        and text.str.len().max() <= LONGEST_SHARED
-    )
+    if (per_instance != 1).any() or text.str.len().max() > LONGEST_SHARED:
+        return False
+    return 1 < text.nunique() < len(per_instance)
 
 
 def _numbers_if_plain(column: pd.Series) -> pd.Series:
