@@ -49,12 +49,16 @@ class SplitComparison:
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
-        """Describe how the answer over all instances differs from that of the replays, and profiling costs.
+        """Return both descriptions as sentences."""
+        return [self.describe_answers(), f"{self.describe_profiling()}."]
+
+    def describe_answers(self) -> str:
+        """Describe how the answer over all instances differs from that of the replays.
 
         Examples
         --------
         >>> from cobandit import load
-        >>> compare_splits(load("synthetic-24")).sentences()[0]  # doctest: +NORMALIZE_WHITESPACE
+        >>> compare_splits(load("synthetic-24")).describe_answers()  # doctest: +NORMALIZE_WHITESPACE
         'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
         efficient configuration and the same Pareto set.'
         """
@@ -74,7 +78,7 @@ class SplitComparison:
             f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the evaluation split, "
             "which judge replays, name the same most efficient configuration and the same Pareto set."
         )
-        return [" ".join(differ) or same, f"{self.describe_profiling()}."]
+        return " ".join(differ) or same
 
     def describe_profiling(self) -> str:
         """Compare the costs of the profiling split with those of evaluation, without a full stop."""

@@ -64,14 +64,31 @@ def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None 
 
 
 def in_words(key: str) -> str:
-    """Say what a played number is, given its key from `companion.paper.predictive.played_key`.
+    """Name a played number and its experiment, given its key from `companion.paper.predictive.played_key`.
 
     Examples
     --------
     >>> in_words("gsm8k-full-set-200-CoPSI-f1-declared")
     'F1, CoPSI, ρ = 200 (full set)'
     """
-    run, rho, method, quantity = key.removesuffix("-declared").rsplit("-", 3)
+    run, *_ = _split_key(key)
     experiment = run.partition("-")[2].replace("-", " ")
+    return f"{name_number(key)} ({experiment})"
+
+
+def name_number(key: str) -> str:
+    """Name a played number by quantity, method and budget, given its key.
+
+    Examples
+    --------
+    >>> name_number("gsm8k-full-set-200-CoPSI-f1-declared")
+    'F1, CoPSI, ρ = 200'
+    """
+    _, rho, method, quantity = _split_key(key)
     name = {"f1": "F1"}.get(quantity, quantity.replace("_", " "))
-    return f"{name}, {figures.method_label(method)}, ρ = {rho} ({experiment})"
+    return f"{name}, {figures.method_label(method)}, ρ = {rho}"
+
+
+def _split_key(key: str) -> list[str]:
+    """Split a key into run, rho, method and quantity."""
+    return key.removesuffix("-declared").rsplit("-", 3)

@@ -75,7 +75,7 @@ def test_advice_and_replays_agree_or_say_why_not():
         assert found.judged_front == tuple(np.array(table.configs)[table.problem.pareto_mask])
         same = set(found.front) == set(found.judged_front)
         agreed += same and found.best == found.judged_best
-        answers = found.sentences()[0]
+        answers = found.describe_answers()
         assert answers.startswith("All 60 instances and the 48 of the") == (
             same and found.best == found.judged_best
         )
@@ -94,4 +94,4 @@ def test_profiling_that_holds_the_cheap_instances_of_one_misleads():
     found = compare_splits(table_of(scores, costs))
     assert found.misled and found.told_best == "arm1" != found.judged_best
     assert found.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2) and 0.8 < found.cost_ratios[1] < 1.2
-    assert "are 0.1" in found.sentences()[1] and "at these arm1 would be" in found.sentences()[1]
+    assert "are 0.1" in found.describe_profiling() and "at these arm1 would be" in found.describe_profiling()
