@@ -124,7 +124,7 @@ class AdjustedMeans:
         return np.asarray(np.bincount(self._instance, values, self._shape[1]), dtype=np.float64)
 
     def _share_out(self, values: Floats) -> Floats:
-        """Give each row its part of the instance's sum."""
+        """Divide the sum of each instance among its rows."""
         shared: Floats = (self._by_instance(values) / self._totals)[self._instance] * self._weights
         return shared
 
@@ -136,7 +136,7 @@ class AdjustedMeans:
         return averages
 
     def redraw(self, weights: Floats) -> Floats:
-        r"""Give the means if the instances had other weights, to first order in these.
+        r"""Return the means under other weights of the instances, to first order in these.
 
         Parameters
         ----------

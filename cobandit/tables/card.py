@@ -125,7 +125,7 @@ class Origin(Fields):
 
 
 class Card(Fields):
-    """What an evaluation table is and how its columns are to be read.
+    """Description of an evaluation table and the meaning of its columns.
 
     Parameters
     ----------

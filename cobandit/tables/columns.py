@@ -127,7 +127,7 @@ NESTED = "give each of its fields a column of its own, as pandas.json_normalize 
 
 
 def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Read a column as float64, and mark what is not a number but text or the like.
+    """Read a column as float64, and mark values that are not numbers.
 
     Parameters
     ----------

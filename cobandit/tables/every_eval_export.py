@@ -41,7 +41,7 @@ _RESERVED = re.compile(r"data|(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECA
 
 
 class ExportedRecords(NamedTuple):
-    """What `export_every_eval_ever` wrote: its evaluations' files, and what records cannot say."""
+    """Result of `export_every_eval_ever`: the files of the evaluations, and what records cannot hold."""
 
     files: tuple[Path, ...]
     report: tuple[str, ...]
@@ -203,7 +203,7 @@ def _counts_tokens(table: EvaluationTable) -> bool:
 
 
 def _place(model: str) -> tuple[str, str]:
-    """Return the folders of a model: its developer, who stands before a slash, and its name."""
+    """Return the folders of a model: its developer (before the slash) and its name."""
     developer, slash, name = model.partition("/")
     return (_portable(developer), _portable(name)) if slash else ("unknown", _portable(model))
 
@@ -310,7 +310,7 @@ def _lines(
 
 
 def _remarks(table: EvaluationTable, timed: Objective | None, counts_tokens: bool) -> Iterator[str]:
-    """Say what the records do not hold, or hold in another form."""
+    """Yield a remark per property that the records lack, or hold in another form."""
     card = table.card
     yield "texts of questions and answers are empty: a table has none"
     for objective in card.objectives:

@@ -87,7 +87,7 @@ class Price(Fields):
 
 
 class _Reference(NamedTuple):
-    """What the package calls a model, and how its vendor is chosen there."""
+    """Name of a model in the package, and the choice of its vendor."""
 
     model: str
     vendor: dict[str, str]
@@ -194,7 +194,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         raise_fault(where or self.file or "prices", problem, remedy)
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
-        """Say where the prices of models are from, and of which day.
+        """Describe the sources of the prices of models, with their day.
 
         Examples
         --------
@@ -225,7 +225,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         return None
 
     def _calculate(self, usage: Usage, reference: _Reference) -> tuple[float, str]:
-        """The price of tokens by the package, and what it calls the vendor."""
+        """Return the package's price of tokens, and its name of the vendor."""
         import genai_prices  # takes a second to import, and many a run has no use for it
 
         counts: dict[str, Any] = {"input_tokens": usage.prompt, "output_tokens": usage.output}

@@ -191,7 +191,7 @@ def _read_separated(
 
 
 def _read_json(path: Path, records: str | None, nested: bool) -> Found:
-    """Read the records that are asked for, those that the file is, or the only ones that could be meant."""
+    """Read the requested records, or the file's only candidates."""
     with open_expanded(path) as file:
         value = json.load(io.TextIOWrapper(file, "utf-8-sig"))
     keys = f", with the keys {_list_keys(value)}" if isinstance(value, Mapping) else ""

@@ -165,7 +165,7 @@ def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: d
 
 
 def _word(detail: dict[str, Any]) -> str:
-    """Say what is wrong with a value."""
+    """Describe the problem with a value."""
     if detail["type"] == "extra_forbidden":
         return f"unknown key {detail['loc'][-1]!r}"
     if detail["type"] == "json_invalid":
@@ -212,7 +212,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Record(BaseModel):
-    """Part of a log; what it holds beyond the declared fields is ignored."""
+    """Part of a log; undeclared fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
 
@@ -245,7 +245,7 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
 
 
 def _fits(path: Path, patterns: Sequence[str]) -> bool:
-    """Say whether a file's name fits a pattern, in capitals or not."""
+    """Whether a file's name fits a pattern, in capitals or not."""
     return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
 
 

@@ -226,7 +226,7 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
 
 
 def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
-    """Give names, of configurations or instances or what describes them, their numbers in code point order.
+    """Number names (configurations, instances, descriptions) in code point order.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ MEMORY = b"cobandit"
 
 
 def read_memory(path: Path) -> dict[str, Any]:
-    """What a Parquet file remembers besides its rows; empty if `save` did not write it."""
+    """Read the provenance in a Parquet file; empty if `save` did not write it."""
     return dict(json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}")))
 
 
@@ -180,7 +180,7 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
 
 
 def _pinned(table: EvaluationTable) -> Card:
-    """Say of a part of a table what was fitted to and drawn from the whole."""
+    """Fix, for a part of a table, the limits and split of the whole."""
     rows, card = table.rows, table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
     objectives = tuple(

@@ -509,7 +509,7 @@ class EvaluationTable:
         return self.truth()
 
     def truth(self, true_costs: str | None = None) -> Problem:
-        """Give the bandit problem of which this table is the truth.
+        """Return the bandit problem whose truth is this table.
 
         Parameters
         ----------
@@ -607,7 +607,7 @@ class EvaluationTable:
 
     @cached_property
     def effects(self) -> tuple[AdjustedMeans, ...]:
-        """What adjusts the mean of each objective, and of the cost, to all instances of the table."""
+        """Adjustment of each objective's mean, and of the cost's, to all instances of the table."""
         from cobandit.tables.adjusted import AdjustedMeans  # scipy takes its time
 
         records = self._records

@@ -256,7 +256,7 @@ def _readings(
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
-    """Say that parts do not add up to their total, and count what is in none of them as generated."""
+    """Record that parts fall short of their total, and count the rest as generated."""
     rest = total - usage.prompt - usage.output
     text = f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to total_tokens {total:,}"
     if rest <= 0:
@@ -274,7 +274,7 @@ def _complete(
     asked: str | None,
     answered: str | None,
 ) -> Reading:
-    """Take a missing count from the total, else from the text."""
+    """Complete a missing count from the total, else from the text."""
     if total is not None and prompt is not None:
         return Reading(Usage(prompt, 0, max(0, total - prompt)), doubts)
     if total is not None and output is not None:

@@ -9,7 +9,7 @@ from cobandit.errors import CobanditError
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path next to a file, of the same suffix: what is written there takes its place.
+    """Yield a temporary path next to a file, which is then replaced by it.
 
     Nothing is replaced, and nothing stays behind, where an error comes first.
 

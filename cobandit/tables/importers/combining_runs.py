@@ -148,7 +148,7 @@ def combine_runs(
 
 
 def _list(value: Any) -> str:
-    """Write what was measured in words: a name, several, or those of each task."""
+    """Write names, one or several or per task, as text."""
     if isinstance(value, Mapping):
         by_task = {task: _list(names) for task, names in value.items()}
         alike = len(set(by_task.values())) == 1

@@ -19,7 +19,7 @@ START_AGAIN = "import all the logs together, with --force in place of --update"
 
 
 class Earlier(NamedTuple):
-    """A table that an import made: its card, its rows, and what it remembers of how they were made."""
+    """Table of an earlier import: its card, rows and provenance."""
 
     path: Path
     card: Card
@@ -45,7 +45,7 @@ def read_earlier(output: Path, source: str) -> Earlier:
 
 
 def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes) -> ImportResult:
-    """Put what was found on top of an earlier table, by configuration and instance.
+    """Update an earlier table with a result, by configuration and instance.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes
 
 
 def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """What has to be the same for two imports to be of one table, by what messages call it."""
+    """Return the properties that two imports into one table share, by their names in messages."""
     return json.loads(json.dumps(measured)) | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
         "objectives": ", ".join(f"{objective.name} from {objective.column}" for objective in card.objectives),

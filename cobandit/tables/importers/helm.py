@@ -149,7 +149,7 @@ def _spec(file: Path) -> _Spec:
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
-    """Statistics by name of each (instance, trial) as it was asked, without those that were perturbed."""
+    """Return the statistics by name of each unperturbed (instance, trial)."""
     found: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for entry in parse(_Entries, file).root:

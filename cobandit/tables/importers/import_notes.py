@@ -1,4 +1,4 @@
-"""What an import has to report: remarks, what was left out, and counts per configuration."""
+"""Report of an import: remarks, exclusions, and counts per configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cobandit.tables.usage import Doubt
 
 @dataclass
 class Notes:
-    """What an import has to tell: remarks, and what was left out and how often.
+    """Report of an import: remarks, and exclusions with their numbers.
 
     ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
     ``smallest`` is what an evaluation that cost nothing counts as; ``doubts`` are what could not be read as
@@ -89,7 +89,7 @@ class Notes:
             self.remarks.append(f"differs: {file} holds {held} evaluations, and its run counted {counted}")
 
     def lines(self) -> list[str]:
-        """All of it, one line each."""
+        """Return the whole report, line by line."""
         counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
         doubts = [
             f"doubtful usage, {number:,} times {kind}; the first: {first}"

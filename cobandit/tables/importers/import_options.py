@@ -111,7 +111,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """What tells an import with these options from another one."""
+        """Return the choices that distinguish an import with these options from others."""
         return {"cost": self.count if self.cost == "tokens" else self.cost, "latency": latency}
 
     def note_unpriced(self, models: Iterable[str], notes: Notes) -> None:
@@ -121,7 +121,7 @@ class LogOptions(ScoreOptions, CostOptions):
             notes.logs.append(f"{', '.join(names)}: no price is known -> {remedy}")
 
     def known_prices(self) -> Prices:
-        """Read the file of prices, which go before those that are known anyway."""
+        """Read the file of prices, which precede known ones."""
         if self.prices and self.cost != "usd":
             problem = f"prices mean nothing where the cost is {self.cost}"
             raise_fault("--prices", problem, "add --cost usd, or leave it out")

@@ -15,7 +15,7 @@ from cobandit.tables.importers.import_options import Options
 
 
 class ImportResult(NamedTuple):
-    """What an importer found: a tidy frame and what its columns mean, as the card will say it.
+    """Result of an importer: a tidy frame and the meaning of its columns, as on the card.
 
     ``source`` says to people what was measured; ``place`` gives the file, row and column that a row and
     column of the frame come from.  What a later import compares to tell if it means the same: ``measured``,

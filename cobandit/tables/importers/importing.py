@@ -23,7 +23,7 @@ from cobandit.tables.table import EvaluationTable
 
 @dataclass(frozen=True)
 class ImportedTable:
-    """What :func:`import_logs` wrote: the table, where it and its card are, and the report, line by line."""
+    """Result of :func:`import_logs`: the table, the paths of records and card, and the report."""
 
     table: EvaluationTable
     records: Path
@@ -146,7 +146,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _validate(result: ImportResult, card: Card, name: str) -> None:
-    """Validate what was found; faults name the files that it comes from, if the importer knows."""
+    """Validate the result; faults name the source files, if the importer knows these."""
     try:
         validate(result.frame, card, name)
     except TableError as error:
@@ -154,7 +154,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 
 
 def _fields(result: ImportResult, earlier: Earlier | None, output: Path) -> dict[str, Any]:
-    """Make the card's fields; an earlier card keeps what it says, and its split if that was no default."""
+    """Make the card's fields; those of an earlier card stay, its split unless it was the default."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,

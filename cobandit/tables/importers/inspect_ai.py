@@ -70,7 +70,7 @@ class _Output(Record):
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """What makes the answer doubtful."""
+        """Return the flaws of the answer, such as that it was cut off."""
         if not self.choices:
             return ()
         first = self.choices[0]
@@ -107,7 +107,7 @@ class InspectSample(Record):
         return found
 
     def why_unusable(self, metrics: Iterable[str] = ()) -> str | None:
-        """Say why the sample counts for nothing, None if it does; some scores may be needed."""
+        """Return why the sample is unusable, or None; some scores may be needed."""
         if self.error is not None:
             return "samples that ended in an error"
         if self.invalidation is not None:
@@ -122,7 +122,7 @@ class InspectSample(Record):
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
-    """Add up what the usage of each model cost: what was logged, else by its price; None if one has neither.
+    """Sum the cost of all models' usage, logged or by price; None if one has neither.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class _Metric(Record):
 
 
 class _Scored(Record):
-    """What a log says of one score of all samples, where it can be read."""
+    """Summary of one score over all samples of a log."""
 
     name: str = ""
     reducer: str | None = None

@@ -45,7 +45,7 @@ class LmEvalOptions(LogOptions):
 
 
 class _Results(Record):
-    """What is used of ``results_<date>.json``."""
+    """Fields of ``results_<date>.json`` that are used."""
 
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
@@ -78,7 +78,7 @@ class _Line(Record):
 
     @property
     def requests(self) -> list[list[JsonValue]]:
-        """What was asked: each a prompt and its continuation or generation settings."""
+        """Requests to the model: each a prompt and its continuation or generation settings."""
         return [list(request.values()) for request in self.arguments.values()]
 
     @property
@@ -163,7 +163,7 @@ def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
 
 
 def _take_filter(log: Log, chosen: str, notes: Notes) -> Log:
-    """Take the samples of one filter, and the run's own means under it, which are called METRIC,FILTER."""
+    """Return the samples of one filter, and the run's own means of it, named METRIC,FILTER."""
     for sample in log.samples:
         if sample.repeat != chosen:
             notes.left_out[f"lines of the filter {sample.repeat!r}"] += 1

@@ -1,4 +1,4 @@
-"""Logs held against each other, and against what they say of themselves."""
+"""Comparison of logs with each other, and with their own summaries."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ROUNDED = 2e-3
 
 
 def compare_means(log: Log, run: LoggedRun, wanted: Sequence[str], options: LogOptions, notes: Notes) -> None:
-    """Remark where the mean of what was read is not what the log says of itself."""
+    """Remark means of the samples that differ from those stated by the log."""
     for place, name in enumerate(wanted):
         stated = log.means.get(name)
         by_instance = defaultdict(list)

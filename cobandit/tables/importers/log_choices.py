@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) -> dict[Path, T]:
-    """Read each log; leave out those that cannot be used, each with its reason.
+    """Read each log; leave out unusable ones, each with its reason.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def collect(
 
 
 def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> str:
-    """Take the wanted one of those found, or the only one; never guess among several.
+    """Return the wanted name, or the only one; refuse to guess among several.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Metrics(NamedTuple):
 
 
 def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
-    """Take the wanted metrics, each as an objective, or the only one that there is, as the accuracy.
+    """Choose the wanted metrics as objectives, or the only metric as the accuracy.
 
     Where each task has one of the wanted, and no task another, that is the accuracy too.
 
@@ -180,7 +180,7 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
 
 
 def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) -> tuple[list[str], list[T]]:
-    """Take the wanted tasks, or the only one; several are compared or pooled only if that is asked for.
+    """Choose the wanted tasks, or the only one; compare or pool several only on request.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from cobandit.tables.prices import Prices
 def charge_free(
     costs: pd.Series, configs: pd.Series, unit: str, smallest: float | None, notes: Notes
 ) -> pd.Series:
-    """Give each evaluation that cost nothing a smallest cost; theory and budgets need one above zero.
+    """Replace costs of zero by a smallest cost, since budgets need costs above zero.
 
     An empty answer has no tokens and is an answer all the same: leaving it out would bias the means.
 
@@ -116,7 +116,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
 
 
 class Charge:
-    """What samples cost, in what the user chose, and models that have no price."""
+    """Cost of samples in the chosen unit, with the models that lack a price."""
 
     def __init__(self, options: LogOptions, prices: Prices, notes: Notes):
         self._options = options
@@ -149,7 +149,7 @@ class Charge:
         return math.nan if usd is None else usd
 
     def report(self) -> None:
-        """Say where prices are from, and which models have none."""
+        """Remark the source of the prices, and the models without one."""
         self._options.note_unpriced(self._unpriced, self._notes)
         if self._priced:
             named = self._prices.describe((model, None) for model in sorted(self._priced))

@@ -1,4 +1,4 @@
-"""What the logs of a format hold: logs, their samples, and what models used for each."""
+"""Logs of any format: their samples, and the usage of models for each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cobandit.tables.usage import Doubt, Usage
 
 
 class ModelUse(NamedTuple):
-    """What one model used for a sample.
+    """Usage of one model for a sample.
 
     Attributes
     ----------

@@ -171,7 +171,7 @@ def checksum(text: str) -> str:
 
 
 def _unify(values: list[Any]) -> list[Any]:
-    """Give a column one type: numbers if all of its values are, else text."""
+    """Convert a column to one type: numbers if all values are numbers, else text."""
     kinds = set(map(type, values))
     if kinds <= {int, float} or kinds == {bool}:
         return values
@@ -179,7 +179,7 @@ def _unify(values: list[Any]) -> list[Any]:
 
 
 def shorten(text: str) -> str:
-    """Keep names readable: what is long or has odd white space is its beginning and a checksum."""
+    """Shorten a long value, or one with odd white space, to its beginning and a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
@@ -187,7 +187,7 @@ def shorten(text: str) -> str:
 
 
 def spell(value: Any) -> str:
-    """Tell values apart: 1 and 1.0 are the same, 1 and true or 1 and its numeral are not.
+    """Spell a value unambiguously: 1 and 1.0 alike, but 1, true and the text 1 differently.
 
     Examples
     --------

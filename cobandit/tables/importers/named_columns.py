@@ -17,7 +17,7 @@ from cobandit.tables.schema import check_columns, encode_names
 def take_columns(
     frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
 ) -> pd.DataFrame:
-    """Take the columns of a file, each by the name that the table has for it, next to those of names."""
+    """Join columns of names with columns of a file, which are renamed as in the table."""
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"

@@ -102,7 +102,7 @@ class _Entry(Record):
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """What makes the answer doubtful."""
+        """Return the flaws of the answer, such as that it was cut off."""
         if self.response is None:
             return ()
         is_cut_off = self.response.finishReason in ("length", "max_tokens")
@@ -116,7 +116,7 @@ class _Stats(Record):
 
 
 def _lenient(value: JsonValue) -> JsonValue:
-    """Take a number that is only compared, and nothing else in its place."""
+    """Return a number that is only compared; None for other values."""
     return value if isinstance(value, int | float) else None
 
 

@@ -14,7 +14,7 @@ from cobandit.tables.importers.import_notes import Notes
 def average_repeats(
     frame: pd.DataFrame, arms: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
 ) -> pd.DataFrame:
-    """Average the repeats of an instance, or give each a name of its own, and remark what was done.
+    """Average the repeats of an instance, or name each separately, and remark it.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ def _read_file(file: Path, places: FileColumns, options: TidyOptions, notes: Not
 
 
 def _has_named_column(frame: pd.DataFrame, options: TidyOptions) -> bool:
-    """Whether a file of a folder is one of those that are meant."""
+    """Whether a file of a folder has one of the named columns."""
     if options.wide is not None:
         return options.instance in frame
     measured = {*options.cost, *options.text, *(objective.column for objective in options.objective)}
@@ -202,7 +202,7 @@ def _has_named_column(frame: pd.DataFrame, options: TidyOptions) -> bool:
 
 
 def _make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.DataFrame:
-    """Make ``config``, ``instance`` and what is measured or describes; the index counts the file's rows."""
+    """Return ``config``, ``instance``, measured and descriptive columns, indexed by row of the file."""
     file, frame, decimal, _ = source
     if options.where is not None:
         is_taken = evaluate_condition(frame, options.where, f"--where {options.where!r}, {file}")
@@ -268,7 +268,7 @@ def _numbers_if_plain(column: pd.Series) -> pd.Series:
 
 
 def _recognise_layout(file: Path, options: TidyOptions, notes: Notes) -> TextLayout | None:
-    """Recognise how a text file is laid out, and remark what was assumed."""
+    """Recognise the layout of a text file, and remark the assumptions."""
     if not any(suffix in SEPARATORS for suffix in map(str.lower, file.suffixes)):
         return None
     check_size(file)

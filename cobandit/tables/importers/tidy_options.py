@@ -25,7 +25,7 @@ LONG_TEXT = 60
 
 
 def _read_objectives(given: Any) -> list[Any]:
-    """Take NAME, NAME=COLUMN or NAME=COLUMN:TRANSFORM for an objective, as well as what a card has."""
+    """Read objectives given as NAME, NAME=COLUMN or NAME=COLUMN:TRANSFORM, or as on a card."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
         for objective in as_list(given)
@@ -120,7 +120,7 @@ class TidyOptions(TidyMapping):
 
 
 def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] | None = None) -> TidyOptions:
-    """Take what the command line leaves open from the YAML file, and check that nothing is open then.
+    """Complete the options from the YAML file, and check that none is missing.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
 
 
 def _offer_columns(source: SourceFile) -> str:
-    """Say which columns a file has, for somebody who has not yet said what they mean."""
+    """List the columns of a file for a user who has yet to map them."""
     path, frame, _, places = source
     long = [name for name in frame.columns if _is_long(frame[name])]
     short = [name for name in frame.columns if name not in long]
@@ -194,7 +194,7 @@ def _offer_columns(source: SourceFile) -> str:
 
 
 def _is_long(column: pd.Series | pd.DataFrame) -> bool:
-    """Whether a column holds long text, or what is no single value."""
+    """Whether a column holds long text, lists or objects."""
     values = column.iloc[:20].to_numpy().ravel().tolist()
     return any(isinstance(value, (list, dict)) or len(str(value)) > LONG_TEXT for value in values)
 

@@ -1,4 +1,4 @@
-"""Scores of any table: words, blanks and ranges, with what to do about those that cannot be used."""
+"""Scores of any table: words, blanks and ranges, with remedies for unusable ones."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FEW_WORDS = 6
 
 
 def _missing_remedy(objective: Objective) -> str:
-    """Say what to do about rows without a score; only a score can be counted as 0."""
+    """Return the remedy for missing scores; only a score can be counted as 0."""
     counted = ", or count them as 0 with --missing zero" * (objective.transform == "none")
     return f"leave such rows out with --missing leave-out{counted}"
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Say what to do about scores that are no numbers: few words are offered one each."""
+    """Return the remedy for scores that are words: few words are offered a number each."""
     text = pd.Series([cell.strip() for cell in column if isinstance(cell, str)], dtype=object)
     words = text[text != ""].value_counts()
     numbers, _ = read_numbers(words.index.to_series())
