@@ -70,7 +70,7 @@ class Recommendation:
     choice : Choice or None
         The configuration that meets what was asked.
     tolerance : float or tuple of float
-        What is not worth telling apart.
+        Largest difference of scores that does not matter.
     cost_tolerance : float or str
         The same of costs.
     ignores_cost : bool
@@ -138,7 +138,7 @@ class Recommendation:
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:
-        """Draw the front, what is settled of it, and what was asked.
+        """Draw the front, with the settled memberships, the tolerance, the condition and the choice.
 
         See Also
         --------

@@ -1,7 +1,7 @@
-r"""From a table to a recommendation: what is worth its cost, what meets a wish, what to evaluate next.
+r"""Recommendations from a table: configurations worth their cost, a choice, and evaluations to make next.
 
-What is worth its cost is the Pareto front of the objectives and the cost: no other configuration is at
-least as good in every objective and as cheap, and better or cheaper. Answers have two readings, and the
+Configurations that are worth their cost are the Pareto front of the objectives and the cost: no other one is
+at least as good in every objective and as cheap, and better or cheaper. Answers have two readings, and the
 user chooses. About *this benchmark*, the instances of the table, the means decide, and once every
 configuration is evaluated on every instance they are exact. About *instances like these* no benchmark is
 ever enough. An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
@@ -82,8 +82,8 @@ def recommend(
         Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
         chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
-        What is not worth telling apart, in the unit of the objectives: one member of the front stands for
-        those that it comes so close to, the most expensive first, and missing evaluations are planned so.
+        Largest difference that does not matter, in the unit of the objectives: one member of the front
+        stands for those within it, the most expensive first, and missing evaluations are planned so.
     cost_tolerance : float or str
         The same of costs: an amount in their unit, or a share such as ``"10%"``.
     certified : bool
@@ -97,7 +97,7 @@ def recommend(
         Whether these are the front of the objectives, whatever the cost, as those of the paper's methods, and
         missing evaluations are planned for that front; so is the front of strict dominance.
     about : {"instances", "benchmark"}
-        What is to be settled: answers about instances like these, or about those of the table, which are
+        The answers to settle: about instances like these, or about those of the table, which are
         exact once every configuration is evaluated on every instance.  Shares and intervals are about
         instances like these in either case.
     dominance : {"standard", "strict"}
@@ -126,7 +126,7 @@ def recommend(
     -----
     Intervals, and which configuration is sure to meet a condition, hold for any number of bounded scores
     (`cobandit.stats.limits`), if instances are independent draws of what the configurations will meet.
-    What is settled assumes that, too, that missing evaluations are missing at random (where they visibly
+    Settled answers assume that, too, that missing evaluations are missing at random (where they visibly
     are not, nothing is settled: `cobandit.stats.missingness`), and that means of them are about normal:
     critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
     and each variance counts one instance more that varies like the pooled arms. Costs may be far from

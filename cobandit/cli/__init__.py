@@ -18,7 +18,7 @@ LONGEST = 120
 
 
 def console(stderr: bool = False) -> Console:
-    """Make a console that takes nothing for markup or emoji; what is coloured is given a style."""
+    """Make a console that reads no markup or emoji; colours are given as styles."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
@@ -121,15 +121,15 @@ InCatalogue = Annotated[str, typer.Argument(help="Name in the catalogue, or file
 Budget = Annotated[float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")]
 About = Annotated[
     Literal["instances", "benchmark"],
-    typer.Option(help="What is to be settled: answers on instances like these, or on this benchmark."),
+    typer.Option(help="Answers to settle: on instances like these, or on this benchmark."),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        help="Column of what instances have in common, such as a passage: what is settled counts its values."
+        help="Column of what instances have in common, such as a passage: its values count, not instances."
     ),
 ]
-Level = Annotated[float, typer.Option(help="Confidence of what is called settled, at most 0.9999.")]
+Level = Annotated[float, typer.Option(help="Confidence that all settled answers are right, at most 0.9999.")]
 Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, tcp://host:port.")]

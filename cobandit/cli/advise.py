@@ -23,14 +23,12 @@ def recommend(
         list[str] | None,
         typer.Option(
             metavar="OBJECTIVE=VALUE",
-            help="Choose the cheapest with this mean or a better; several conditions all have to hold.",
+            help="Choose the cheapest with at least this mean; several conditions all have to hold.",
         ),
     ] = None,
     within: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="OBJECTIVE=VALUE", help="Choose the cheapest that is so close to the best, or closer."
-        ),
+        typer.Option(metavar="OBJECTIVE=VALUE", help="Choose the cheapest within this distance of the best."),
     ] = None,
     prefer: Annotated[
         str | None,
@@ -42,7 +40,7 @@ def recommend(
         list[str] | None,
         typer.Option(
             metavar="VALUE | NAME=VALUE",
-            help="What is not worth telling apart in all objectives, or one; in cost: cost=10% or an amount.",
+            help="Largest difference that does not matter, in all objectives or one; cost=10% or an amount.",
         ),
     ] = None,
     certified: Annotated[
@@ -55,9 +53,7 @@ def recommend(
     about: About = "instances",
     dominance: Annotated[
         Literal["standard", "strict"],
-        typer.Option(
-            help="Strict is the paper's: only what is better in every objective, whatever the cost."
-        ),
+        typer.Option(help="Strict is the paper's: better in every objective, whatever the cost."),
     ] = "standard",
     cluster: Cluster = None,
     level: Level = 0.95,
@@ -71,7 +67,9 @@ def recommend(
     ] = None,
     why: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Say instead which configurations beat this one, and by how much."),
+        typer.Option(
+            metavar="NAME", help="Show instead which configurations beat this one, and by how much."
+        ),
     ] = None,
     ratio: Annotated[
         bool, typer.Option("--ratio", help="Add the paper's ratio, hypervolume over cost.")
@@ -85,7 +83,7 @@ def recommend(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Say which configurations are worth their cost, which one meets a wish, and what to evaluate next.
+    """Recommend configurations that are worth their cost, one that meets a wish, and what to evaluate next.
 
     Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b]
     Example: [b]cobandit recommend my.parquet --within accuracy=0.02 --tolerance 0.02 --budget 20[/b]
