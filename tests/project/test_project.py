@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,20 @@ def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
     (paper,) = citation["references"]
     assert {"type", "title", "authors"} <= set(paper)
     assert [identifier["value"] for identifier in paper["identifiers"]] == ["arXiv:2608.04333"]
+
+
+def test_other_descriptions_are_written_from_the_citation_file():
+    written = runpy.run_path(str(ROOT / "docs" / "citation.py"))["describe"]()
+    assert {name: (ROOT / name).read_text(encoding="utf-8") for name in written} == written
+
+
+def test_workflows_pin_actions_by_hash_and_read_only():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"uses: (\S+)(.*)", text)
+        assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action, _ in used), path.name
+        assert all(re.fullmatch(r"  # v[\d.]+", version) for _, version in used), path.name
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
 
 
 def test_binder_gets_the_lock_and_a_python_that_will_do():
@@ -166,7 +181,10 @@ def test_every_page_of_the_contents_exists():
 def test_the_reference_has_every_public_name_once():
     """Where a user finds it: at the top level, in the package that exports it, or in its module."""
     reference = importlib.import_module("reference")
-    text = "\n".join(reference.write_reference(reference.public_modules()))
+    packages = {reference.package_of(module) for module in reference.public_modules()}
+    pages = [ROOT / "book" / "api.md", *sorted((ROOT / "book" / "api").glob("*.md"))]
+    assert packages == {page.stem for page in pages[1:]}
+    text = "\n".join(line for package in packages for line in reference.write_page(package))
     listed = re.findall(r"\.\. auto(?:function|class|exception):: (\S+)", text)
     assert {"cobandit.load", "cobandit.EvaluationTable", "cobandit.stats.metrics.f1_score"} <= set(listed)
     found = {id(resolve_name(path)) for path in listed}
@@ -176,7 +194,8 @@ def test_the_reference_has_every_public_name_once():
         assert id(thing) in found or inspect.ismodule(thing) or isinstance(thing, str), name
     assert "._" not in text and "cobandit.cli" not in text
     assert "autodata:: cobandit.tables.transforms.TRANSFORMS" in text
-    assert (ROOT / "book" / "api.md").read_text(encoding="utf-8").startswith("---\nnosearch: true\n---\n")
+    for page in pages:
+        assert page.read_text(encoding="utf-8").startswith("---\nnosearch: true\n---\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no executable bit")
