@@ -148,11 +148,14 @@ def run(
 
 def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) -> None:
     options = {"--folder": folder, "--from": start}
-    given = [str(word) for option in options.items() if option[1] for word in option]
-    words = shlex.join(["cobandit", "run", str(plan), *given])
+    words = ["cobandit", "run", str(plan)]
+    for name, value in options.items():
+        if value is not None:
+            words += [name, str(value)]
+    command = shlex.join(words)
     out.print(
-        f"interrupted; what was evaluated is kept. Go on with: {words}\n"
-        f"Or write the table of what is there: {words} --export",
+        f"interrupted; what was evaluated is kept. Go on with: {command}\n"
+        f"Or write the table of what is there: {command} --export",
         soft_wrap=True,
     )
     sys.stdout.flush()

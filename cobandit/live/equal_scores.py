@@ -68,11 +68,12 @@ def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> No
     objective = None if plan.equal_scores else find_equal_objective(plan, pilot.results.values())
     if objective is None:
         return
-    key, record = next((key, each) for key, each in pilot.results.items() if FAILED not in each)
+    scored = {key: record for key, record in pilot.results.items() if FAILED not in record}
+    key, record = next(iter(scored.items()))
     name, instance = pilot.name_record(key)
     value = record[objective.column]
     problem = (
-        f"all {len(pilot.results)} evaluations of the pilot score {value:g} in {objective.name} (column "
+        f"all {len(scored)} answers of the pilot score {value:g} in {objective.name} (column "
         f"{objective.column!r}), so they cannot tell configurations apart. For example, "
         f"{ellipsize(name, SHOWN_LETTERS)!r} on instance {ellipsize(instance, SHOWN_LETTERS)!r} "
         f"{describe_answer(folder, name, instance)}"

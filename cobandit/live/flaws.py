@@ -119,8 +119,8 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
         limit = next((name for name in LIMITS if settings.get(name) is not None), None)
-        what = "its limit of tokens" if limit is None else f"its {limit}, {settings[limit]}"
-        return f"Raise {what}, {again}."
+        what = "its limit of tokens" if limit is None else f"its {limit} ({settings[limit]})"
+        return f"Raise {what} {again}."
     if kind == EMPTY:
         return "Look at a few of its answers (cobandit.live.read_answers): reasoning may use up all tokens."
     return f"See why they fail, and evaluate it {again}."

@@ -49,7 +49,11 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
     (0.1, False, 'objectives')
     """
     parameters = inspect.signature(type(policy)).parameters.values()
-    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    defaults = {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default is not parameter.empty
+    }
     defaults |= {name: value for name, value in BEFORE.items() if name in defaults}
     return header | {"options": defaults | header.get("options", {})}
 
@@ -61,7 +65,8 @@ def compare_nested(
 
     Examples
     --------
-    >>> [said for _, said in compare_nested({"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]})]
+    >>> there, here = {"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]}
+    >>> [words for _, words in compare_nested(there, here)]
     ["ids.0 is 'a' there and 'b' here", 'n has 1 entries there and 2 here']
     """
     if isinstance(there, Mapping) and isinstance(here, Mapping):

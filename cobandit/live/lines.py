@@ -160,7 +160,7 @@ class Lines:
                 os.fsync(self.file.fileno())
             except OSError as error:
                 raise CobanditError(
-                    f"{self.path}: could not write {json.dumps(entry)} ({error}).  It is closed: see to the "
+                    f"{self.path}: could not write {json.dumps(entry)} ({error}). It is closed: see to the "
                     "disk, open it again with a fresh policy, and tell what was not written"
                 ) from error
         self._crc = zlib.crc32(line, self._crc)

@@ -12,18 +12,18 @@ from cobandit.policies.asktell import AskTell
 
 
 class Pilot(AskTell):
-    """Every configuration on the first instances of the order, configuration by configuration in turn.
+    """Evaluates every configuration on the first instances of the order, in turn.
 
-    Its one objective is whether an evaluation gave a score.  It sets aside what an evaluation may cost: the
-    largest cost, or if that is not known the largest so far.  Its budget is set once it is made, so that it
-    can go on with a larger one.
+    Its one objective is whether an evaluation gave a score.  It sets the cost of an evaluation aside: the
+    largest cost, or if that is not known the largest so far.  Its budget is set afterwards, so that it can
+    go on with a larger one.
 
     Parameters
     ----------
     n_arms : int
         K.
     n_instances : int
-        How many of the instances.
+        Number of instances of the pilot.
     largest_costs : sequence of float, optional
         Largest cost of a single evaluation of each configuration, where known.
 
@@ -40,12 +40,12 @@ class Pilot(AskTell):
         super().__init__(n_arms, 1, sys.float_info.max)
         self.n_instances = _validation.count(n_instances, "n_instances", 1)
         self.largest_costs = largest_costs
-        # where nothing is known, nothing to speak of: the ratio to it of what is told makes up for it
+        # where no largest cost is known, one so small that the first cost of an evaluation takes its place
         self._largest = np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
 
     @property
     def finished(self) -> bool:
-        """Whether every evaluation was told."""
+        """Whether every evaluation is told."""
         return bool((self.pulls == self.n_instances).all())
 
     def _choose(self) -> int | None:
@@ -53,8 +53,9 @@ class Pilot(AskTell):
         for arm, _ in self._failed:
             turns[arm] = -1
         arm = int(turns.argmin())
-        room = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
-        return arm if turns[arm] < self.n_instances and room else None
+        has_turn = turns[arm] < self.n_instances
+        fits = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
+        return arm if has_turn and fits else None
 
     def _doubt(self, arm: int, cost: float) -> str:
         return ""

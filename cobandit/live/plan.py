@@ -168,7 +168,7 @@ class Plan(Fields):
         if self.largest_cost is None:
             return None
         if isinstance(self.largest_cost, str):
-            return [float(each[self.largest_cost]) for each in self.configurations.all]
+            return [float(settings[self.largest_cost]) for settings in self.configurations.all]
         return [self.largest_cost] * len(self.names)
 
     @field_validator("cost", mode="before")
@@ -239,9 +239,9 @@ class Plan(Fields):
         """
         same_names = Configurations.model_validate(written["configurations"]).names == self.names
         return [
-            said
-            for path, said in compare_nested(written, self.model_dump(mode="json"))
-            # where a model is asked may change, unless configurations are told apart by it
+            words
+            for path, words in compare_nested(written, self.model_dump(mode="json"))
+            # the address of a model may change, unless it is part of the configurations' names
             if path[0] not in but
             and not (path[-1] in ADDRESS_SETTINGS and same_names)
             and not (path[0] == "evaluate" and path[-1] in free)

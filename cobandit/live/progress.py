@@ -14,7 +14,7 @@ from cobandit.policies.pareto_race import ParetoRace
 
 
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
-    """Name what a policy recommends: the Pareto set that it found, or its most efficient configuration.
+    """Name the recommendation of a policy: its Pareto set, or its most efficient configuration.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def ask_about(policy: AskTell) -> dict[str, Any]:
-    """Return what `cobandit.recommend` has to be asked for the front that a method looks for.
+    """Return the arguments of `cobandit.recommend` for the front that a method looks for.
 
     Examples
     --------
@@ -54,22 +54,22 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Progress:
-    """A run right after something happened; look at it while you are told, for it goes on.
+    """The state of a run right after an event; read it at once, since the run goes on.
 
     Attributes
     ----------
     stage : Stage
-        The part that is under way, ``stage.name`` being ``pilot`` or ``run``.
+        The stage that is under way; its ``name`` is ``pilot`` or ``run``.
     line : str
-        What happened; empty where nothing did but a start.
+        The event in words; empty at a start.
     failed : bool
-        Whether that is a failure.
+        Whether the event is a failure.
     notable : bool
-        Whether it is worth a line of its own, although it is none.
+        Whether the event deserves a line of its own, such as a doubt about an answer.
     busy : bool
         Whether a process is at work on the run.
     configuration : str
-        Name of the configuration that it happened to; empty where nothing did but a start.
+        Name of the configuration that the event concerns; empty at a start.
     """
 
     stage: Stage
@@ -81,16 +81,16 @@ class Progress:
 
     @property
     def settled(self) -> int | None:
-        """How many configurations a race has settled; None for another method."""
+        """Number of configurations that a race has settled; None for another method."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 
     @property
     def question(self) -> dict[str, Any]:
-        """What `cobandit.recommend` has to be asked for the front that the method looks for."""
+        """Arguments of `cobandit.recommend` for the front that the method looks for."""
         return ask_about(self.stage.policy)
 
     @property
     def front(self) -> tuple[str, ...]:
-        """What the method would recommend now."""
+        """Names of the configurations that the method would recommend now."""
         return recommended(self.stage.policy, self.stage.names)

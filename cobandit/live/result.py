@@ -29,17 +29,17 @@ class Run:
     table : Path
         The evaluations, with their card next to it; `cobandit.read` reads it.
     policy : CoPSIOnce, ...
-        As the run left it.
+        The method, as the run left it.
     spent : float
         In the unit of the cost, the pilot included.
     inherited : float
-        What of it an earlier run had paid, whose table was reused.
+        Part of it that an earlier run had paid, whose table was reused.
     budget : float or None
         In the unit of the cost; None if a race had no cap.
     losses : tuple of str
-        What was lost by failures, and what else is not as it should be, in words; empty if all is well.
+        Failures, and other flaws of the evaluations, in words; empty if there are none.
     prices : str
-        Where prices are from, and of which day; empty if nothing is charged by them.
+        Source and day of the prices; empty if nothing is charged by them.
     """
 
     plan: Plan
@@ -60,12 +60,12 @@ class Run:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What `cobandit.recommend` has to be asked for the front that the method looks for."""
+        """Arguments of `cobandit.recommend` for the front that the method looks for."""
         return ask_about(self.policy)
 
 
 def write_run(stage: MainStage, folder: RunFiles) -> Run:
-    """Write what a run came to: its recommendation, and the table of its evaluations with their card."""
+    """Write the result of a run: its recommendation, and the table of its evaluations with its card."""
     plan = stage.plan
     recommendation = recommended(stage.policy, stage.names)
     content = {

@@ -49,7 +49,7 @@ class Cut(Fake):
 @pytest.mark.parametrize(
     ("kind", "counted", "remedy"),
     [
-        ("truncated", CUT_OFF, "Raise its max_tokens, 60"),
+        ("truncated", CUT_OFF, "Raise its max_tokens (60)"),
         ("empty", EMPTY, "read_answers"),
         ("failed", FAILURES, "See why they fail"),
     ],

@@ -130,7 +130,7 @@ class EndpointEvaluator:
         if self.price_list is None:
             return ""
         return self.price_list.describe(
-            name_model(self.options, each) for each in self.context.configurations
+            name_model(self.options, settings) for settings in self.context.configurations
         )
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:

@@ -122,7 +122,7 @@ class InspectEvaluator:
         """Source and day of the prices."""
         if self._price_list is None:
             return ""
-        models = [(str(each.get("model")), None) for each in self._context.configurations]
+        models = [(str(settings.get("model")), None) for settings in self._context.configurations]
         return self._price_list.describe(models)
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
@@ -167,9 +167,10 @@ class InspectEvaluator:
         CobanditError
             If Inspect cannot, or arguments, scorers or samples are not as needed.
         """
-        each = [self.arguments(configuration) for configuration in self._context.configurations]
-        different = {repr((given["model"], given["task_args"])): given for given in each}
-        for given in different.values():
+        arguments = [self.arguments(configuration) for configuration in self._context.configurations]
+        # fields of the generate config make no other task
+        tasks = {repr((given["model"], given["task_args"])): given for given in arguments}
+        for given in tasks.values():
             with TemporaryDirectory() as folder:
                 (log,) = await self._eval(
                     model=given["model"], task_args=given["task_args"], run_samples=False, log_dir=folder
