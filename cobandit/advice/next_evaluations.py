@@ -216,7 +216,7 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Number the clusters of a benchmark, or its instances; those not met stand for themselves."""
+    """Give numbers to the clusters of a benchmark, or its instances; those not met stand for themselves."""
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)

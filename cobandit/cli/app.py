@@ -41,7 +41,7 @@ class ImportGroup(TyperGroup):
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a format, None if there is no such format."""
+        """Return the command of a format, None if there is no such format."""
         self._make()
         command = super().get_command(ctx, cmd_name)
         if command is None and (Path(cmd_name).suffix or Path(cmd_name).exists()):

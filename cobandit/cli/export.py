@@ -28,7 +28,7 @@ def export_every_eval_ever(
     ] = "other",
     library: Annotated[str, typer.Option(help="What the evaluations were made with.")] = "unknown",
 ) -> None:
-    """Records of Every Eval Ever, two files per configuration, which the import of that name reads back.
+    """Write records of Every Eval Ever, two files per configuration, which its import reads back.
 
     Example: [b]cobandit export every-eval-ever my.parquet -o records[/b]
     """

@@ -35,7 +35,7 @@ SHORT = 0.01
 
 
 def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
-    """Configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
+    """Draw configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
 
     Dark marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
 

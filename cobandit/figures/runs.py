@@ -94,7 +94,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
-    """A line and a band for each variant; where a column ``unseen`` has a limit, an arrow in their place.
+    """Draw a line and a band for each variant; an arrow where a column ``unseen`` has a limit.
 
     Options are named only where a method has several.
     """

@@ -186,7 +186,7 @@ def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable
 
 
 def show_power(value: float) -> str:
-    """A number in scientific notation, as plain text: what a screen reader and a search can read.
+    """Write a number in scientific notation, as plain text: what a screen reader and a search can read.
 
     Examples
     --------

@@ -308,7 +308,7 @@ def _count_pilot(stage: Stage) -> str:
 
 @asynccontextmanager
 async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evaluator]:
-    """The evaluator of the plan, or the one that was given."""
+    """Open the evaluator of the plan, or take the one that was given."""
     plan = setup.plan
     if given is None:
         if plan.evaluate is None:

@@ -16,7 +16,7 @@ MIN_INSTANCES = 2
 
 
 def default_profiling(n_instances: int) -> int:
-    """Number of profiling instances where nobody says: a fifth of them, and two at least.
+    """Return the number of profiling instances where nobody says: a fifth of them, and two at least.
 
     Examples
     --------

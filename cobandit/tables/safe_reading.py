@@ -183,7 +183,7 @@ def _word(detail: dict[str, Any]) -> str:
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, itself or in a list."""
+    """Return the model that a field holds, itself or in a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_inner, get_args(annotation))), None)

@@ -41,7 +41,7 @@ class Records(NamedTuple):
     groups: dict[str, Keys]  # other columns that are constant within an instance: the value of each, (I,)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
-        """Records of some of the rows, given by their numbers in the order wanted."""
+        """Return records of some of the rows, given by their numbers in the order wanted."""
         taken: Any = {key: x[rows] for key, x in self._asdict().items() if isinstance(x, np.ndarray)}
         return self._replace(**taken)
 
@@ -226,7 +226,7 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
 
 
 def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
-    """Number names (configurations, instances, descriptions) in code point order.
+    """Give numbers to names (configurations, instances, descriptions) in code point order.
 
     Parameters
     ----------

@@ -616,7 +616,7 @@ class EvaluationTable:
         return (*scores, AdjustedMeans(records.arm, instance, records.costs, multiplicative=True))
 
     def _of_split(self, split: str) -> Records:
-        """Records of one split, or of both: ``"all"``."""
+        """Return records of one split, or of both: ``"all"``."""
         if split == "all":
             return self._records
         records = self._records.take(np.flatnonzero(self._records.profiling == (split == "profiling")))

@@ -294,7 +294,7 @@ def fly(
 
 
 def _result_of(policy: Any) -> tuple[Any, ...]:
-    """What a run left: pulls, spend, and what an identification policy recommends."""
+    """Return what a run left: pulls, spend, and what an identification policy recommends."""
     found = policy.recommend().tolist() if isinstance(policy, IdentificationPolicy) else None
     return policy.pulls.tolist(), policy.spent, found
 
@@ -324,7 +324,7 @@ def snapshot(policy: AskTell) -> bytes:
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """What `tell` must refuse while only the first evaluation of ``arm`` is in flight: arm, reward and cost.
+    """Return the arm, reward and cost that `tell` must refuse while only one evaluation is in flight.
 
     There are two objectives.
 

@@ -162,7 +162,7 @@ class _Line(Record):
 
 @importer("every-eval-ever", EveryEvalEverOptions)
 def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes) -> ImportResult:
-    """Records of Every Eval Ever, with instances (JSON and JSON Lines)."""
+    """Read records of Every Eval Ever, with instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
     collected = collect(files, lambda file: _read(file, evaluations, options), options, notes)

@@ -93,7 +93,7 @@ class _Spec(Record):
 
 @importer("helm", HelmOptions)
 def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> ImportResult:
-    """Runs of HELM, folders with run_spec.json and per_instance_stats.json."""
+    """Read runs of HELM, folders with run_spec.json and per_instance_stats.json."""
     found = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
     files = dict.fromkeys(file.with_name(STATS) for file in found)
     runs = collect(

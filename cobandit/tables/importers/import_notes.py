@@ -98,7 +98,7 @@ class Notes:
         return [*self.remarks, *self.counted, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
 
     def list_logs(self) -> list[str]:
-        """The logs that are left out, one line each."""
+        """Return the logs that are left out, one line each."""
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 

@@ -222,7 +222,7 @@ class _Log(Record):
 
 @importer("inspect", InspectOptions)
 def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> ImportResult:
-    """Logs of Inspect AI, .eval archives or JSON."""
+    """Read logs of Inspect AI, .eval archives or JSON."""
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
     others = set[str]()
     collected = collect(files, lambda file: [_read(file, options, others)], options, notes)

@@ -89,7 +89,7 @@ class _Line(Record):
 
 @importer("lm-eval", LmEvalOptions)
 def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> ImportResult:
-    """Logs of EleutherAI's lm-evaluation-harness, run with --log_samples."""
+    """Read logs of EleutherAI's lm-evaluation-harness, run with --log_samples."""
     files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tokens = make_token_counter(options.tokenizer)
     runs = collect(files, lambda file: [_read(file, options, tokens)], options, notes, _task)
@@ -150,7 +150,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
 
 
 def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
-    """The filter of each task: the wanted one where there are several, else the only one."""
+    """Return the filter of each task: the wanted one where there are several, else the only one."""
     found: dict[str, set[str]] = {}
     for log in runs:
         found.setdefault(log.task, set()).update(sample.repeat for sample in log.samples)

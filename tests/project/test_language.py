@@ -1,0 +1,45 @@
+"""Mannerisms of code and prose become fewer: today's counts are the most there may be."""
+
+from __future__ import annotations
+
+import language
+import pytest
+
+#: Lower a number when the count has fallen.
+MOST = {
+    "cobandit": language.Counts(small_names=0.042, phrases=23, unbroken=0.60, double_assignments=8.0),
+    "companion": language.Counts(small_names=0.083, phrases=30, unbroken=0.62, double_assignments=19.0),
+}
+MOST_IN_PROSE = 14
+
+SAMPLE = '''
+def add(found, number):
+    """Say what is there, and all that follows."""
+    total, said = found, number
+    return total + said
+'''
+
+
+def test_mannerisms_are_counted(tmp_path):
+    module = tmp_path / "sample.py"
+    broken = "\n".join(f"    value_{k} = {k}" for k in range(20))
+    module.write_text(f"{SAMPLE}\n\ndef unbroken():\n{broken}\n", encoding="utf-8")
+
+    counts = language.count([module])
+
+    assert counts.small_names == 2 / 24
+    assert counts.phrases == 2 / 8 * 10_000
+    assert counts.unbroken == 1.0
+    assert counts.double_assignments == pytest.approx(1 / 28 * 1_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", MOST)
+def test_mannerisms_of_the_code_become_fewer(package):
+    counts = language.count_package(package)._asdict()
+    risen = {name: value for name, value in counts.items() if value > getattr(MOST[package], name)}
+    assert not risen, "write it plainly (python benchmarks/language.py counts)"
+
+
+def test_mannerisms_of_the_prose_become_fewer():
+    assert language.count_phrases_of_prose() <= MOST_IN_PROSE
