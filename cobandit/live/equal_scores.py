@@ -17,6 +17,9 @@ from cobandit.tables.card import Objective
 #: Letters of an answer and of a right answer that the message shows, at most.
 SHOWN_LETTERS = 120
 
+#: Where 95 of 100 answers are right, so many are all right in one pilot of twenty: nothing has to be mended.
+FEWEST_BEST = 60
+
 #: The fault's code.
 EQUAL_SCORES = "equal-scores"
 
@@ -24,7 +27,8 @@ EQUAL_SCORES = "equal-scores"
 def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Objective | None:
     """Find the first objective on which several records all score alike; None if there is none.
 
-    An objective whose scale is fitted to the pilot is left out, since no scale fits equal values.
+    Fewer than `FEWEST_BEST` records with the best score may be an easy benchmark.  An objective whose scale
+    is fitted to the pilot is left out, since no scale fits equal values.
 
     Examples
     --------
@@ -36,13 +40,18 @@ def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Ob
     ... }, "toy.yml")
     >>> find_equal_objective(plan, [{"correct": 0.0}, {"correct": 0.0}]).name
     'accuracy'
+    >>> find_equal_objective(plan, [{"correct": 1.0}, {"correct": 1.0}])
     >>> find_equal_objective(plan, [{"correct": 0.0}, {"correct": 1.0}])
     """
     scored = [record for record in records if FAILED not in record]
     for objective in plan.objectives:
         has_scale = objective.transform == "none" or objective.limits is not None
         values = {record.get(objective.column) for record in scored}
-        if has_scale and len(scored) > 1 and len(values) == 1:
+        if not has_scale or len(scored) < 2 or len(values) > 1:
+            continue
+
+        best = 1.0 if objective.limits is None else objective.limits[0]
+        if values != {best} or len(scored) >= FEWEST_BEST:
             return objective
     return None
 

@@ -157,6 +157,17 @@ def test_a_process_that_dies_while_it_rescores_leaves_a_run_that_goes_on(tmp_pat
     assert len(live.read_answers(tmp_path / "run")) == len(pd.read_parquet(done.table))
 
 
+def test_a_small_pilot_that_is_all_right_goes_on(tmp_path):
+    class Right(Fake):
+        async def evaluate(self, configuration, instances):
+            rows = await super().evaluate(configuration, instances)
+            return [row | {"correct": 1.0} for row in rows]
+
+    done = live.run(PLAN, tmp_path / "run", evaluator=Right())
+
+    assert (pd.read_parquet(done.table)["correct"] == 1.0).all()
+
+
 def test_equal_scores_go_on_if_the_plan_says_that_they_are_meant(tmp_path):
     fault = stopped(lambda: live.run(PLAN, tmp_path / "run", evaluator=Wrong()))
     assert "--folder" in fault.remedy
