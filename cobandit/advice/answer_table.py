@@ -143,6 +143,14 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
     return pd.concat([likely, advice.arms.drop(index=likely.index)])
 
 
+def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
+    """Return the first rows, and in the place of the last ones those that answer a wish further down."""
+    wished = [] if advice.choice is None else [advice.choice.configuration, advice.choice.sure]
+    further = rows.iloc[n_rows:].index.isin(wished).sum()
+    is_shown = rows.index.isin(rows.index[: n_rows - further]) | rows.index.isin(wished)
+    return rows[is_shown]
+
+
 def likely_others(advice: Recommendation) -> pd.DataFrame:
     """Return configurations that are beaten by the means and may be on the front, most likely first."""
     arms = advice.arms

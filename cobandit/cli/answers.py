@@ -75,10 +75,10 @@ LAYOUTS = (
 
 def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
-    from cobandit.advice.answer_table import STEP, front_first, worth_showing
+    from cobandit.advice.answer_table import STEP, front_first, shorten, worth_showing
 
     likely = worth_showing(advice)
-    shown = front_first(advice) if everything else likely.head(SHOWN)
+    shown = front_first(advice) if everything else shorten(advice, likely, SHOWN)
     longest = max(len(plain(name)) for name in shown.index)
 
     # names are never cut, only folded
@@ -94,7 +94,10 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     view.add_column("configuration", min_width=len("configuration"), overflow="fold")
     for head in map(str, texts):
         view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
-    for name, *cells in texts.itertuples(name=None):
+    places = front_first(advice).index.get_indexer(shown.index)
+    for number, (name, *cells) in enumerate(texts.itertuples(name=None)):
+        if number and places[number] > places[number - 1] + 1:  # rows between are hidden
+            view.add_row("…")
         view.add_row(plain(name), *cells)
     if room < len("configuration"):
         view.width = width - room + len("configuration")

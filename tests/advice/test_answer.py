@@ -14,7 +14,7 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice.answer import answer
-from cobandit.advice.answer_table import describe_steps, standings, worth_besides, worth_showing
+from cobandit.advice.answer_table import describe_steps, shorten, standings, worth_besides, worth_showing
 from cobandit.advice.choice import read_wishes
 from cobandit.advice.rivals import find_rivals
 
@@ -351,3 +351,16 @@ def test_the_command_explains_leaves_out_and_shows_all(tmp_path, monkeypatch):
     assert all(name in everything for name in table.configs)
     wrong = call("recommend", "my.parquet", "--without", "nobody")
     assert isinstance(wrong.exception, cb.CobanditError) and "nobody" in str(wrong.exception)
+
+
+def test_a_shortened_table_keeps_what_answers_a_wish():
+    advice = cb.recommend(cb.load("word-sums"), within={"accuracy": 0.06})
+    rows = worth_showing(advice)
+    chosen = advice.choice.configuration
+    assert chosen not in rows.index[:5]
+
+    short = shorten(advice, rows, 5)
+
+    assert len(short) == 5
+    assert {chosen, advice.choice.sure} <= set(short.index)
+    assert list(short.index) == [name for name in rows.index if name in short.index]
