@@ -45,8 +45,8 @@ def test_settled_memberships_hold_on_the_benchmark(synthetic, share, least):
 @pytest.mark.slow
 def test_errors_would_show(synthetic, monkeypatch):
     """The tests above can fail: with critical values a sixth of what they are, they do."""
-    from cobandit.advice import questions
+    from cobandit.stats import simultaneous
 
-    true = questions.critical_value
-    monkeypatch.setattr(questions, "critical_value", lambda counts, level: true(counts, level) / 6)
+    true = simultaneous.critical_value
+    monkeypatch.setattr(simultaneous, "critical_value", lambda counts, level: true(counts, level) / 6)
     assert coverage(synthetic, 60, samples=12)["wrong"].sum() > stats.binom.isf(1e-3, 12, 0.05)

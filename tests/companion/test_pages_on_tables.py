@@ -141,7 +141,7 @@ def test_a_page_says_what_it_does_less_of_where_costs_are_far_apart(folder):
 
 
 def test_every_page_with_a_table_is_tried():
-    of_the_book = {path.stem for path in pages.directory().glob("*.md")}
+    of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}
     assert {*SMALL} == with_a_table
     assert {*TABLES, *MORE_TABLES} <= {*SHAPES}

@@ -233,7 +233,7 @@ def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
 @pytest.mark.slow
 def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monkeypatch):
     write_table(tmp_path)
-    shutil.copytree(pages.directory(), tmp_path / "book", ignore=shutil.ignore_patterns("*.ipynb"))
+    shutil.copytree(pages.pages_directory(), tmp_path / "book", ignore=shutil.ignore_patterns("*.ipynb"))
     shown = BROKEN.replace("1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)")
     (tmp_path / "book" / "landscape.md").write_text(shown)
     monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path / "book")
@@ -372,11 +372,11 @@ print("so far so good")
 @pytest.mark.slow
 def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
     table, book = write_table(tmp_path), tmp_path / "book"
-    shutil.copytree(pages.directory(), book, ignore=shutil.ignore_patterns("*.ipynb"))
+    shutil.copytree(pages.pages_directory(), book, ignore=shutil.ignore_patterns("*.ipynb"))
     (book / "landscape.md").write_text(BROKEN)
     sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
     sound += "\n```{code-cell} ipython3\nfrom companion.report import pages\n"
-    sound += 'pages.save(results, {"identification-results-full": runs})\n```\n'
+    sound += 'pages.save_frames(results, {"identification-results-full": runs})\n```\n'
     (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "pages_directory", lambda: book)
     result = call_book("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
@@ -465,7 +465,7 @@ def test_every_page_of_the_report_has_the_parameters_it_is_given():
 @pytest.mark.slow
 def test_a_report_accounts_for_every_page_of_the_book():
     table = cb.load("synthetic-24")
-    of_the_book = {path.stem for path in pages.directory().glob("*.md")}
+    of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     for fast in (True, False):
         planned = {page.page: page for page in plan(table, fast=fast, seed=3)}
         assert planned.keys() == of_the_book | {*run.SECTIONS}
