@@ -190,5 +190,6 @@ def test_a_model_that_answers_nothing_stops_the_run_and_is_named(folder):
         "evaluate": {"inspect": {"task": f"{folder}/tasks.py@sums", "generate": {"temperature": 0}}},
         "patience": 0.2,
     }
-    with pytest.raises(CobanditError, match=r"'stub/failing' has answered nothing .*no answer to [25]"):
+    with pytest.raises(CobanditError, match=r"'stub/failing'.*no answer to [25]") as caught:
         live.run(plan, folder / "run")
+    assert [fault.code for fault in caught.value.faults] == ["silent-service"]
