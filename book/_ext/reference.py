@@ -167,11 +167,11 @@ def show_types(
         return (f"({', '.join(map(ast.unparse, fields))})", "") if hasattr(thing, "_fields") else None
     if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    given = tree.args.posonlyargs or tree.args.args
-    if given and given[0].arg in ("self", "cls"):
-        del given[0]
-    written = "" if tree.returns is None or has_init else ast.unparse(tree.returns)
-    return f"({ast.unparse(tree.args)})", written
+    parameters = tree.args.posonlyargs or tree.args.args
+    if parameters and parameters[0].arg in ("self", "cls"):
+        del parameters[0]
+    return_type = "" if tree.returns is None or has_init else ast.unparse(tree.returns)
+    return f"({ast.unparse(tree.args)})", return_type
 
 
 def allow_equal_names(app: Sphinx, config: Config) -> None:

@@ -13,17 +13,12 @@ from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTIN
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
 
-#: Every page of the book and the index; the largest page of source code and of the reference, which templates
-#: make; and one of the old addresses, which lead to others of these.
+#: Every page of the book and the index; of the pages of source code, which one template makes, and of the old
+#: addresses, which lead to others of these, one each.
 BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]
 SOURCES = [path for path in BUILT if "_modules" in path.parts]
-REFERENCE = [path for path in BUILT if path.parent == HTML / "book" / "api"]
 OLD = [path for path in BUILT if path.as_posix().endswith(REDIRECTING)]
-LEFT_OUT = {
-    *sorted(SOURCES, key=lambda path: path.stat().st_size)[:-1],
-    *sorted(REFERENCE, key=lambda path: path.stat().st_size)[:-1],
-    *sorted(OLD)[:-1],
-}
+LEFT_OUT = {*sorted(SOURCES, key=lambda path: path.stat().st_size)[:-1], *sorted(OLD)[:-1]}
 PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT} - LEFT_OUT)
 
 
