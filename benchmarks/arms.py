@@ -3,8 +3,8 @@
     python benchmarks/arms.py               # everything
     python benchmarks/arms.py back_ends     # one part; the others stay as stored
 
-Times are processor times on one core, except those of the back ends, which are elapsed.  ``docs/scale.md``
-says what the file holds.
+Times are processor times on one core, except those of the back ends, which are elapsed.
+``docs/scale.md`` says what the file holds.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def online() -> list[dict[str, Any]]:
     for n_arms in ONLINE:
         pulls = max(300_000, 10 * n_arms)
         pull, wider = (
-            workloads.pull_seconds(n_arms, pulls, scales=s) for s in (workloads.SCALES, workloads.WIDER)
+            workloads.pull_seconds(n_arms, pulls, scales=s)
+            for s in (workloads.SCALES, workloads.WIDER)
         )
         run = workloads.Online(n_arms, 2, rho=4.0)
         seconds, pulls = workloads.processor_seconds(run.compiled)
@@ -77,24 +78,35 @@ def online() -> list[dict[str, Any]]:
             row["class_pull"] = _class_pull(run)
         rows.append(row)
         print(row, flush=True)
+
     return rows
 
 
 def identification() -> list[dict[str, Any]]:
     """Measure a run of CoPSI by size at a front of 30, then by front at 2,000 arms; next to it the class."""
     workloads.Front(60, 200).compiled()
+
     rows = []
-    sizes = [(n_arms, 30) for n_arms in IDENTIFICATION] + [(2_000, front) for front in FRONTS]
+    sizes = [(n_arms, 30) for n_arms in IDENTIFICATION] + [
+        (2_000, front) for front in FRONTS
+    ]
     for n_arms, front in sizes:
         run = workloads.Front(n_arms, 200, front)
-        seconds, returned = workloads.processor_seconds(run.compiled, 1 if n_arms > 3_000 else 3)
+        seconds, returned = workloads.processor_seconds(
+            run.compiled, 1 if n_arms > 3_000 else 3
+        )
         assert returned.sum() == front
-        row: dict[str, Any] = {"K": n_arms, "front": front, "kernel_run": seconds} | _sizes(run)
+        row: dict[str, Any] = {
+            "K": n_arms,
+            "front": front,
+            "kernel_run": seconds,
+        } | _sizes(run)
         if n_arms <= READABLE_IDENTIFICATION:
             row["class_run"], again = workloads.processor_seconds(run.readable, 2)
             assert (np.flatnonzero(returned) == again).all()
         rows.append(row)
         print(row, flush=True)
+
     return rows
 
 
@@ -114,12 +126,17 @@ def back_ends() -> list[dict[str, Any]]:
         return perf_counter() - start, process_time() - used, found
 
     rows = []
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
         ways: dict[str, dict[str, Any]] = {
             "one process": {"workers": 1},
             "two threads": {"workers": 2, "backend": "threading"},
             "two processes": {"workers": 2},
-            "Dask, two workers": {"backend": "dask", "scheduler": cluster.scheduler_address},
+            "Dask, two workers": {
+                "backend": "dask",
+                "scheduler": cluster.scheduler_address,
+            },
         }
         reference = replay()
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
@@ -131,7 +148,12 @@ def back_ends() -> list[dict[str, Any]]:
                     times[name].append((taken[0], taken[1]))
         for name, taken in times.items():
             seconds, own = min(taken)
-            row = {"back end": name, "seconds": seconds, "processor_seconds": own, "rows": len(reference)}
+            row = {
+                "back end": name,
+                "seconds": seconds,
+                "processor_seconds": own,
+                "rows": len(reference),
+            }
             rows.append(row | {"slowest": max(taken)[0]})
             print(rows[-1], flush=True)
     return rows
@@ -145,7 +167,10 @@ def replays() -> list[dict[str, Any]]:
         runs: list[Any] = []
 
         def grid(n: int = replications, runs: list[Any] = runs) -> None:
-            runs[:] = [experiments.play("online", table, n), experiments.play("identification", table, n)]
+            runs[:] = [
+                experiments.play("online", table, n),
+                experiments.play("identification", table, n),
+            ]
 
         seconds, _ = workloads.processor_seconds(grid)
         pulls = sum(int(frame["pulls"].sum()) for frame in runs)
@@ -180,12 +205,23 @@ def reading() -> list[dict[str, Any]]:
                 yaml.safe_dump(scale.card(2, n_rows // 100)), encoding="utf-8"
             )
             done = subprocess.run(
-                [sys.executable, "-c", READ, path], capture_output=True, text=True, check=True
+                [sys.executable, "-c", READ, path],
+                capture_output=True,
+                text=True,
+                check=True,
             )
             seconds, taken = (float(value) for value in done.stdout.split())
             megabytes = path.stat().st_size / 1e6
-        rows.append({"rows": n_rows, "seconds": seconds, "peak_MB": taken / 1e6, "file_MB": megabytes})
+        rows.append(
+            {
+                "rows": n_rows,
+                "seconds": seconds,
+                "peak_MB": taken / 1e6,
+                "file_MB": megabytes,
+            }
+        )
         print(rows[-1], flush=True)
+
     return rows
 
 
@@ -201,7 +237,9 @@ PARTS = {  # by memory, upwards
 def main(names: list[str]) -> int:
     """Measure, and write the file."""
     path = Path(__file__).with_name("timings.json")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found: dict[str, Any] = (
+        json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    )
     found["machine"] = {
         "processor": platform.machine(),
         "cores": os.cpu_count(),

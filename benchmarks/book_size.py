@@ -22,11 +22,20 @@ HIGHEST, WIDEST = 1_200, 110
 #: Of usual size.
 WINDOW = {"width": 1280, "height": 900}
 #: Where the first picture of a page has to be: the chapters of the book.
-CHAPTERS = ("cohv-ucb", "standard-regret", "copsi", "which-arms", "once", "experiments", "reconstructions")
+CHAPTERS = (
+    "cohv-ucb",
+    "standard-regret",
+    "copsi",
+    "which-arms",
+    "once",
+    "experiments",
+    "reconstructions",
+)
 
-#: Words that are seen without opening anything, labels in pictures among them; names of what can be opened;
-#: height of the first picture. Three things are left out: the table of claims and the references, which are
-#: looked up rather than read, and formulas, which are spelled out unseen for screen readers.
+#: Words that are seen without opening anything, labels in pictures among them; names of
+#: what can be opened; height of the first picture. Three things are left out: the table
+#: of claims and the references, which are looked up rather than read, and formulas,
+#: which are spelled out unseen for screen readers.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
@@ -47,7 +56,9 @@ LOOK = r"""
 
 def contents() -> list[str]:
     """Names of the book's pages, in their order."""
-    return re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return re.findall(
+        r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    )
 
 
 #: Written by a program, and looked up rather than read.
@@ -70,7 +81,18 @@ def measure(seen: dict[str, dict[str, Any]]) -> pd.DataFrame:
         code = [line for cell in code_of(name) for line in cell]
         nameless = sum(fold in ("", "Code") for fold in page["folds"])
         widest = max(map(len, code), default=0)
-        rows.append((name, page["words"], len(page["folds"]), nameless, len(code), widest, page["picture"]))
+        rows.append(
+            (
+                name,
+                page["words"],
+                len(page["folds"]),
+                nameless,
+                len(code),
+                widest,
+                page["picture"],
+            )
+        )
+
     columns = ["page", "words", "folds", "nameless", "code", "widest", "picture"]
     return pd.DataFrame(rows, columns=columns).set_index("page")
 
@@ -83,7 +105,9 @@ def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
     seen = {}
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox"]
+        )
         tab = browser.new_page(viewport=WINDOW)
         for name in names:
             tab.goto((html / f"{name}.html").resolve().as_uri())
@@ -96,19 +120,34 @@ def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def over(frame: pd.DataFrame) -> list[str]:
     """Say what is over a limit."""
     read = frame.drop(index=LOOKED_UP, errors="ignore")
+
     totals = {"pages": len(read), **read[["words", "folds", "code"]].sum().to_dict()}
-    said = [f"{key}: {totals[key]:,} of {most:,}" for key, most in LIMITS.items() if totals[key] > most]
+    said = [
+        f"{key}: {totals[key]:,} of {most:,}"
+        for key, most in LIMITS.items()
+        if totals[key] > most
+    ]
     for name, row in read.iterrows():
-        said += [f"{name}: {row['nameless']:.0f} folds without a name"] if row["nameless"] else []
-        said += [f"{name}: code {row['widest']:.0f} wide"] if row["widest"] > WIDEST else []
+        said += (
+            [f"{name}: {row['nameless']:.0f} folds without a name"]
+            if row["nameless"]
+            else []
+        )
+        said += (
+            [f"{name}: code {row['widest']:.0f} wide"] if row["widest"] > WIDEST else []
+        )
+
     pictures = read.loc[[f"notebooks/{chapter}" for chapter in CHAPTERS], "picture"]
     return said + [
-        f"{name}: first picture at {at:,.0f}" for name, at in pictures[~(pictures <= HIGHEST)].items()
+        f"{name}: first picture at {at:,.0f}"
+        for name, at in pictures[~(pictures <= HIGHEST)].items()
     ]
 
 
 if __name__ == "__main__":
-    built = ROOT / "_build" / ("stored/_build/html" if "--stored" in sys.argv else "html")
+    built = (
+        ROOT / "_build" / ("stored/_build/html" if "--stored" in sys.argv else "html")
+    )
     measured = measure(look(built, contents()))
     print(measured.to_string(float_format="{:,.0f}".format))
     if found := over(measured):

@@ -2,8 +2,9 @@
 
     python benchmarks/determinism.py        (make determinism)
 
-Each build has a copy of the checkout, so no cache is shared.  What a clock or a counter of the machine writes
-is left out: the outputs of pages that measure, which `MEASURED` names, in the page and in the search index.
+Each build has a copy of the checkout, so no cache is shared.  What a clock or a counter
+of the machine writes is left out: the outputs of pages that measure, which `MEASURED`
+names, in the page and in the search index.
 """
 
 from __future__ import annotations
@@ -19,15 +20,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Pages that measure times and memory: their outputs differ from build to build, their text does not.
+#: Pages that measure times and memory: their outputs differ from build to build, their
+#: text does not.
 MEASURED = ("book/reproduce",)
-OUTPUT = re.compile(r'<div class="cell_output.*?(?=<div class="cell |<section|</section>)', re.S)
+OUTPUT = re.compile(
+    r'<div class="cell_output.*?(?=<div class="cell |<section|</section>)', re.S
+)
 LEFT_OUT = {"searchindex.js", ".buildinfo"}
 
 
 def pages_of(folder: Path) -> set[str]:
     """Every file of a built book that is compared, by its path."""
-    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    files = (
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
     return {name for name in files if name.rpartition("/")[2] not in LEFT_OUT}
 
 
@@ -37,7 +45,10 @@ def same(first: Path, second: Path, name: str) -> bool:
         return True
     if not name.startswith(tuple(f"{page}.html" for page in MEASURED)):
         return False
-    texts = [OUTPUT.sub("", (folder / name).read_text(encoding="utf-8")) for folder in (first, second)]
+    texts = [
+        OUTPUT.sub("", (folder / name).read_text(encoding="utf-8"))
+        for folder in (first, second)
+    ]
     return texts[0] == texts[1]
 
 
@@ -52,7 +63,11 @@ def differences(first: Path, second: Path) -> list[str]:
     """Say which files of two built books differ, or are in one of them only."""
     ours, theirs = pages_of(first), pages_of(second)
     odd = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
-    found = [f"{name}: differs" for name in sorted(ours & theirs) if not same(first, second, name)]
+    found = [
+        f"{name}: differs"
+        for name in sorted(ours & theirs)
+        if not same(first, second, name)
+    ]
     if search_index(first) != search_index(second):
         found.append("searchindex.js: differs")
     return odd + found
@@ -61,13 +76,20 @@ def differences(first: Path, second: Path) -> list[str]:
 def build(folder: Path) -> Path:
     """Copy what git knows of into the folder and build the book there."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+    listed = subprocess.run(
+        command, cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout.split("\0")
     for name in filter(None, listed):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+
     jupyter_book = Path(sys.executable).parent / "jupyter-book"
-    subprocess.run([jupyter_book, "build", "-q", "-W", "-n", "--keep-going", "."], cwd=folder, check=True)
+    subprocess.run(
+        [jupyter_book, "build", "-q", "-W", "-n", "--keep-going", "."],
+        cwd=folder,
+        check=True,
+    )
     return folder / "_build" / "html"
 
 
@@ -75,7 +97,9 @@ def main() -> None:
     """Build twice and exit 1 on any difference."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         found = differences(build(Path(one)), build(Path(two)))
-    print("\n".join(found) or "the two builds are the same, up to what the pages measure")
+    print(
+        "\n".join(found) or "the two builds are the same, up to what the pages measure"
+    )
     sys.exit(bool(found))
 
 

@@ -2,8 +2,9 @@
 
     python benchmarks/language.py
 
-Well-kept packages (httpx, attrs, scikit-learn) have hardly any small words as names, at most three of the
-phrases in 10,000 words of docstrings, and at most half of their longer functions without a blank line.
+Well-kept packages (httpx, attrs, scikit-learn) have hardly any small words as names, at
+most three of the phrases in 10,000 words of docstrings, and at most half of their
+longer functions without a blank line.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def list_names(tree: ast.AST) -> Iterator[str]:
 def list_docstrings(tree: ast.AST) -> Iterator[str]:
     """List the docstrings of a module."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ):
             yield ast.get_docstring(node) or ""
 
 
@@ -99,7 +102,9 @@ def count(paths: Iterable[Path]) -> Counts:
 
     small_words = set(SMALL_WORDS.split())
     prose = " ".join(docstrings)
-    unbroken = [function for function in functions if all(line.strip() for line in function)]
+    unbroken = [
+        function for function in functions if all(line.strip() for line in function)
+    ]
     return Counts(
         small_names=sum(name in small_words for name in names) / len(names),
         phrases=len(PHRASES.findall(prose)) / len(prose.split()) * 10_000,
@@ -119,7 +124,8 @@ def count_phrases_of_prose() -> float:
     for folder in ("notebooks", "book", "docs"):
         paths += (ROOT / folder).glob("*.md")
     prose = " ".join(
-        re.sub(r"```\{code-cell.*?```", "", path.read_text("utf-8"), flags=re.S) for path in paths
+        re.sub(r"```\{code-cell.*?```", "", path.read_text("utf-8"), flags=re.S)
+        for path in paths
     )
     return len(PHRASES.findall(prose)) / len(prose.split()) * 10_000
 
@@ -128,6 +134,9 @@ if __name__ == "__main__":
     for package in ("cobandit", "companion"):
         print(
             f"{package:10}",
-            *(f"{name} {value:.3g}" for name, value in count_package(package)._asdict().items()),
+            *(
+                f"{name} {value:.3g}"
+                for name, value in count_package(package)._asdict().items()
+            ),
         )
     print(f"prose      phrases {count_phrases_of_prose():.3g}")

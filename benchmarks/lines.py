@@ -13,7 +13,13 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+}
 LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
 
@@ -32,10 +38,18 @@ def count_code(source: str) -> int:
         for line in range(token.start[0], token.end[0] + 1)
     }
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(
+            node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        ):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and ast.get_docstring(node, clean=False) is not None:
-                lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+            if (
+                isinstance(first, ast.Expr)
+                and ast.get_docstring(node, clean=False) is not None
+            ):
+                lines -= set(
+                    range(first.lineno, (first.end_lineno or first.lineno) + 1)
+                )
+
     return len(lines)
 
 

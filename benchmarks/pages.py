@@ -3,9 +3,9 @@
     python benchmarks/pages.py                                  # every page on every shape: some hours
     python benchmarks/pages.py --page once --shape largest      # repeat either for more
 
-Each page runs in a process of its own, as `cobandit-book page` does, and its time counts all of its
-processes with their start.  A page that fails, or that takes more than `MOST` seconds of processor time,
-ends it with 1.
+Each page runs in a process of its own, as `cobandit-book page` does, and its time
+counts all of its processes with their start.  A page that fails, or that takes more
+than `MOST` seconds of processor time, ends it with 1.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ MOST = 90.0
 #: What takes longest, and pairs of sizes that the tests' tables do not have.
 LARGE: dict[str, Callable[[], cb.EvaluationTable]] = {
     "largest": partial(
-        shapes.build, "largest", shapes.draw_means(150, 4), 2000, costs=shapes.draw_costs(150, 300)
+        shapes.build,
+        "largest",
+        shapes.draw_means(150, 4),
+        2000,
+        costs=shapes.draw_costs(150, 300),
     ),
     "largest-millionfold": partial(
         shapes.build,
@@ -46,9 +50,15 @@ LARGE: dict[str, Callable[[], cb.EvaluationTable]] = {
         costs=shapes.draw_costs(150, 1e6),
         holes=0.3,
     ),
-    "many-equal": partial(shapes.build, "many-equal", shapes.draw_means(150, 2), 40, spread=False),
+    "many-equal": partial(
+        shapes.build, "many-equal", shapes.draw_means(150, 2), 40, spread=False
+    ),
     "two-long": partial(
-        shapes.build, "two-long", shapes.draw_means(2, 4), 2000, costs=shapes.draw_costs(2, 1e6)
+        shapes.build,
+        "two-long",
+        shapes.draw_means(2, 4),
+        2000,
+        costs=shapes.draw_costs(2, 1e6),
     ),
 }
 SHAPES = LARGE | shapes.SHAPES
@@ -59,7 +69,12 @@ def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]
     command = "from companion.cli.app import main; main()"
     words = ["page", page, "-p", f"dataset={records}", "-o", str(output)]
     before, start = getrusage(RUSAGE_CHILDREN), perf_counter()
-    done = subprocess.run([sys.executable, "-c", command, *words], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", command, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     passed, after = perf_counter() - start, getrusage(RUSAGE_CHILDREN)
     if done.returncode:
         print(done.stderr, file=sys.stderr)
@@ -69,14 +84,25 @@ def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]
 
 def main() -> int:
     """Measure what is asked for and print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     of_the_book = sorted(path.stem for path in pages.pages_directory().glob("*.md"))
-    on_tables = [*(name for name in of_the_book if "dataset" in pages.parameters(name)), *SECTIONS]
+    on_tables = [
+        *(name for name in of_the_book if "dataset" in pages.parameters(name)),
+        *SECTIONS,
+    ]
     parser.add_argument("--page", action="append", choices=on_tables)
     parser.add_argument("--shape", action="append", choices=SHAPES)
     given = parser.parse_args()
 
-    shown = Table("page", "shape", "processor s", "elapsed s", title="Pages on tables, default parameters")
+    shown = Table(
+        "page",
+        "shape",
+        "processor s",
+        "elapsed s",
+        title="Pages on tables, default parameters",
+    )
     good = True
     with tempfile.TemporaryDirectory() as folder:
         for shape in given.shape or SHAPES:
@@ -85,7 +111,9 @@ def main() -> int:
             for page in given.page or on_tables:
                 used, passed, ended = measure(page, records, Path(folder) / "out.ipynb")
                 good &= ended and used <= MOST
-                shown.add_row(page, shape, f"{used:.0f}" if ended else "failed", f"{passed:.0f}")
+                shown.add_row(
+                    page, shape, f"{used:.0f}" if ended else "failed", f"{passed:.0f}"
+                )
                 print(f"{page} on {shape}: {used:.0f} s", flush=True)
     Console().print(shown)
     return 0 if good else 1

@@ -3,10 +3,11 @@
     python benchmarks/ratios.py            # the table; fails where a promise is broken
     python benchmarks/ratios.py --store    # the same, kept in ratios.json: do so before a change
 
-Ratios hold on any machine, times do not.  Every measurement is the median of several repetitions of warm
-kernels; the two sides of a ratio are measured in turns, so that a busy moment meets both.  Next to each ratio
-stands how many times faster we are than the times in ``ratios.json``, which were stored with their machine
-and date: on another machine, or a busy one, that says little, and nothing is promised about it.
+Ratios hold on any machine, times do not.  Every measurement is the median of several
+repetitions of warm kernels; the two sides of a ratio are measured in turns, so that a
+busy moment meets both.  Next to each ratio stands how many times faster we are than the
+times in ``ratios.json``, which were stored with their machine and date: on another
+machine, or a busy one, that says little, and nothing is promised about it.
 """
 
 from __future__ import annotations
@@ -45,15 +46,21 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
     """Measure the times of each function, after one call that compiles and warms."""
     for function in functions:
         function()
-    rounds = [[_seconds(function) for function in functions] for _ in range(repetitions)]
+    rounds = [
+        [_seconds(function) for function in functions] for _ in range(repetitions)
+    ]
     return [list(times) for times in zip(*rounds, strict=True)]
 
 
-def random_table(n_arms: int, n_objectives: int, instances: int = 20) -> EvaluationTable:
+def random_table(
+    n_arms: int, n_objectives: int, instances: int = 20
+) -> EvaluationTable:
     """Make an evaluation table of such rows."""
     rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
     rows = rows.reshape(n_arms, instances, -1)
-    return EvaluationTable.from_arrays(rows[:, :, 2:], rows[:, :, 0], profiling=instances // 2)
+    return EvaluationTable.from_arrays(
+        rows[:, :, 2:], rows[:, :, 0], profiling=instances // 2
+    )
 
 
 def kernel_over_class() -> dict[str, Any]:
@@ -65,7 +72,9 @@ def kernel_over_class() -> dict[str, Any]:
         return sum(1 for _ in online.readable())
 
     n_fast, n_slow = online.compiled(replications), by_class()
-    fast, slow = _in_turns(lambda: online.compiled(replications), by_class, repetitions=5)
+    fast, slow = _in_turns(
+        lambda: online.compiled(replications), by_class, repetitions=5
+    )
     fast_ns, slow_ns = 1e9 * median(fast) / n_fast, 1e9 * median(slow) / n_slow
     return {
         "measurement": "kernel over class, per pull (K = 108, D = 2)",
@@ -79,20 +88,28 @@ def kernel_over_class() -> dict[str, Any]:
 def many_arms_over_few() -> dict[str, Any]:
     """Measure a pull among 100,000 arms over one among 100: O(D + log K), and the memory of the machine.
 
-    Runs start with a pull of every arm, and K of them say nothing about choosing among arms; so a pull
-    is what a longer run takes more than a shorter one.
+    Runs start with a pull of every arm, and K of them say nothing about choosing among
+    arms; so a pull is what a longer run takes more than a shorter one.
     """
     sides = []
-    for n_arms, short, longer, replications in ((100, 20, 2020, 5), (100_000, 2, 12, 1)):
+    for n_arms, short, longer, replications in (
+        (100, 20, 2020, 5),
+        (100_000, 2, 12, 1),
+    ):
         runs = [Online(n_arms, 2, rho) for rho in (short, longer)]
         n = [run.compiled(replications) for run in runs]
         sides.append((runs, replications, n[1] - n[0]))
+
     functions = [
-        (lambda run=run, r=replications: run.compiled(r)) for runs, replications, _ in sides for run in runs
+        (lambda run=run, r=replications: run.compiled(r))
+        for runs, replications, _ in sides
+        for run in runs
     ]
     times = _in_turns(*functions, repetitions=5)
     few, many = (
-        1e9 * median(b - a for a, b in zip(times[2 * i], times[2 * i + 1], strict=True)) / sides[i][2]
+        1e9
+        * median(b - a for a, b in zip(times[2 * i], times[2 * i + 1], strict=True))
+        / sides[i][2]
         for i in (0, 1)
     )
     return {
@@ -121,13 +138,17 @@ def copsi_growth() -> dict[str, Any]:
 def once_growth() -> dict[str, Any]:
     """Measure a run of CoPSI once with 4,000 arms over one with 1,000: it compares all pairs, so at least 16.
 
-    What is above that is memory: the pairs of 1,000 arms fit into a processor's cache, those of 4,000 do not.
+    What is above that is memory: the pairs of 1,000 arms fit into a processor's cache,
+    those of 4,000 do not.
     """
     small, large = Once(1000, share=0.3), Once(4000, share=0.3)
     times = _in_turns(small.compiled, large.compiled, repetitions=5)
     few, many = median(times[0]), median(times[1])
     return {
-        "measurement": "a run of CoPSI once, K = 4,000 over K = 1,000 (N = 300, three tenths of the cost)",
+        "measurement": (
+            "a run of CoPSI once, K = 4,000 over K = 1,000 (N = 300, three tenths of"
+            " the cost)"
+        ),
         "ratio": many / few,
         "at_most": 24,
         "seconds": many,
@@ -141,7 +162,9 @@ def two_threads_over_one() -> dict[str, Any]:
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
     def replay(workers: int) -> Any:
-        return cb.replay_online(table, methods, 32, replications=600, workers=workers, backend="threading")
+        return cb.replay_online(
+            table, methods, 32, replications=600, workers=workers, backend="threading"
+        )
 
     pulls = int(replay(1)["pulls"].sum())
     one, two = _in_turns(lambda: replay(1), lambda: replay(2), repetitions=5)
@@ -156,17 +179,26 @@ def two_threads_over_one() -> dict[str, Any]:
         "at_least": 1.6,
         "measurable": free,
         "seconds": median(two),
-        "detail": f"{1e9 * median(one) / pulls:.0f} ns and {1e9 * median(two) / pulls:.0f} ns a pull{busy}",
+        "detail": (
+            f"{1e9 * median(one) / pulls:.0f} ns and {1e9 * median(two) / pulls:.0f} ns"
+            f" a pull{busy}"
+        ),
     }
 
 
-def psi_sr_over_class(n_arms: int, evaluations: int, replications: int) -> dict[str, Any]:
+def psi_sr_over_class(
+    n_arms: int, evaluations: int, replications: int
+) -> dict[str, Any]:
     """Measure a run of PSI-SR by the readable class over one by the kernel."""
     run = Rejects(n_arms, evaluations)
-    fast, slow = _in_turns(lambda: run.compiled(replications), run.readable, repetitions=3)
+    fast, slow = _in_turns(
+        lambda: run.compiled(replications), run.readable, repetitions=3
+    )
     seconds = median(fast) / replications
     return {
-        "measurement": f"a PSI-SR run, class over kernel (K = {n_arms}, T = {evaluations:,})",
+        "measurement": (
+            f"a PSI-SR run, class over kernel (K = {n_arms}, T = {evaluations:,})"
+        ),
         "ratio": median(slow) / seconds,
         "at_least": 50,
         "seconds": seconds,
@@ -176,7 +208,12 @@ def psi_sr_over_class(n_arms: int, evaluations: int, replications: int) -> dict[
 
 #: On the page that measures; and the others, which take longer.
 MEASUREMENTS: tuple[Callable[[], dict[str, Any]], ...]
-MEASUREMENTS = (kernel_over_class, many_arms_over_few, copsi_growth, two_threads_over_one)
+MEASUREMENTS = (
+    kernel_over_class,
+    many_arms_over_few,
+    copsi_growth,
+    two_threads_over_one,
+)
 FURTHER = (
     once_growth,
     partial(psi_sr_over_class, 14, 70_000, 20),
@@ -193,7 +230,9 @@ def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
         least, most = row.pop("at_least", None), row.pop("at_most", None)
         row["target"] = f"at least {least:g}" if most is None else f"at most {most:g}"
         kept = row["ratio"] >= least if most is None else row["ratio"] <= most
-        row["met"] = "yes" if kept else "NO" if row.pop("measurable", True) else "not measurable"
+        row["met"] = (
+            "yes" if kept else "NO" if row.pop("measurable", True) else "not measurable"
+        )
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -223,12 +262,20 @@ def main(arguments: list[str]) -> int:
     machine = f"{before['machine']['processor']}, {before['machine']['cores']} cores"
     shown = Table(title=f"{title}{before['date']} ({machine})", title_justify="left")
     for heading in ("measurement", "ratio", "target", "met", "faster", "detail"):
-        shown.add_column(heading, justify="right" if heading in ("ratio", "faster") else "left")
+        shown.add_column(
+            heading, justify="right" if heading in ("ratio", "faster") else "left"
+        )
+
     for row in measured.itertuples():
-        met = {"yes": "[green]yes[/green]", "NO": "[bold red]NO[/bold red]"}.get(row.met, row.met)
+        met = {"yes": "[green]yes[/green]", "NO": "[bold red]NO[/bold red]"}.get(
+            row.met, row.met
+        )
         then = before["seconds"].get(row.measurement)
         faster = "" if then is None else f"{then / float(row.seconds):.2f}"
-        shown.add_row(row.measurement, f"{row.ratio:.1f}", row.target, met, faster, row.detail)
+        shown.add_row(
+            row.measurement, f"{row.ratio:.1f}", row.target, met, faster, row.detail
+        )
+
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(shown)
     console.print(f"{perf_counter() - start:.0f} s", highlight=False)

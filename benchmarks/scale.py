@@ -4,7 +4,8 @@
     python benchmarks/scale.py --arms 5000 --instances 2000     # 10^7 rows: some minutes, 3 GB
     python benchmarks/scale.py --arms 5000 --instances 2000 --rerun
 
-Each command runs in a process of its own, and its memory is the largest that it or one of its workers held.
+Each command runs in a process of its own, and its memory is the largest that it or one
+of its workers held.
 """
 
 from __future__ import annotations
@@ -54,16 +55,19 @@ def frame(arms: int, instances: int, objectives: int, seed: int = 0) -> pd.DataF
     cost = np.repeat(rng.uniform(20, 200, arms), instances)
     columns: dict[str, Any] = {
         "config": pd.Categorical.from_codes(
-            np.repeat(np.arange(arms), instances), [f"configuration-{i}" for i in range(arms)]
+            np.repeat(np.arange(arms), instances),
+            [f"configuration-{i}" for i in range(arms)],
         ),
         "instance": pd.Categorical.from_codes(
-            np.tile(np.arange(instances), arms), [f"instance-{i}" for i in range(instances)]
+            np.tile(np.arange(instances), arms),
+            [f"instance-{i}" for i in range(instances)],
         ),
         "tokens": cost * rng.uniform(0.5, 1.5, len(cost)),
     }
     for name in LETTERS[:objectives]:
         chance = np.repeat(rng.uniform(0.1, 0.9, arms), instances)
         columns[name] = (rng.random(len(cost)) < chance).astype(float)
+
     return pd.DataFrame(columns)
 
 
@@ -79,8 +83,8 @@ def growth() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``what``, ``K``, ``N``, ``D``, ``R``, and seconds: ``validate``, ``online`` (CoHV-UCB at rho = 32),
-        ``identification`` (CoPSI at rho = 200), ``recommend``.
+        ``what``, ``K``, ``N``, ``D``, ``R``, and seconds: ``validate``, ``online``
+        (CoHV-UCB at rho = 32), ``identification`` (CoPSI at rho = 200), ``recommend``.
     """
     changes = [{}, *({name: 4 * value} for name, value in BASE.items())]
     rows = []
@@ -91,12 +95,25 @@ def growth() -> pd.DataFrame:
         table = EvaluationTable.from_records(records, about)
         steps = {
             "validate": lambda r=records, a=about: EvaluationTable.from_records(r, a),
-            "online": lambda t=table, n=size["R"]: cb.replay_online(t, "CoHVUCB", 32, n),
-            "identification": lambda t=table, n=size["R"]: cb.replay_identification(t, "CoPSI", 200, n),
-            "recommend": lambda t=table, n=size["R"]: cb.recommend(t, replications=10 * n),
+            "online": lambda t=table, n=size["R"]: cb.replay_online(
+                t, "CoHVUCB", 32, n
+            ),
+            "identification": lambda t=table, n=size["R"]: cb.replay_identification(
+                t, "CoPSI", 200, n
+            ),
+            "recommend": lambda t=table, n=size["R"]: cb.recommend(
+                t, replications=10 * n
+            ),
         }
         what = ", ".join(f"4 {name}" for name in change) or "base"
-        rows.append({"what": what, **size, **{name: _seconds(step) for name, step in steps.items()}})
+        rows.append(
+            {
+                "what": what,
+                **size,
+                **{name: _seconds(step) for name, step in steps.items()},
+            }
+        )
+
     return pd.DataFrame(rows[1:])
 
 
@@ -116,32 +133,52 @@ def run(*arguments: str, folder: Path) -> tuple[float, float]:
 
 def main() -> None:
     """Write a random table, run the commands on it, print what they took."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     for name, value in {"arms": 200, "instances": 200, "objectives": 2}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--rerun", action="store_true", help="also cobandit-book rerun --fast")
+    parser.add_argument(
+        "--rerun", action="store_true", help="also cobandit-book rerun --fast"
+    )
     given = parser.parse_args()
     methods = ["-m", "CoHVUCB", "-m", "UniformAllocation", "-b", "2", "-b", "8"]
     commands = {
         "validate": ["validate", "scale.parquet"],
-        "replay": ["replay", "scale.parquet", "-o", "runs.parquet", *methods, "--workers", "2"],
+        "replay": [
+            "replay",
+            "scale.parquet",
+            "-o",
+            "runs.parquet",
+            *methods,
+            "--workers",
+            "2",
+        ],
         "recommend": ["recommend", "scale.parquet", "--budget", "100000"],
     }
     if given.rerun:
         commands["rerun"] = ["rerun", "scale.parquet", "-o", "report", "--fast"]
     shown = Table(
-        title=f"K = {given.arms:,}, N = {given.instances:,}, D = {given.objectives}; {os.cpu_count()} cores",
+        title=(
+            f"K = {given.arms:,}, N = {given.instances:,}, D = {given.objectives};"
+            f" {os.cpu_count()} cores"
+        ),
         title_justify="left",
     )
     for heading in ("command", "seconds", "GB"):
         shown.add_column(heading, justify="left" if heading == "command" else "right")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        frame(given.arms, given.instances, given.objectives).to_parquet(folder / "scale.parquet", index=False)
-        (folder / "scale.yml").write_text(yaml.safe_dump(card(given.objectives, given.instances)))
+        frame(given.arms, given.instances, given.objectives).to_parquet(
+            folder / "scale.parquet", index=False
+        )
+        (folder / "scale.yml").write_text(
+            yaml.safe_dump(card(given.objectives, given.instances))
+        )
         for command, arguments in commands.items():
             seconds, memory = run(*arguments, folder=folder)
             shown.add_row(command, f"{seconds:.1f}", f"{memory:.2f}")
+
     Console(width=None if sys.stdout.isatty() else 140).print(shown)
 
 

@@ -20,7 +20,8 @@ from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
-WIDER = dict.fromkeys(SCALES, 0.1)  # pulls go from arm to arm, and so does the memory that is read
+# pulls go from arm to arm, and so does the memory that is read
+WIDER = dict.fromkeys(SCALES, 0.1)
 
 
 def random_rows(
@@ -34,7 +35,9 @@ def random_rows(
     (12, 4)
     """
     n = n_arms * instances
-    costs = np.repeat(rng.uniform(0.1, 1.0, n_arms), instances) * rng.uniform(0.5, 1.0, n)
+    costs = np.repeat(rng.uniform(0.1, 1.0, n_arms), instances) * rng.uniform(
+        0.5, 1.0, n
+    )
     means = np.repeat(rng.uniform(0.1, 0.9, (n_arms, n_objectives)), instances, axis=0)
     rewards = np.clip(means + rng.normal(0, 0.2, means.shape), 0, 1)
     return np.column_stack([costs, costs / costs.max(), rewards])
@@ -59,16 +62,26 @@ class Online:
         scales: Mapping[str, Any] = SCALES,
     ):
         self.scales = scales
-        self.rows = random_rows(np.random.default_rng(n_arms), n_arms, n_objectives, instances)
+        self.rows = random_rows(
+            np.random.default_rng(n_arms), n_arms, n_objectives, instances
+        )
         self.costs = self.rows[:, 0].reshape(n_arms, instances).mean(axis=1)
-        self.feedback = FeedbackRows(self.rows, np.arange(0, len(self.rows) + 1, instances))
+        self.feedback = FeedbackRows(
+            self.rows, np.arange(0, len(self.rows) + 1, instances)
+        )
         self.budget = rho * float(self.costs.sum())
         self.shape = (n_arms, n_objectives)
 
     def policy(self) -> CoHVUCB:
         """Return a fresh policy."""
         cost_range = (self.rows[:, 0].min(), self.rows[:, 0].max())
-        return CoHVUCB(*self.shape, self.budget, cost_range, expected_costs=self.costs, **self.scales)
+        return CoHVUCB(
+            *self.shape,
+            self.budget,
+            cost_range,
+            expected_costs=self.costs,
+            **self.scales,
+        )
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
@@ -94,7 +107,8 @@ class Online:
         (0.648008, 0.081768)
         """
         n_arms, n_objectives = self.shape
-        leaves = 1 << (n_arms - 1).bit_length()  # of the tree: a value and an arm at each of two nodes
+        # of the tree: a value and an arm at each of two nodes
+        leaves = 1 << (n_arms - 1).bit_length()
         run = (
             8 * (4 * leaves + n_arms * (n_objectives + 1 + 3)) + n_arms
         )  # sums; keys, pulls, rows; affordable
@@ -114,7 +128,9 @@ class Front:
         rng = np.random.default_rng(n_arms)
         first = np.linspace(0.3, 0.9, front)
         best = np.column_stack([first, 1.2 - first])
-        weaker = best[rng.integers(front, size=n_arms - front)] - rng.uniform(0.05, 0.28, (n_arms - front, 1))
+        weaker = best[rng.integers(front, size=n_arms - front)] - rng.uniform(
+            0.05, 0.28, (n_arms - front, 1)
+        )
         self.means = np.vstack([best, weaker])[rng.permutation(n_arms)]
         if pareto_mask(self.means).sum() != front:
             raise CobanditError(f"front is {front}: the drawn arms have another one")
@@ -145,8 +161,12 @@ class Front:
         (0.040008, 0.121)
         """
         n_arms, n_objectives = self.means.shape
-        # sums and means; keys, two gaps, front, active, order, costs, pulls, three to sort; returned
-        return _size(self.feedback) / 1e6, n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6
+        # sums and means; keys, two gaps, front, active, order, costs, pulls, three to
+        # sort; returned
+        return (
+            _size(self.feedback) / 1e6,
+            n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6,
+        )
 
 
 class Rejects:
@@ -162,13 +182,21 @@ class Rejects:
     def __init__(self, n_arms: int, evaluations: int, instances: int = 100):
         self.rows = random_rows(np.random.default_rng(n_arms), n_arms, 2, instances)
         self.rows[:, :2] = 1.0
-        self.feedback = FeedbackRows(self.rows, np.arange(0, len(self.rows) + 1, instances))
-        self.costs, self.budget, self.instances = np.ones(n_arms), float(evaluations), instances
+        self.feedback = FeedbackRows(
+            self.rows, np.arange(0, len(self.rows) + 1, instances)
+        )
+        self.costs, self.budget, self.instances = (
+            np.ones(n_arms),
+            float(evaluations),
+            instances,
+        )
 
     def compiled(self, replications: int = 1) -> int:
         """Play by kernel; the number of pulls."""
         policy = PSISR(self.costs, self.budget, 2)
-        pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(replications), realised=False)
+        pulls, *_ = run_kernel(
+            policy, self.feedback, 0, np.arange(replications), realised=False
+        )
         return int(pulls.sum())
 
     def readable(self) -> int:
@@ -192,8 +220,13 @@ class Once:
     def __init__(self, n_arms: int, share: float, instances: int = 300):
         rows = random_rows(np.random.default_rng(n_arms), n_arms, 2, instances)
         self.costs = rows[:, 0].reshape(n_arms, instances).mean(axis=1)
-        self.feedback = FeedbackRows(rows, np.arange(0, len(rows) + 1, instances), once=True)
-        self.budget, self.instances = share * instances * float(self.costs.sum()), instances
+        self.feedback = FeedbackRows(
+            rows, np.arange(0, len(rows) + 1, instances), once=True
+        )
+        self.budget, self.instances = (
+            share * instances * float(self.costs.sum()),
+            instances,
+        )
 
     def compiled(self) -> int:
         """Play one replication by kernel; the number of pulls."""
@@ -206,7 +239,9 @@ def _size(feedback: FeedbackRows) -> int:
     return feedback.rows.nbytes + feedback.offsets.nbytes
 
 
-def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tuple[float, Any]:
+def processor_seconds(
+    function: Callable[[], Any], repetitions: int = 3
+) -> tuple[float, Any]:
     """Least processor time of several calls, and what the last returned.
 
     Examples
@@ -223,7 +258,9 @@ def processor_seconds(function: Callable[[], Any], repetitions: int = 3) -> tupl
     return min(times), value
 
 
-def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES) -> float:
+def pull_seconds(
+    n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
+) -> float:
     """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
 
     Parameters
@@ -246,7 +283,9 @@ def pull_seconds(n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping
     True
     """
     extra = max(2.0, pulls / n_arms)
-    short, long = (Online(n_arms, n_objectives, rho, scales=scales) for rho in (2.0, 2.0 + extra))
+    short, long = (
+        Online(n_arms, n_objectives, rho, scales=scales) for rho in (2.0, 2.0 + extra)
+    )
     first, few = processor_seconds(short.compiled)
     second, many = processor_seconds(long.compiled)
     return max(second - first, 1e-12) / (many - few)

@@ -5,8 +5,9 @@ from decimal import ROUND_CEILING, Context
 
 from cobandit.errors import CobanditError
 
-#: Relative slack of every comparison with a budget: budgets are built as rho * K * mean(c), and without
-#: it a rounding error of one part in 10^16 would cost a pull.  Classes and kernels both read it from here.
+#: Relative slack of every comparison with a budget: budgets are built as rho * K *
+#: mean(c), and without it a rounding error of one part in 10^16 would cost a pull.
+#: Classes and kernels both read it from here.
 SLACK = 1e-9
 
 
@@ -33,7 +34,9 @@ def round_up(x: float) -> str:
     >>> round_up(123.4561), round_up(0.1 + 0.2)
     ('123.457', '0.3')
     """
-    rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(x * (1.0 - SLACK / 2))
+    rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(
+        x * (1.0 - SLACK / 2)
+    )
     return f"{float(rounded):g}"
 
 
@@ -45,5 +48,7 @@ def pulls_within(budget: float, cost: float) -> float:
     """``budget / cost``, the most pulls that it can hold: refused where no counter could hold them."""
     pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
-        raise CobanditError(f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls")
+        raise CobanditError(
+            f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls"
+        )
     return pulls

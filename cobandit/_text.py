@@ -35,7 +35,8 @@ def amount(value: float) -> str:
     ('26,880', '1.455', '0.00006981', '4.5e+20')
     """
     if 1e-6 <= abs(value) < 1e-4:
-        import numpy as np  # the command's help takes none of the time that this import needs
+        # the command's help takes none of the time that this import needs
+        import numpy as np
 
         return np.format_float_positional(value, 4, fractional=False, trim="-")
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
@@ -61,7 +62,9 @@ def some_names(names: Sequence[str], most: int = FEW) -> str:
 MOST_ROWS = 12
 
 
-def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = (), picture: str = "") -> str:
+def as_html(
+    headline: str, frame: pd.DataFrame, notes: Iterable[str] = (), picture: str = ""
+) -> str:
     """Write HTML that a notebook shows in the place of a `repr`.
 
     Parameters
@@ -86,7 +89,11 @@ def as_html(headline: str, frame: pd.DataFrame, notes: Iterable[str] = (), pictu
     (True, True)
     """
     table = frame.to_html(
-        border=0, max_rows=MOST_ROWS, show_dimensions=False, float_format="{:.4g}".format, na_rep="–"
+        border=0,
+        max_rows=MOST_ROWS,
+        show_dimensions=False,
+        float_format="{:.4g}".format,
+        na_rep="–",
     )
     below = "".join(f"<div>{escape(note)}</div>" for note in notes)
     return f"<div>{escape(headline)}</div>{picture}{table}{below}"
@@ -102,7 +109,9 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
     """
     # the beginnings: what names of any length take is otherwise quadratic in it
     by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
-    close = difflib.get_close_matches(str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(
+        str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5
+    )
     return by_lower[close[0]] if close else None
 
 
@@ -119,5 +128,9 @@ def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
     known = [str(each) for each in known]
     near = find_nearest(name, known)
     hint = f"did you mean {near!r}? " if near else ""
-    there = f"there are {', '.join(known)}" if len(known) > 1 else f"there is {', '.join(known) or 'none'}"
+    there = (
+        f"there are {', '.join(known)}"
+        if len(known) > 1
+        else f"there is {', '.join(known) or 'none'}"
+    )
     return hint + (there if rest is None else rest)

@@ -21,11 +21,13 @@ def table(given: object) -> None:
     cobandit.errors.CobanditError: table: an EvaluationTable is needed, got 'my.parquet'; load one with \
 cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.from_frame
     """
-    if not hasattr(type(given), "feedback"):  # of a run that some left early, the attribute itself may raise
+    # of a run that some left early, the attribute itself may raise
+    if not hasattr(type(given), "feedback"):
         what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
         raise CobanditError(
-            f"table: an EvaluationTable is needed, got {what}; load one with cobandit.load or cobandit.read, "
-            "or make it of a data frame with EvaluationTable.from_frame"
+            f"table: an EvaluationTable is needed, got {what}; load one with"
+            " cobandit.load or cobandit.read, or make it of a data frame with"
+            " EvaluationTable.from_frame"
         )
 
 
@@ -40,12 +42,18 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
         array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise CobanditError(f"{name}: expected numbers in an array ({error})") from None
+
     if ndim is not None and array.ndim != ndim:
-        raise CobanditError(f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}")
+        raise CobanditError(
+            f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}"
+        )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         place = f"{name}{list(where)}" if where else name
-        raise CobanditError(f"{place} is {array[where]}: every entry must be a finite number")
+        raise CobanditError(
+            f"{place} is {array[where]}: every entry must be a finite number"
+        )
+
     return array
 
 
@@ -53,20 +61,30 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
     """Mean vectors, one row per arm: finite, shape (K, D) with K >= 2 and D >= 1."""
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
-        raise CobanditError(f"{name}: at least two arms and one objective are needed, got {array.shape}")
+        raise CobanditError(
+            f"{name}: at least two arms and one objective are needed, got {array.shape}"
+        )
     return array
 
 
-def costs(value: ArrayLike, name: str = "costs", n_arms: int | None = None) -> NDArray[np.float64]:
+def costs(
+    value: ArrayLike, name: str = "costs", n_arms: int | None = None
+) -> NDArray[np.float64]:
     """Mean costs, one per arm: finite and positive, shape (K,)."""
     array = numbers(value, name, 1)
     if n_arms is None and len(array) < 2:
         raise CobanditError(f"{name}: at least two arms are needed, got {len(array)}")
     if n_arms is not None and len(array) != n_arms:
-        raise CobanditError(f"{name}: one cost for each of the {n_arms} arms is needed, got {len(array)}")
+        raise CobanditError(
+            f"{name}: one cost for each of the {n_arms} arms is needed, got"
+            f" {len(array)}"
+        )
     if (array <= 0).any():
         arm = int(np.argmax(array <= 0))
-        raise CobanditError(f"{name}[{arm}] is {array[arm]}: every cost must be positive")
+        raise CobanditError(
+            f"{name}[{arm}] is {array[arm]}: every cost must be positive"
+        )
+
     return array
 
 
@@ -91,7 +109,8 @@ def scalar(value: float, name: str) -> float:
     """Return a finite number."""
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):  # the last of an integer of more than 308 digits
+    except (TypeError, ValueError, OverflowError):
+        # the last of an integer of more than 308 digits
         raise CobanditError(f"{name} is {value!r}: a number is needed") from None
     if not math.isfinite(number):
         raise CobanditError(f"{name} is {number}: it must be finite")
@@ -121,5 +140,7 @@ def choice(value: str, name: str, known: Iterable[str]) -> str:
     if value not in known:
         near = find_nearest(value, known)
         hint = f" Did you mean {near!r}?" if near else ""
-        raise CobanditError(f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}")
+        raise CobanditError(
+            f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}"
+        )
     return value

@@ -1,8 +1,8 @@
 """The Pareto order of mean vectors: who dominates whom, by how much, and how hard that is to tell.
 
-Dominance is strict in *every* coordinate, as in the paper (Section 3.2): arms that tie in one objective,
-and exact duplicates, do not dominate each other and stay in the Pareto set.  `pareto_mask` knows the standard
-order, too.
+Dominance is strict in *every* coordinate, as in the paper (Section 3.2): arms that tie
+in one objective, and exact duplicates, do not dominate each other and stay in the
+Pareto set.  `pareto_mask` knows the standard order, too.
 """
 
 from typing import NamedTuple
@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Means no further apart than this are equal.  Scores in [0, 1] that are added up in another order differ in
-#: the last digits of their sum: by less than `TIE` N for N of them, and different sums differ by more.
+#: Means no further apart than this are equal.  Scores in [0, 1] that are added up in
+#: another order differ in the last digits of their sum: by less than `TIE` N for N of
+#: them, and different sums differ by more.
 TIE = 1e-9
 
 
-def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE) -> NDArray[np.bool_]:
+def pareto_mask(
+    means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE
+) -> NDArray[np.bool_]:
     r"""Which arms are in the Pareto set: no arm dominates them.
 
     Parameters
@@ -26,10 +29,11 @@ def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLik
     means : array_like, shape (K, D)
         Mean vector of each arm, larger is better.
     dominance : {"strict", "standard"}
-        By which j dominates i if it is better in every coordinate, as in the paper, Section 3.2; or at least
-        as good in every coordinate and better in one.
+        By which j dominates i if it is better in every coordinate, as in the paper,
+        Section 3.2; or at least as good in every coordinate and better in one.
     tolerance : float or array_like, shape (D,)
-        Values no further apart are equal.  The default is for means of scores in [0, 1].
+        Values no further apart are equal.  The default is for means of scores in [0,
+        1].
 
     Returns
     -------
@@ -39,8 +43,8 @@ def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLik
     Raises
     ------
     CobanditError
-        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1, or dominance or tolerance is not
-        valid.
+        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1, or dominance
+        or tolerance is not valid.
 
     Notes
     -----
@@ -59,17 +63,33 @@ def pareto_mask(means: ArrayLike, dominance: str = "strict", tolerance: ArrayLik
     >>> pareto_mask([[0.1 + 0.2 + 0.3], [0.3 + 0.2 + 0.1]])
     array([ True,  True])
     """
-    means, tolerance = _validation.means(means), _validation.numbers(tolerance, "tolerance", None)
+    means, tolerance = (
+        _validation.means(means),
+        _validation.numbers(tolerance, "tolerance", None),
+    )
     if tolerance.shape not in ((), means.shape[1:]) or (tolerance < 0).any():
-        raise CobanditError(f"tolerance: one number >= 0 is needed, or one per objective, got {tolerance}")
-    standard = _validation.choice(dominance, "dominance", ("strict", "standard")) == "standard"
+        raise CobanditError(
+            "tolerance: one number >= 0 is needed, or one per objective, got"
+            f" {tolerance}"
+        )
+
+    standard = (
+        _validation.choice(dominance, "dominance", ("strict", "standard")) == "standard"
+    )
     if not standard:
-        return np.array([not (means > mean + tolerance).all(axis=1).any() for mean in means])
+        return np.array(
+            [not (means > mean + tolerance).all(axis=1).any() for mean in means]
+        )
+
     ranks = _rank(means, tolerance)
-    return np.array([not ((ranks >= r).all(axis=1) & (ranks > r).any(axis=1)).any() for r in ranks])
+    return np.array(
+        [not ((ranks >= r).all(axis=1) & (ranks > r).any(axis=1)).any() for r in ranks]
+    )
 
 
-def _rank(means: NDArray[np.float64], tolerance: NDArray[np.float64]) -> NDArray[np.int64]:
+def _rank(
+    means: NDArray[np.float64], tolerance: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """Rank each column from below, (K, D); values that are equal to the next share one."""
     order = np.argsort(means, axis=0)
     steps = np.diff(np.take_along_axis(means, order, axis=0), axis=0) > tolerance
@@ -86,8 +106,8 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         m(i, j) = \min_d (\mu_j^{(d)} - \mu_i^{(d)}), \qquad
         M(i, j) = \max_d (\mu_i^{(d)} - \mu_j^{(d)}) = -m(i, j).
 
-    ``m(i, j) > 0`` says that j dominates i, and by how much in its weakest coordinate; ``M(i, j) > 0``
-    that i beats j somewhere, and by how much where it is strongest.
+    ``m(i, j) > 0`` says that j dominates i, and by how much in its weakest coordinate;
+    ``M(i, j) > 0`` that i beats j somewhere, and by how much where it is strongest.
 
     Parameters
     ----------
@@ -117,7 +137,9 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return difference.min(axis=2), (-difference).max(axis=2)
 
 
-def margins_of_others(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def margins_of_others(
+    means: ArrayLike,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """`margins` whose diagonals no largest m and no smallest M sees."""
     m, M = margins(means)
     np.fill_diagonal(m, -np.inf)
@@ -165,7 +187,8 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     array([0.125, 0.125, 0.125])
     """
     means = _validation.means(means)
-    # Delta^-, of which only the positive part counts: an arm's margin over itself is zero
+    # Delta^-, of which only the positive part counts: an arm's margin over itself is
+    # zero
     dominated_by = np.array([(means - mean).min(axis=1).max() for mean in means])
     dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set
 
@@ -195,7 +218,8 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
     Returns
     -------
     int
-        Among gaps that count as the largest that of a dominated arm, if there is one; then the first.
+        Among gaps that count as the largest that of a dominated arm, if there is one;
+        then the first.
 
     Examples
     --------
@@ -210,9 +234,10 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
 class GapTerm(NamedTuple):
     r"""What decides the classification gap of an arm i.
 
-    ``by`` is the number of the deciding arm j (the lowest if several do); ``term`` is ``dominated`` (i is
-    dominated most strongly by j: :math:`m(i,j)`), ``overtaken`` (i stays on the front until j has gained
-    :math:`M(i,j)` on it) or ``needed`` (j's own status hangs on i: :math:`M(j,i)^+ + (\Delta_j^-)^+`).
+    ``by`` is the number of the deciding arm j (the lowest if several do); ``term`` is
+    ``dominated`` (i is dominated most strongly by j: :math:`m(i,j)`), ``overtaken`` (i
+    stays on the front until j has gained :math:`M(i,j)` on it) or ``needed`` (j's own
+    status hangs on i: :math:`M(j,i)^+ + (\Delta_j^-)^+`).
     """
 
     front: bool
@@ -248,13 +273,19 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
     """
     m, M = margins_of_others(means)
     dominated_by = m.max(axis=1)
+
     needed = np.maximum(M.T, 0.0) + np.where(dominated_by > TIE, dominated_by, 0.0)
     terms = []
     for i in range(len(m)):
         if dominated_by[i] > TIE:
-            terms.append(GapTerm(False, float(dominated_by[i]), int(m[i].argmax()), "dominated"))
+            terms.append(
+                GapTerm(False, float(dominated_by[i]), int(m[i].argmax()), "dominated")
+            )
             continue
         j = int(np.minimum(M[i], needed[i]).argmin())
         term = "overtaken" if M[i, j] <= needed[i, j] else "needed"
-        terms.append(GapTerm(True, max(0.0, float(min(M[i, j], needed[i, j]))), j, term))
+        terms.append(
+            GapTerm(True, max(0.0, float(min(M[i, j], needed[i, j]))), j, term)
+        )
+
     return terms

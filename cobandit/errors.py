@@ -1,15 +1,19 @@
 """Every error and warning, and the faults that an error lists: each says what, where and what to do.
 
-* ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong shape
+* ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong
+  shape
 
   * ``BudgetError``: the budget is too small; ``smallest`` is one that works
-  * ``TableError``: a table, card, plan, log or option is not as it has to be; ``faults`` lists all faults
+  * ``TableError``: a table, card, plan, log or option is not as it has to be;
+    ``faults`` lists all faults
   * ``DatasetUnavailable``: a table of the catalogue could not be fetched
 
-* ``GuaranteeWarning`` (a ``UserWarning``): the run goes on without the paper's guarantee
+* ``GuaranteeWarning`` (a ``UserWarning``): the run goes on without the paper's
+  guarantee
 
-Functions on arrays raise ``CobanditError`` by the checks in ``_validation``.  What a user has written into a
-file, a data frame or an option is refused by `raise_if_any`, all faults at once, or `raise_fault`, one.
+Functions on arrays raise ``CobanditError`` by the checks in ``_validation``.  What a
+user has written into a file, a data frame or an option is refused by `raise_if_any`,
+all faults at once, or `raise_fault`, one.
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ if TYPE_CHECKING:
 class CobanditError(ValueError):
     """Base of every error that cobandit raises for bad input.
 
-    Every public function checks its arguments before it computes or changes anything.  What is out of range
-    or of the wrong shape raises this error, which names the argument, what it got and what is allowed;
-    docstrings list errors only where there is more to say.
+    Every public function checks its arguments before it computes or changes anything.
+    What is out of range or of the wrong shape raises this error, which names the
+    argument, what it got and what is allowed; docstrings list errors only where there
+    is more to say.
 
     Examples
     --------
@@ -74,7 +79,8 @@ class Fault:
     Parameters
     ----------
     file : str
-        The file (or the name of the frame) that holds the fault; blank where whoever asked knows.
+        The file (or the name of the frame) that holds the fault; blank where whoever
+        asked knows.
     problem, remedy : str
         What is wrong, with the offending value; what the user can do.
     row : int, optional
@@ -84,8 +90,8 @@ class Fault:
     more : int
         How many further rows have the same fault.
     code : str
-        A short name of the kind of fault, such as ``equal-scores``, which stays if its words change; blank
-        for kinds that have none.
+        A short name of the kind of fault, such as ``equal-scores``, which stays if its
+        words change; blank for kinds that have none.
 
     Examples
     --------
@@ -110,7 +116,11 @@ class Fault:
         >>> print(fault.at(lambda row, column: Place("b.csv", row - 5)))
         b.csv, row 2: the value is missing -> drop the row
         """
-        return self if self.row is None else replace(self, **place(self.row, self.column)._asdict())
+        return (
+            self
+            if self.row is None
+            else replace(self, **place(self.row, self.column)._asdict())
+        )
 
     def __str__(self) -> str:
         """Place, problem and remedy on one line."""
@@ -119,16 +129,21 @@ class Fault:
             place += f", row {self.row:,}"
         if self.column is not None:
             place += f", column {ellipsize(self.column, LONGEST // 4)!r}"
-        more = f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
-        problem = f"{ellipsize(self.problem, LONGEST)}{more} -> {ellipsize(self.remedy, LONGEST)}"
+        more = (
+            f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
+        )
+        problem = (
+            f"{ellipsize(self.problem, LONGEST)}{more} ->"
+            f" {ellipsize(self.remedy, LONGEST)}"
+        )
         return f"{place}: {problem}" if place else problem
 
 
 class TableError(CobanditError):
     """An evaluation table or its card is not as the schema asks; the message lists every fault found.
 
-    ``faults`` are the same as data, so that who knows more can say more: which file a row came from, which
-    field of a plan a value is in.
+    ``faults`` are the same as data, so that who knows more can say more: which file a
+    row came from, which field of a plan a value is in.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -157,9 +172,15 @@ def raise_if_any(faults: Iterable[Fault]) -> None:
     found = list(dict.fromkeys(faults))
     if not found:
         return
-    counting = " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
+
+    counting = (
+        " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
+    )
     first = f", the first {MOST} of them" if len(found) > MOST else ""
-    listed = [f"{len(found)} faults{first}{counting}", *(f"- {fault}" for fault in found[:MOST])]
+    listed = [
+        f"{len(found)} faults{first}{counting}",
+        *(f"- {fault}" for fault in found[:MOST]),
+    ]
     error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
     error.faults = tuple(found)
     raise error from None  # what it says is all: not whence it came
@@ -191,14 +212,19 @@ class Faults:
         code: str = "",
     ) -> None:
         """Add a fault of the table, of a column, or of the rows that a mask of shape (N,) marks."""
-        row, more = (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
+        row, more = (
+            (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
+        )
         self.found.append(Fault(self.source, problem, remedy, row, column, more, code))
 
 
-def raise_fault(where: str | Path | None, problem: str, remedy: str, code: str = "") -> NoReturn:
+def raise_fault(
+    where: str | Path | None, problem: str, remedy: str, code: str = ""
+) -> NoReturn:
     """Raise one error that says where, what, and what to do: `raise_if_any` with one fault.
 
-    A validator of a field does not know where it is, and says None: `check_fields` adds it.
+    A validator of a field does not know where it is, and says None: `check_fields` adds
+    it.
 
     Raises
     ------
@@ -212,5 +238,7 @@ def raise_fault(where: str | Path | None, problem: str, remedy: str, code: str =
         ...
     cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again
     """
-    raise_if_any([Fault("" if where is None else str(where), problem, remedy, code=code)])
+    raise_if_any(
+        [Fault("" if where is None else str(where), problem, remedy, code=code)]
+    )
     raise AssertionError  # what comes before never returns

@@ -36,7 +36,10 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     """
     array = _validation.numbers(means, "means", None)
     if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
-        raise CobanditError(f"means: entries >= 0, objectives in the last dimension, got shape {array.shape}")
+        raise CobanditError(
+            "means: entries >= 0, objectives in the last dimension, got shape"
+            f" {array.shape}"
+        )
     return np.prod(array, axis=-1)
 
 
@@ -48,8 +51,8 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
         H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
-    with gaps sorted upwards and costs downwards: among the sets of one size, the k most expensive arms have
-    the largest aggregate cost, so K sets are enough.
+    with gaps sorted upwards and costs downwards: among the sets of one size, the k most
+    expensive arms have the largest aggregate cost, so K sets are enough.
 
     Parameters
     ----------
@@ -78,14 +81,22 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     32.0
     """
     gaps, costs = check_gaps(gaps, costs)
-    return float((np.cumsum(np.sort(costs)[::-1]) / np.sort(gaps) ** 2).max()) if gaps.all() else float("inf")
+    return (
+        float((np.cumsum(np.sort(costs)[::-1]) / np.sort(gaps) ** 2).max())
+        if gaps.all()
+        else float("inf")
+    )
 
 
-def check_gaps(gaps: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def check_gaps(
+    gaps: ArrayLike, costs: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Classification gaps >= 0 and positive costs, one each of at least one arm."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
-        raise CobanditError("gaps: one for each arm is needed, and none may be negative")
+        raise CobanditError(
+            "gaps: one for each arm is needed, and none may be negative"
+        )
     return gaps, _validation.costs(costs, n_arms=len(gaps))
 
 
@@ -97,8 +108,9 @@ class Problem:
     means : array_like, shape (K, D)
         Mean reward vectors in [0, 1]; K >= 2, D >= 1.
     costs : array_like, shape (K,)
-        Mean cost of one pull of each arm, in any unit.  Nothing here rescales them: for the paper's
-        statements divide by the largest cost first, so that they lie in [lambda, 1].
+        Mean cost of one pull of each arm, in any unit.  Nothing here rescales them: for
+        the paper's statements divide by the largest cost first, so that they lie in
+        [lambda, 1].
     names : sequence of str, optional
         Names of the arms; default ``"0"``, ``"1"``, ...
 
@@ -135,15 +147,22 @@ class Problem:
     175.0
     """
 
-    def __init__(self, means: ArrayLike, costs: ArrayLike, names: Sequence[str] | None = None):
+    def __init__(
+        self, means: ArrayLike, costs: ArrayLike, names: Sequence[str] | None = None
+    ):
         self.means = _validation.means(means)
         if (self.means < 0).any() or (self.means > 1).any():
             arm, d = np.argwhere((self.means < 0) | (self.means > 1))[0]
-            raise CobanditError(f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]")
+            raise CobanditError(
+                f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]"
+            )
         self.costs = _validation.costs(costs, n_arms=len(self.means))
         self.names = tuple(map(str, range(self.n_arms) if names is None else names))
         if len(self.names) != self.n_arms or len(set(self.names)) != self.n_arms:
-            raise CobanditError(f"names: {self.n_arms} different names are needed, got {list(self.names)}")
+            raise CobanditError(
+                f"names: {self.n_arms} different names are needed, got"
+                f" {list(self.names)}"
+            )
 
     @property
     def n_arms(self) -> int:
@@ -156,7 +175,9 @@ class Problem:
         return self.means.shape[1]
 
     @cached_property
-    def hypervolume(self) -> NDArray[np.float64]:  # noqa: D102 (described with the class)
+    def hypervolume(
+        self,
+    ) -> NDArray[np.float64]:  # noqa: D102 (described with the class)
         return hypervolume(self.means)
 
     @cached_property
@@ -185,13 +206,19 @@ class Problem:
 
     def __repr__(self) -> str:
         best = self.names[self.best_arm]
-        return f"Problem({self.n_arms} arms, {self.n_objectives} objectives, best arm {best!r})"
+        return (
+            f"Problem({self.n_arms} arms, {self.n_objectives} objectives, best arm"
+            f" {best!r})"
+        )
 
     def _repr_html_(self) -> str:
         """Write the arms as a table, for a notebook."""
-        import pandas as pd  # a third of a second that the definitions need not wait for
+        # a third of a second that the definitions need not wait for
+        import pandas as pd
 
         names = [f"mean {d + 1}" for d in range(self.n_objectives)]
         arms = pd.DataFrame(self.means, columns=names, index=list(self.names))
-        arms = arms.assign(cost=self.costs, efficiency=self.efficiency, front=self.pareto_mask)
+        arms = arms.assign(
+            cost=self.costs, efficiency=self.efficiency, front=self.pareto_mask
+        )
         return as_html(repr(self), arms)

@@ -12,7 +12,9 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-LICENCES = "The book has the licence CC BY 4.0, bundled tables those that their cards name."
+LICENCES = (
+    "The book has the licence CC BY 4.0, bundled tables those that their cards name."
+)
 
 
 def describe_for_zenodo(citation: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +51,10 @@ def describe_as_codemeta(citation: dict[str, Any]) -> dict[str, Any]:
         "version": citation["version"],
         "license": f"https://spdx.org/licenses/{citation['license']}",
         "programmingLanguage": "Python",
-        "author": [{"@type": "Organization", "name": author["name"]} for author in citation["authors"]],
+        "author": [
+            {"@type": "Organization", "name": author["name"]}
+            for author in citation["authors"]
+        ],
         "keywords": citation["keywords"],
         "citation": [
             {
@@ -68,7 +73,10 @@ def describe() -> dict[str, str]:
         ".zenodo.json": describe_for_zenodo(citation),
         "codemeta.json": describe_as_codemeta(citation),
     }
-    return {name: json.dumps(content, indent=2) + "\n" for name, content in described.items()}
+    return {
+        name: json.dumps(content, indent=2) + "\n"
+        for name, content in described.items()
+    }
 
 
 if __name__ == "__main__":

@@ -18,14 +18,18 @@ from cobandit.tables import load
 from cobandit.testing.protocol import ragged_table
 
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
-settings.register_profile("quick", settings.get_profile("full"), max_examples=25)  # for `make check`
+# for `make check`
+settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
 settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
 COMPANION = Path(companion.__file__).parent
-#: The folder with records that are not bundled.  Only tests that ask for it see it, and nothing is fetched,
-#: so that the others find the same everywhere.  The processes of a run inherit it under a name of its own.
-MIRROR = os.environ.setdefault("COBANDIT_TESTED_MIRROR", os.environ.pop("COBANDIT_MIRROR", ""))
+#: The folder with records that are not bundled.  Only tests that ask for it see it, and
+#: nothing is fetched, so that the others find the same everywhere.  The processes of a
+#: run inherit it under a name of its own.
+MIRROR = os.environ.setdefault(
+    "COBANDIT_TESTED_MIRROR", os.environ.pop("COBANDIT_MIRROR", "")
+)
 os.environ["COBANDIT_OFFLINE"] = "1"
 #: Fixtures that need what does not come with the project.
 ELSEWHERE = {"swebench", "latex"}
@@ -131,7 +135,8 @@ def tested(once):
 def browser():
     """One Chromium at a time, and none between modules.
 
-    Its driver keeps an event loop in this thread, which tests of asynchronous code cannot share.
+    Its driver keeps an event loop in this thread, which tests of asynchronous code
+    cannot share.
     """
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:

@@ -1,7 +1,8 @@
 """Fill the execution cache before Sphinx reads the pages one by one; myst-nb finds their outputs there.
 
-`run_ahead` runs the pages side by side.  A page that fails is left out: the build runs it again and reports
-the failure as it always does.  So is the page that measures: the build runs it when nothing else runs.
+`run_ahead` runs the pages side by side.  A page that fails is left out: the build runs
+it again and reports the failure as it always does.  So is the page that measures: the
+build runs it when nothing else runs.
 
 `take_stored` runs nothing: it takes the outputs that notebooks/*.ipynb hold.
 """
@@ -29,11 +30,14 @@ from companion.report.reading import WRITES_TEXT, take_myst
 
 log = logging.getLogger(__name__)
 
-#: The page whose cells measure this machine for two minutes; what they show is different in every build.
+#: The page whose cells measure this machine for two minutes; what they show is
+#: different in every build.
 MEASURES = "book/reproduce.md"
 
 
-def notebooks(env: BuildEnvironment, docnames: list[str]) -> Iterator[tuple[Path, NotebookNode]]:
+def notebooks(
+    env: BuildEnvironment, docnames: list[str]
+) -> Iterator[tuple[Path, NotebookNode]]:
     """Path and cells of each notebook among the pages to be read, but for the one that measures."""
     for path in (Path(env.doc2path(name)) for name in sorted(docnames)):
         text = path.read_text(encoding="utf-8")
@@ -50,13 +54,20 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
         with lock, suppress(KeyError):
             cache.match_cache_notebook(notebook)
             return
+
         timeout = app.config.nb_execution_timeout
-        result = single_nb_execution(notebook, cwd=str(path.parent), timeout=timeout, allow_errors=False)
+        result = single_nb_execution(
+            notebook, cwd=str(path.parent), timeout=timeout, allow_errors=False
+        )
         if result.err is None:
             take_myst(notebook)
-            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
+            bundle = CacheBundleIn(
+                notebook, str(path), data={"execution_seconds": result.time}
+            )
             with lock:
-                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+                cache.cache_notebook_bundle(
+                    bundle, check_validity=False, overwrite=True
+                )
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
     warm.use()
@@ -78,8 +89,12 @@ def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
             continue
         stored = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
         here, there = code_of(notebook), code_of(stored)
-        if [cell.source.strip() for cell in here] != [cell.source.strip() for cell in there]:
-            log.warning("%s and its .ipynb hold different cells: run make notebooks", path.name)
+        if [cell.source.strip() for cell in here] != [
+            cell.source.strip() for cell in there
+        ]:
+            log.warning(
+                "%s and its .ipynb hold different cells: run make notebooks", path.name
+            )
         for cell, run in zip(here, there, strict=False):
             cell.outputs, cell.execution_count = run.outputs, run.execution_count
         take_myst(notebook)

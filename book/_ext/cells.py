@@ -1,10 +1,11 @@
 """How cells look on a page: numbered figures and tables, code behind one switch, folds with names.
 
-A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (myst-nb makes the figure, Sphinx
-numbers it), a table the same with ``classes: table``.  `NumberTables` counts these with those of the text.
-`HideCode` puts the code of all cells behind the switch of the page, but for cells tagged ``show-input`` and
-what a fold holds: who opens a fold has asked for it.  `keep_numbers` gives the paper's statements the paper's
-numbers, where ours have the chapter's.
+A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (myst-nb
+makes the figure, Sphinx numbers it), a table the same with ``classes: table``.
+`NumberTables` counts these with those of the text. `HideCode` puts the code of all
+cells behind the switch of the page, but for cells tagged ``show-input`` and what a fold
+holds: who opens a fold has asked for it.  `keep_numbers` gives the paper's statements
+the paper's numbers, where ours have the chapter's.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxTranslator
 
 #: Without a script: the style sheet shows the code while the box is ticked.
-SWITCH = '<p class="code-switch"><label><input type="checkbox" autocomplete="off"> Show the code</label></p>'
+SWITCH = (
+    '<p class="code-switch"><label><input type="checkbox" autocomplete="off"> Show the'
+    " code</label></p>"
+)
 
 
 class drawn_table(nodes.figure):
@@ -34,8 +38,11 @@ class NumberTables(SphinxTransform):
         for figure in list(self.document.findall(nodes.figure)):
             if "table" in figure["classes"]:
                 table = drawn_table("", *figure.children, **figure.attributes)
-                table["classes"] = ["numbered-table"]  # the theme styles what is called a table
-                for caption in [part for part in table if isinstance(part, nodes.caption)]:
+                # the theme styles what is called a table
+                table["classes"] = ["numbered-table"]
+                for caption in [
+                    part for part in table if isinstance(part, nodes.caption)
+                ]:
                     table.remove(caption)
                     table.insert(0, caption)
                 self.document.ids.update(dict.fromkeys(figure["ids"], table))
@@ -55,13 +62,18 @@ class HideCode(SphinxPostTransform):
                 continue
             if cell.get("hide_mode") in ("input", "input+output"):
                 cell["hide_mode"] = cell["hide_mode"].partition("+")[2]
-            shown = cell.get("hide_mode") == "all" or "show-input" in cell["cell_metadata"].get("tags", [])
+            shown = cell.get("hide_mode") == "all" or "show-input" in cell[
+                "cell_metadata"
+            ].get("tags", [])
             if cell[0].get("nb_element") == "cell_code_source" and not shown:
                 cell[0]["classes"].append("page-code")
                 hidden.append(cell)
+
         title = next(self.document.findall(nodes.title), None)
         if hidden and title and self.app.builder.name != "singlehtml":
-            title.parent.insert(title.parent.index(title) + 1, nodes.raw("", SWITCH, format="html"))
+            title.parent.insert(
+                title.parent.index(title) + 1, nodes.raw("", SWITCH, format="html")
+            )
 
 
 def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -78,7 +90,10 @@ def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
     """Open a fold whose summary is its name and nothing else."""
     classes = " ".join(["hide", *node["classes"]])
-    self.body.append(f'<details class="{classes}"><summary>{self.encode(node["prompt_show"])}</summary>\n')
+    self.body.append(
+        "<details"
+        f' class="{classes}"><summary>{self.encode(node["prompt_show"])}</summary>\n'
+    )
 
 
 def depart_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
@@ -86,7 +101,9 @@ def depart_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
 
 
 def caption_of(table: drawn_table) -> str | None:
-    return next((part.astext() for part in table if isinstance(part, nodes.caption)), None)
+    return next(
+        (part.astext() for part in table if isinstance(part, nodes.caption)), None
+    )
 
 
 def setup(app: Sphinx) -> None:
@@ -96,5 +113,8 @@ def setup(app: Sphinx) -> None:
     app.add_transform(NumberTables)
     app.add_post_transform(HideCode)
     app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_fold))
-    visit = (lambda self, node: self.visit_figure(node), lambda self, node: self.depart_figure(node))
+    visit = (
+        lambda self, node: self.visit_figure(node),
+        lambda self, node: self.depart_figure(node),
+    )
     app.add_enumerable_node(drawn_table, "table", caption_of, html=visit)

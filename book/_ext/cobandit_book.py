@@ -1,25 +1,35 @@
 """What this book asks of Sphinx beyond ``_config.yml``. A few things, one function each.
 
-1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change, even when the
-   library or the data under it did. Here the cache directory is named after a hash of both.
-2. `link_the_repository`: the repository and launch buttons appear once ``[project.urls]`` in pyproject.toml
-   names a repository.
-3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call it ``load`` or
-   ``cobandit.tables.load``, and links there all the same.
-4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would take it for a type.
-5. `mend_bodies`: the bibliography is no list to a screen reader, as none of its entries is an item; no line
-   ends between a number and its percent sign; and a source page does not say where the reference documents
-   it, since viewcode takes everything to be documented under its module.
-6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another machine.
+1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change,
+   even when the library or the data under it did. Here the cache directory is named
+   after a hash of both.
+2. `link_the_repository`: the repository and launch buttons appear once
+   ``[project.urls]`` in pyproject.toml names a repository.
+3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call
+   it ``load`` or ``cobandit.tables.load``, and links there all the same.
+4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would
+   take it for a type.
+5. `mend_bodies`: the bibliography is no list to a screen reader, as none of its entries
+   is an item; no line ends between a number and its percent sign; and a source page
+   does not say where the reference documents it, since viewcode takes everything to be
+   documented under its module.
+6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another
+   machine.
 7. `describe_pictures`: what a cell drew says in words what it shows.
-8. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines that draw it.
-9. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels that start warm.
-10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an .ipynb does not run
-    but shows the outputs that are held there, and the page that measures shows none.  `make test` builds the
-    book so, since it runs the notebooks against these outputs, and the cells that measure on less.
-11. `find_the_section`: the protocol is never rewritten, so a page that it names may be a section by now.
-12. `cells`: figures and tables of cells have numbers, code is behind one switch a page, folds have names.
-13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook with outputs, too.
+8. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines
+   that draw it.
+9. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels
+   that start warm.
+10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an
+    .ipynb does not run but shows the outputs that are held there, and the page that
+    measures shows none.  `make test` builds the book so, since it runs the notebooks
+    against these outputs, and the cells that measure on less.
+11. `find_the_section`: the protocol is never rewritten, so a page that it names may be
+    a section by now.
+12. `cells`: figures and tables of cells have numbers, code is behind one switch a page,
+    folds have names.
+13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook
+    with outputs, too.
 14. `reference`: the page on the interface is written from the docstrings.
 """
 
@@ -57,7 +67,8 @@ CACHES_KEPT = 3
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
 DRAWING = '<div class="panels">'
-SECTIONS = {"notebooks/calibration": "calibration"}  # pages that are sections now, and their labels
+# pages that are sections now, and their labels
+SECTIONS = {"notebooks/calibration": "calibration"}
 
 
 def content_key(root: Path, *more: str) -> str:
@@ -67,7 +78,12 @@ def content_key(root: Path, *more: str) -> str:
     """
     digest = hashlib.sha256()
     patterns = ("cobandit/**/*.py", "companion/**/*.*", "data/**/*", *more)
-    found = (path for pattern in patterns for path in root.glob(pattern) if path.suffix != ".pyc")
+    found = (
+        path
+        for pattern in patterns
+        for path in root.glob(pattern)
+        if path.suffix != ".pyc"
+    )
     for path in sorted(path for path in found if path.is_file()):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -79,13 +95,21 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
     root = Path(app.srcdir)
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, "notebooks/*.ipynb")
-        config.nb_execution_excludepatterns = [*config.nb_execution_excludepatterns, ahead.MEASURES]
+        config.nb_execution_excludepatterns = [
+            *config.nb_execution_excludepatterns,
+            ahead.MEASURES,
+        ]
     else:
         config.cobandit_key = content_key(root)
+
     caches = Path(app.outdir).parent / ".jupyter_cache"
     config.nb_execution_cache_path = str(caches / config.cobandit_key)
     older = sorted(
-        (path for path in caches.glob("*") if path.is_dir() and path.name != config.cobandit_key),
+        (
+            path
+            for path in caches.glob("*")
+            if path.is_dir() and path.name != config.cobandit_key
+        ),
         key=lambda path: path.stat().st_mtime,
     )
     for path in older[: -(CACHES_KEPT - 1)]:
@@ -109,40 +133,59 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
     """Turn the repository and launch buttons on if pyproject.toml says where the repository is."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     urls = {name.lower(): url for name, url in project.get("urls", {}).items()}
     if url := urls.get("repository") or urls.get("source"):
         options = config.html_theme_options
-        options.update(repository_url=url, use_repository_button=True, use_issues_button=True)
-        options["launch_buttons"] = {"binderhub_url": BINDER, "notebook_interface": "jupyterlab"}
+        options.update(
+            repository_url=url, use_repository_button=True, use_issues_button=True
+        )
+        options["launch_buttons"] = {
+            "binderhub_url": BINDER,
+            "notebook_interface": "jupyterlab",
+        }
 
 
-def find_by_last_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node) -> Node | None:
+def find_by_last_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node
+) -> Node | None:
     """Resolve a Python reference that names a documented function or class by another of its paths."""
     last = node["reftarget"].rpartition(".")[2]
     if node.get("refdomain") != "py" or not last:
         return None
+
     found = {
         (entry.docname, entry.node_id)
         for name, entry in env.domains["py"].objects.items()
-        if name.rpartition(".")[2] == last and entry.objtype in ("function", "class") and not entry.aliased
+        if name.rpartition(".")[2] == last
+        and entry.objtype in ("function", "class")
+        and not entry.aliased
     }
     if len(found) != 1:
         return None
+
     ((docname, anchor),) = found
     return make_refnode(app.builder, node["refdoc"], docname, anchor, text)
 
 
-def find_the_section(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node) -> Node | None:
+def find_the_section(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node
+) -> Node | None:
     """Lead a reference to a page that is a section now to that section."""
     label = SECTIONS.get(docname_join(node["refdoc"], node["reftarget"]))
     if node["reftype"] != "doc" or label is None:
         return None
     domain = env.domains["std"]
-    return domain.resolve_xref(env, node["refdoc"], app.builder, "ref", label, node, text)
+    return domain.resolve_xref(
+        env, node["refdoc"], app.builder, "ref", label, node, text
+    )
 
 
-def keep_the_sentence(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]):
+def keep_the_sentence(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+):
     """Start the text of a property with an empty comment, so that what follows is prose to napoleon."""
     if what in ("property", "attribute") and lines:
         lines[:0] = ["..", ""]
@@ -166,7 +209,9 @@ MENDED = {
 }
 
 
-def mend_bodies(app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None) -> None:
+def mend_bodies(
+    app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
+) -> None:
     """Write parts of a finished page otherwise."""
     if isinstance(body := context.get("body"), str):
         for pattern, other in MENDED.items():
@@ -176,12 +221,18 @@ def mend_bodies(app: Sphinx, page: str, template: str, context: dict[str, object
 
 def describe_pictures(app: Sphinx, doctree: document) -> None:
     """Give the drawings of a cell the alternative text of its metadata; several are told apart by number."""
-    for cell in doctree.findall(lambda node: isinstance(node, container) and "cell_metadata" in node):
+    for cell in doctree.findall(
+        lambda node: isinstance(node, container) and "cell_metadata" in node
+    ):
         words = cell["cell_metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
-        drawings = [node for node in cell.findall(raw) if node.astext().startswith(DRAWING)]
+        drawings = [
+            node for node in cell.findall(raw) if node.astext().startswith(DRAWING)
+        ]
         for number, drawing in enumerate(drawings, start=1):
             which = f" ({number} of {len(drawings)})" if len(drawings) > 1 else ""
-            drawing.children = [Text(figures.described(drawing.astext(), words + which))]
+            drawing.children = [
+                Text(figures.described(drawing.astext(), words + which))
+            ]
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
@@ -190,7 +241,9 @@ def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
         return
     entries = app.env.domains["py"].objects.items()
     places = {
-        name.rpartition(".")[2]: f"{app.builder.get_relative_uri(page, entry.docname)}#{entry.node_id}"
+        name.rpartition(".")[
+            2
+        ]: f"{app.builder.get_relative_uri(page, entry.docname)}#{entry.node_id}"
         for name, entry in entries
         if entry.objtype in ("function", "class") and not entry.aliased
     }
@@ -198,10 +251,20 @@ def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
     def documented(name: str) -> str:
         return places.get(name.rpartition(".")[2], "")
 
-    for cell in list(doctree.findall(lambda node: isinstance(node, container) and "cell_index" in node)):
+    for cell in list(
+        doctree.findall(
+            lambda node: isinstance(node, container) and "cell_index" in node
+        )
+    ):
         if _draws(cell):
-            text = provenance.made(Path(app.env.doc2path(page)), cell["cell_index"], documented)
-            folds = [part for part in cell.children if isinstance(part, HideCodeCellNode) and _draws(part)]
+            text = provenance.made(
+                Path(app.env.doc2path(page)), cell["cell_index"], documented
+            )
+            folds = [
+                part
+                for part in cell.children
+                if isinstance(part, HideCodeCellNode) and _draws(part)
+            ]
             (folds or [cell])[-1].append(raw("", text, format="html"))
 
 
@@ -219,7 +282,9 @@ def offer_the_notebook(
         return
     with suppress(KeyError):  # of a page that did not run
         cache = get_cache(app.config.nb_execution_cache_path)
-        _, notebook = cache.merge_match_into_notebook(nbformat.read(cells, as_version=4))
+        _, notebook = cache.merge_match_into_notebook(
+            nbformat.read(cells, as_version=4)
+        )
         offered = Path(app.outdir) / "_sources" / f"{page}.ipynb"
         offered.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(with_outputs(notebook, offered.stem), offered)
@@ -230,7 +295,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("reference")
     app.add_config_value("cobandit_key", "", "env", str)
-    app.add_config_value("cobandit_stored", os.environ.get("COBANDIT_BOOK") == "stored", "env", bool)
+    app.add_config_value(
+        "cobandit_stored", os.environ.get("COBANDIT_BOOK") == "stored", "env", bool
+    )
     cells.setup(app)
     app.connect("config-inited", key_the_cache)
     app.connect("config-inited", add_static_files)
@@ -240,7 +307,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
-    app.connect("html-page-context", offer_the_notebook, priority=400)  # before the theme makes the menu
+
+    # before the theme makes the menu
+    app.connect("html-page-context", offer_the_notebook, priority=400)
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", mend_bodies)

@@ -1,7 +1,8 @@
 """Refresh the notebooks' outputs.
 
 python book/_ext/notebooks.py refresh            # run every NAME.md, write NAME.ipynb with its outputs,
-                                                 # draw the picture of README.md with the example in it
+                                                 # draw the picture of README.md with
+                                                 the example in it
 python book/_ext/notebooks.py refresh once live  # these pages only
 """
 
@@ -49,9 +50,14 @@ def draw_readme() -> None:
     example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            [sys.executable, "-c", example], cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True
+            [sys.executable, "-c", example],
+            cwd=folder,
+            env={**os.environ, "MPLBACKEND": "Agg"},
+            check=True,
         )
-        shutil.copy(Path(folder) / "front.png", ROOT / "book" / "_static" / "readme.png")
+        shutil.copy(
+            Path(folder) / "front.png", ROOT / "book" / "_static" / "readme.png"
+        )
 
 
 def main(names: list[str]) -> None:
@@ -65,6 +71,8 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] != ["refresh"] or not {*sys.argv[2:]} <= {path.stem for path in PAGES}:
+    if sys.argv[1:2] != ["refresh"] or not {*sys.argv[2:]} <= {
+        path.stem for path in PAGES
+    }:
         sys.exit(__doc__)
     main(sys.argv[2:])

@@ -2,10 +2,11 @@
 
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
-Chromium prints, because it typesets formulas with the fonts of the book and keeps pictures and tables as they
-are on the pages.  What is folded is printed open, since text points at it; code, records and long tables (the
-class and the tag ``unprinted``) are left out.  The claims, the pages on use and the reference are to be
-filtered, run and searched, and stay in the book.
+Chromium prints, because it typesets formulas with the fonts of the book and keeps
+pictures and tables as they are on the pages.  What is folded is printed open, since
+text points at it; code, records and long tables (the class and the tag ``unprinted``)
+are left out.  The claims, the pages on use and the reference are to be filtered, run
+and searched, and stay in the book.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted, .tag_
 .front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
 .front ol { display: inline-block; margin-top: 15mm !important; text-align: left; list-style: none; }
 """
-#: Leaves the article and the chapters, opens what is folded, and puts a title page with contents in front.
+#: Leaves the article and the chapters, opens what is folded, and puts a title page with
+#: contents in front.
 PREPARE = """
 ([kept, title, lines]) => {
   const list = document.createElement('ol');
@@ -84,26 +86,44 @@ PREPARE = """
   document.querySelector('#jb-print-docs-body, article').before(front);
 }
 """
-FOOTER = '<div style="width:100%;font-size:8px;text-align:center"><span class="pageNumber"></span></div>'
+FOOTER = (
+    '<div style="width:100%;font-size:8px;text-align:center"><span'
+    ' class="pageNumber"></span></div>'
+)
 
 
 def article_and_chapters() -> list[str]:
     """Names of the pages that are printed."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")["chapters"]
-    return [toc["root"], *(page["file"] for one in chapters for page in [one, *one.get("sections", [])])]
+    chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")[
+        "chapters"
+    ]
+    return [
+        toc["root"],
+        *(page["file"] for one in chapters for page in [one, *one.get("sections", [])]),
+    ]
 
 
 def title_page() -> tuple[str, list[str]]:
     """The book's title, and the lines under it: authors, date and version."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return config["title"], [config["author"], f"{date.today():%-d %B %Y}, version {project['version']}"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    return config["title"], [
+        config["author"],
+        f"{date.today():%-d %B %Y}, version {project['version']}",
+    ]
 
 
 def chromium() -> str:
     """Path of an installed Chromium."""
-    found = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+    found = next(
+        filter(
+            None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])
+        ),
+        None,
+    )
     if found is None:
         sys.exit("make pdf needs Chromium (on Debian: apt-get install chromium)")
     return found
@@ -113,14 +133,19 @@ def print_book(folder: Path, target: Path) -> None:
     """Open the page, open what is folded in it, wait for its formulas, print it."""
     from playwright.sync_api import sync_playwright
 
-    page = folder / "book.html"  # its links are relative to the top, but Sphinx writes it where its source is
+    # its links are relative to the top, but Sphinx writes it where its source is
+    page = folder / "book.html"
     shutil.copyfile(folder / "book" / "intro.html", page)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox"]
+        )
         tab = browser.new_page(color_scheme="light")
         tab.set_default_timeout(600_000)
         tab.goto(page.resolve().as_uri(), wait_until="load")
-        tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        tab.wait_for_function(
+            "window.MathJax && MathJax.startup && MathJax.startup.promise"
+        )
         tab.evaluate("MathJax.startup.promise.then(() => true)")
         tab.evaluate(PREPARE, [article_and_chapters(), *title_page()])
         tab.add_style_tag(content=PRINT)

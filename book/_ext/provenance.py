@@ -1,7 +1,8 @@
 """How each figure was made, behind an i at its corner: data, parameters, calls, and the lines that draw it.
 
-The cells are found backwards from the one that draws: a cell belongs to the figure if it made, or may have
-changed, a name that a later one of them uses. Nothing is written down by hand, so nothing can be out of date.
+The cells are found backwards from the one that draws: a cell belongs to the figure if
+it made, or may have changed, a name that a later one of them uses. Nothing is written
+down by hand, so nothing can be out of date.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 CHANGES = {"append", "extend", "update", "insert", "pop", "setdefault", "add", "tell"}
-BESIDE = {"use_style", "show_table", "glue"}  # what a cell also does, and no figure rests on
+# what a cell also does, and no figure rests on
+BESIDE = {"use_style", "show_table", "glue"}
 STORED = "companion.stored"
 
 
@@ -46,16 +48,22 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
             case ast.arg(arg=name):
                 within.add(name)
             case ast.comprehension(target=target):
-                within |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+                within |= {
+                    each.id for each in ast.walk(target) if isinstance(each, ast.Name)
+                }
             case (
                 ast.AugAssign(target=ast.Name(id=name))
                 | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
                 | ast.Attribute(value=ast.Name(id=name), ctx=ast.Store())
             ):
                 changes.add(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CHANGES:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if (
+                method in CHANGES
+            ):
                 changes.add(name)
-    if hasattr(statement, "body"):  # of a loop or a function, what it assigns comes from inside
+
+    # of a loop or a function, what it assigns comes from inside
+    if hasattr(statement, "body"):
         reads -= makes
     return (reads | changes) - within, (makes | changes) - within
 
@@ -86,7 +94,10 @@ def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.ImportFrom):
-            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+            found |= {
+                one.asname or one.name: f"{node.module}.{one.name}"
+                for one in node.names
+            }
         elif isinstance(node, ast.Import):
             found |= {one.asname or one.name: one.name for one in node.names}
     return found
@@ -98,27 +109,46 @@ def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast
         if isinstance(node, ast.Call):
             root, _, rest = ast.unparse(node.func).partition(".")
             name = ".".join(filter(None, [imports.get(root, ""), rest]))
-            if name.startswith(("cobandit.", "companion.")) and name.rpartition(".")[2] not in BESIDE:
+            if (
+                name.startswith(("cobandit.", "companion."))
+                and name.rpartition(".")[2] not in BESIDE
+            ):
                 yield name, node
 
 
 def trace(cells: Sequence[NotebookNode], drawn: int, tables: frozenset[str]) -> Made:
     """What the figure of the cell number ``drawn`` rests on; ``tables`` are the names that are known."""
-    code = {i: cell for i, cell in enumerate(cells[: drawn + 1]) if cell.cell_type == "code"}
+    code = {
+        i: cell for i, cell in enumerate(cells[: drawn + 1]) if cell.cell_type == "code"
+    }
+
     trees = {i: ast.parse(cell.source) for i, cell in code.items()}
     imports, made = imported(list(trees.values())), Made(code=cells[drawn].source)
     for i in lead_to(trees, drawn):
-        constants = [node.value for node in ast.walk(trees[i]) if isinstance(node, ast.Constant)]
-        made.data += [value for value in constants if isinstance(value, str) and value in tables]
+        constants = [
+            node.value for node in ast.walk(trees[i]) if isinstance(node, ast.Constant)
+        ]
+        made.data += [
+            value for value in constants if isinstance(value, str) and value in tables
+        ]
         if "parameters" in code[i].metadata.get("tags", []):
-            made.parameters += [ast.unparse(line) for line in trees[i].body if isinstance(line, ast.Assign)]
+            made.parameters += [
+                ast.unparse(line)
+                for line in trees[i].body
+                if isinstance(line, ast.Assign)
+            ]
             continue
         for name, call in called(trees[i], imports):
             if name.startswith(STORED):
-                given = [arg.value for arg in call.args[:1] if isinstance(arg, ast.Constant)]
-                made.data.append(f"stored result {(given or [name.rpartition('.')[2]])[0]}")
+                given = [
+                    arg.value for arg in call.args[:1] if isinstance(arg, ast.Constant)
+                ]
+                made.data.append(
+                    f"stored result {(given or [name.rpartition('.')[2]])[0]}"
+                )
             else:
                 made.calls.append(name)
+
     for each in (made.data, made.parameters, made.calls):
         each[:] = dict.fromkeys(each)
     return made
@@ -135,14 +165,18 @@ def as_html(made: Made, documented: Callable[[str], str]) -> str:
         f"<p>{what}: {', '.join(each)}.</p>"
         for what, each in (
             ("Data", [escape(name) for name in made.data]),
-            ("Parameters", [f"<code>{escape(text)}</code>" for text in made.parameters]),
+            (
+                "Parameters",
+                [f"<code>{escape(text)}</code>" for text in made.parameters],
+            ),
             ("Computed with", calls),
         )
         if each
     ]
     code = highlight(made.code, PythonLexer(), HtmlFormatter())
     return (
-        '<details class="made"><summary aria-label="How this figure was made" title="How this was made">i'
+        '<details class="made"><summary aria-label="How this figure was made"'
+        ' title="How this was made">i'
         f"</summary><div>{''.join(lines)}{code}</div></details>"
     )
 

@@ -1,9 +1,10 @@
 """The reference: every public name of both packages, a page per package, written when the book is built.
 
-A page ``book/api/PACKAGE`` begins with a table of the package's names and their first lines, and then
-documents them, module by module.  A name is documented where a user finds it: at the top level, else in the
-package that exports it, else in the module that defines it.  What begins with an underscore, here or in its
-path, is private, and so is `PRIVATE`.
+A page ``book/api/PACKAGE`` begins with a table of the package's names and their first
+lines, and then documents them, module by module.  A name is documented where a user
+finds it: at the top level, else in the package that exports it, else in the module that
+defines it.  What begins with an underscore, here or in its path, is private, and so is
+`PRIVATE`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def public_modules() -> tuple[ModuleType, ...]:
         for package in (cobandit, companion)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
-    public = [name for name in names if "._" not in name and not name.startswith(PRIVATE)]
+    public = [
+        name for name in names if "._" not in name and not name.startswith(PRIVATE)
+    ]
     return tuple(map(importlib.import_module, public))
 
 
@@ -64,15 +67,26 @@ def package_of(module: ModuleType) -> str:
 def find_places() -> dict[int, str]:
     """Find the shortest path of each documented function and class, by its identity."""
     modules = public_modules()
+
     packages = [module for module in modules if hasattr(module, "__path__")]
     found: dict[int, str] = {}
     for module in (cobandit, *packages, *modules):
         for name in dir(module):
             thing = getattr(module, name)
-            inside = f"{getattr(thing, '__module__', '')}.".startswith(f"{module.__name__}.")
-            documented = (inspect.isroutine(thing) or inspect.isclass(thing)) and inspect.getdoc(thing)
-            if inside and documented and name.isidentifier() and not name.startswith("_"):
+            inside = f"{getattr(thing, '__module__', '')}.".startswith(
+                f"{module.__name__}."
+            )
+            documented = (
+                inspect.isroutine(thing) or inspect.isclass(thing)
+            ) and inspect.getdoc(thing)
+            if (
+                inside
+                and documented
+                and name.isidentifier()
+                and not name.startswith("_")
+            ):
                 found.setdefault(id(thing), f"{module.__name__}.{name}")
+
     return found
 
 
@@ -90,7 +104,10 @@ def list_names(title: str, things: list[Any]) -> str:
     """Ask for a table of names with their first lines."""
     places = find_places()
     names = "\n".join(f"   ~{places[id(thing)]}" for thing in things)
-    return f"```{{eval-rst}}\n.. rubric:: {title}\n\n.. autosummary::\n   :nosignatures:\n\n{names}\n```\n"
+    return (
+        f"```{{eval-rst}}\n.. rubric:: {title}\n\n.. autosummary::\n  "
+        f" :nosignatures:\n\n{names}\n```\n"
+    )
 
 
 def describe_class(thing: type) -> str:
@@ -98,7 +115,8 @@ def describe_class(thing: type) -> str:
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")
-    fields = getattr(thing, "_fields", ())  # each is documented by Python as an alias of its number
+    # each is documented by Python as an alias of its number
+    fields = getattr(thing, "_fields", ())
     excluded = ", ".join([*listed, *fields])
     text = f".. auto{kind}:: {find_places()[id(thing)]}\n   :members:\n"
     return text + (f"   :exclude-members: {excluded}\n" if excluded else "")
@@ -111,14 +129,17 @@ def describe_module(module: ModuleType) -> Iterator[str]:
     hidden = "   :no-index:\n" if module.__name__ in places.values() else ""
     yield f".. automodule:: {module.__name__}\n{hidden}"
 
-    commented = {name for _, name in ModuleAnalyzer.for_module(module.__name__).find_attr_docs()}
+    commented = {
+        name for _, name in ModuleAnalyzer.for_module(module.__name__).find_attr_docs()
+    }
     here = {id(thing) for thing in documented_in(module)}
     for name, thing in vars(module).items():
         if id(thing) in here and inspect.isclass(thing):
             yield describe_class(thing)
         elif id(thing) in here:
             yield f".. autofunction:: {places[id(thing)]}\n"
-        elif name in commented and isinstance(thing, dict) and not name.startswith("_"):  # a registry
+        elif name in commented and isinstance(thing, dict) and not name.startswith("_"):
+            # a registry
             yield f".. autodata:: {module.__name__}.{name}\n   :no-value:\n"
 
 
@@ -136,11 +157,15 @@ def write_page(package: str) -> Iterator[str]:
     if exported := [thing for thing in every if is_exported(thing, package)]:
         yield list_names(f"Imported from {package}", exported)
     for module in modules:
-        rest = [thing for thing in documented_in(module) if not is_exported(thing, package)]
+        rest = [
+            thing for thing in documented_in(module) if not is_exported(thing, package)
+        ]
         if rest:
             yield list_names(f"In {module.__name__}", rest)
     for module in modules:
-        yield f"## {module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"
+        yield (
+            f"## {module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"
+        )
         yield "\n".join(["```{eval-rst}", *describe_module(module), "```\n"])
 
 
@@ -151,7 +176,13 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def show_types(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    signature: str,
+    returns: str,
 ) -> tuple[str, str] | None:
     """Show a signature with its types, as they are written in the source."""
     has_init = inspect.isclass(thing) and "__init__" in vars(thing)
@@ -159,14 +190,20 @@ def show_types(
         source = inspect.getsource(thing.__init__ if has_init else thing)
     except (OSError, TypeError):  # made by Python
         return None
+
     tree = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
     if isinstance(tree, ast.If):  # what stands in a class is indented
         tree = tree.body[0]
     if isinstance(tree, ast.ClassDef):
         fields = [line for line in tree.body if isinstance(line, ast.AnnAssign)]
-        return (f"({', '.join(map(ast.unparse, fields))})", "") if hasattr(thing, "_fields") else None
+        return (
+            (f"({', '.join(map(ast.unparse, fields))})", "")
+            if hasattr(thing, "_fields")
+            else None
+        )
     if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
+
     parameters = tree.args.posonlyargs or tree.args.args
     if parameters and parameters[0].arg in ("self", "cls"):
         del parameters[0]

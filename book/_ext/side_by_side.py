@@ -1,7 +1,7 @@
 """A pytest plugin that lets nbval run notebooks side by side: ``pytest -p side_by_side -n 2 --nbval ...``.
 
-Two kernels that start at once may pick the same port; these talk through sockets of the file system instead.
-They are warm, as those that run the pages of the book.
+Two kernels that start at once may pick the same port; these talk through sockets of the
+file system instead. They are warm, as those that run the pages of the book.
 """
 
 from pathlib import Path

@@ -1,12 +1,14 @@
 """Kernels for pages, as forks of a process in which the slow imports are done.
 
-`use` makes Jupyter start its kernels as copies of one process that has imported pandas, matplotlib and numba
-and loaded every compiled method; they share nothing else.  Only on Linux, where it can be forked safely.
+`use` makes Jupyter start its kernels as copies of one process that has imported pandas,
+matplotlib and numba and loaded every compiled method; they share nothing else.  Only on
+Linux, where it can be forked safely.
 
-It is here because a page with four replays then takes 0.6 s instead of 2.6 (median of four, two cores), while
-the process itself takes 4.4 s once: half a minute of processor time per build of the book, and the same again
-where tests run its notebooks.  From nothing it also compiles each method once, which pages that start side by
-side would otherwise do at the same time.
+It is here because a page with four replays then takes 0.6 s instead of 2.6 (median of
+four, two cores), while the process itself takes 4.4 s once: half a minute of processor
+time per build of the book, and the same again where tests run its notebooks.  From
+nothing it also compiles each method once, which pages that start side by side would
+otherwise do at the same time.
 
     python book/_ext/warm.py    # that process: a line on stdin starts a kernel, its process id is the answer
 """
@@ -34,7 +36,9 @@ one_at_a_time = Lock()
 def use() -> None:
     """Let the kernels that this process starts be warm ones."""
     if sys.platform == "linux":
-        entry = EntryPoint("warm", f"{__name__}:Warm", KernelProvisionerFactory.GROUP_NAME)
+        entry = EntryPoint(
+            "warm", f"{__name__}:Warm", KernelProvisionerFactory.GROUP_NAME
+        )
         factory = KernelProvisionerFactory.instance()
         factory.provisioners["warm"] = entry
         factory.default_provisioner_name = "warm"
@@ -44,7 +48,11 @@ class Warm(LocalProvisioner):
     """Starts a kernel as a fork."""
 
     async def launch_kernel(self, cmd, **kwargs):
-        self.process = Forked(cmd[cmd.index(LAUNCHER) + 1 :], kwargs["env"], kwargs.get("cwd") or Path.cwd())
+        self.process = Forked(
+            cmd[cmd.index(LAUNCHER) + 1 :],
+            kwargs["env"],
+            kwargs.get("cwd") or Path.cwd(),
+        )
         self.pid = self.pgid = self.process.pid
         self.cwd = kwargs.get("cwd", Path.cwd())
         return self.connection_info
@@ -55,7 +63,9 @@ class Forked:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, arguments: list[str], env: dict[str, str], cwd: str | Path) -> None:
+    def __init__(
+        self, arguments: list[str], env: dict[str, str], cwd: str | Path
+    ) -> None:
         with one_at_a_time:
             server = _server()
             print(json.dumps([arguments, env, str(cwd)]), file=server.stdin, flush=True)
@@ -84,17 +94,23 @@ class Forked:
 
 @lru_cache(maxsize=1)
 def _server() -> subprocess.Popen[str]:
-    inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # read when matplotlib is imported
+    # read when matplotlib is imported
+    inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     command = [sys.executable, "-P", __file__]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **inline}
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **inline},
     )
 
 
 def load_kernels() -> None:
     """Play each method once: what is compiled or loaded here, no page compiles or loads.
 
-    Where nothing is compiled yet, one process and its child do it, half each, and other servers wait.
+    Where nothing is compiled yet, one process and its child do it, half each, and other
+    servers wait.
     """
     import fcntl  # Linux has it, as everything that comes here
 
@@ -106,7 +122,11 @@ def load_kernels() -> None:
 
     def once() -> None:
         cb.replay_identification(
-            table, list(list_methods("once")), share=0.5, replications=1, feedback="once"
+            table,
+            list(list_methods("once")),
+            share=0.5,
+            replications=1,
+            feedback="once",
         )
 
     with open(FOLDER / "lock", "w") as lock:
@@ -115,7 +135,9 @@ def load_kernels() -> None:
             once()
             os._exit(0)
         cb.replay_online(table, list(list_methods("online")), rho=4, replications=1)
-        cb.replay_identification(table, list(list_methods("identification")), rho=200, replications=1)
+        cb.replay_identification(
+            table, list(list_methods("identification")), rho=200, replications=1
+        )
         os.waitpid(child, 0)
         once()
 
@@ -133,8 +155,10 @@ def serve() -> None:
 
     load_kernels()
     gc.freeze()  # what is here already is no kernel's to clean up
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that have ended leave no trace
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and its end is ours
+    # kernels that have ended leave no trace
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    # whoever asks is interrupted, and its end is ours
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         arguments, env, cwd = json.loads(line)
         if os.fork():

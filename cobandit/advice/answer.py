@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cobandit._text import amount, some_names
 from cobandit.advice.answer_table import SURE, likely_others, standings, worth_besides
-from cobandit.advice.words import describe_dependence, describe_free, describe_tolerance, name_counts, percent
+from cobandit.advice.words import (
+    describe_dependence,
+    describe_free,
+    describe_tolerance,
+    name_counts,
+    percent,
+)
 
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
@@ -47,7 +53,11 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
     >>> texts.lines["Sure"]
     'all of this, which is exact: every configuration is evaluated on all 400 instances.'
     """
-    warnings = [*_describe_dependence(advice), *_describe_free(advice), *_describe_counts(advice)]
+    warnings = [
+        *_describe_dependence(advice),
+        *_describe_free(advice),
+        *_describe_counts(advice),
+    ]
     lines = {
         "Sure": _describe_certainty(advice),
         "Compared": _describe_comparison(advice),
@@ -57,7 +67,9 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
         "Next": _describe_next(advice),
     }
     return WordedAnswer(
-        _describe_front(advice), warnings, {topic: line for topic, line in lines.items() if line}
+        _describe_front(advice),
+        warnings,
+        {topic: line for topic, line in lines.items() if line},
     )
 
 
@@ -82,9 +94,9 @@ def _describe_dependence(advice: Recommendation) -> list[str]:
     first, *others = advice.dependence
     more = f" ({len(others)} more of this kind: cobandit doctor)" if others else ""
     return [
-        f"Nothing is settled, since evaluations are missing where instances are different. "
-        f"{describe_dependence(first)}{more}. "
-        "Evaluate what is missing, and ask again."
+        "Nothing is settled, since evaluations are missing where instances are"
+        f" different. {describe_dependence(first)}{more}. Evaluate what is missing, and"
+        " ask again."
     ]
 
 
@@ -93,10 +105,13 @@ def _describe_comparison(advice: Recommendation) -> str:
     texts = []
     if advice.adjusted:
         texts.append(
-            "in pairs, on the instances that both have; means are adjusted where a configuration is missing"
+            "in pairs, on the instances that both have; means are adjusted where a"
+            " configuration is missing"
         )
     if advice.cluster is not None:
-        texts.append(f"by clusters, the values of {advice.cluster}, and not by instances")
+        texts.append(
+            f"by clusters, the values of {advice.cluster}, and not by instances"
+        )
     return f"{'; '.join(texts)}." if texts else ""
 
 
@@ -110,9 +125,10 @@ def _describe_front(advice: Recommendation) -> str:
     if advice.dominance == "strict":
         verb = "is" if n_front == 1 else "are"
         return (
-            f"{count} {verb} on the paper's front: not beaten in every objective, whatever the cost "
-            f"({', '.join(advice.objectives)})."
+            f"{count} {verb} on the paper's front: not beaten in every objective,"
+            f" whatever the cost ({', '.join(advice.objectives)})."
         )
+
     verb = "is worth its" if n_front == 1 else "are worth their"
     compared = ", ".join([*advice.objectives, advice.unit])
     within = _within(advice)
@@ -120,12 +136,17 @@ def _describe_front(advice: Recommendation) -> str:
     n_beaten = n_arms - n_front
     if n_beaten == 0:
         headline = (
-            f"All {n_arms} configurations are worth their cost ({compared}): none is beaten{tolerated}."
+            f"All {n_arms} configurations are worth their cost ({compared}): none is"
+            f" beaten{tolerated}."
         )
     else:
         beaten = "the other one" if n_beaten == 1 else f"each of the other {n_beaten}"
         winner = "it" if n_front == 1 else "one of them"
-        headline = f"{count} {verb} cost ({compared}); {beaten} is beaten by {winner}{tolerated}."
+        headline = (
+            f"{count} {verb} cost ({compared}); {beaten} is beaten by"
+            f" {winner}{tolerated}."
+        )
+
     n_kept = len(advice.front)
     if n_kept < n_front and not tolerated:
         headline += f" Within {within} they are matched by {n_kept} of them."
@@ -139,7 +160,9 @@ def _within(advice: Recommendation) -> str:
 def _show(advice: Recommendation, name: str) -> str:
     """Return the name of a configuration with its means and its cost."""
     row = advice.arms.loc[name].to_dict()
-    means = ", ".join(f"{objective} {row[objective]:.3f}" for objective in advice.objectives)
+    means = ", ".join(
+        f"{objective} {row[objective]:.3f}" for objective in advice.objectives
+    )
     cost = "free" if row["has_made_up_cost"] else f"{amount(row['cost'])} {advice.unit}"
     return f"{name} ({means}, {cost})"
 
@@ -150,23 +173,33 @@ def _describe_certainty(advice: Recommendation) -> str:
         return ""
     if advice.exact:
         total = advice.arms["instances"].iloc[0]
-        return f"all of this, which is exact: every configuration is evaluated on all {total:,} instances."
+        return (
+            "all of this, which is exact: every configuration is evaluated on all"
+            f" {total:,} instances."
+        )
+
     standing = standings(advice)
     n_front = len(advice.front)
     n_sure = int((standing.loc[advice.front.index] == SURE).sum())
     n_open = len(likely_others(advice))
-    where = "on this benchmark" if advice.about == "benchmark" else "also on new instances like these"
+    where = (
+        "on this benchmark"
+        if advice.about == "benchmark"
+        else "also on new instances like these"
+    )
     subject = "all" if n_sure == n_front else f"{n_sure or 'none'}"
     sentence = f"{subject} of the {n_front}"
     if n_front == 1:
         sentence = "that one" if n_sure else "not that one"
     elif n_front == 2 and n_sure == 2:
         sentence = "both"
+
     sentence += f", at {percent(advice.level)} for all answers together, {where}."
     if n_open == 1:
         sentence += " One that is beaten here may be worth its cost, too."
     elif n_open:
         sentence += f" {n_open} that are beaten here may be worth their cost, too."
+
     return sentence
 
 
@@ -177,6 +210,7 @@ def _describe_choice(advice: Recommendation) -> str:
         return ""
     if choice.configuration is None:
         return f"{choice.asked}: none. {_show(advice, choice.closest)} comes closest."
+
     text = f"{choice.asked}: {_show(advice, choice.configuration)}"
     if choice.conditional and not advice.dependence:
         level = percent(advice.level)
@@ -185,30 +219,50 @@ def _describe_choice(advice: Recommendation) -> str:
         else:
             text += f", with {percent(choice.confidence)} confidence by itself"
             text += f"; {choice.sure or 'none'} is sure at {level}"
+
     if choice.next is not None:
         text += (
-            f". The next best, {choice.next}, is {100 * choice.ahead:.1f} points behind, and "
-            f"{percent(choice.share)} of resampled sets of instances have the same best"
+            f". The next best, {choice.next}, is {100 * choice.ahead:.1f} points"
+            f" behind, and {percent(choice.share)} of resampled sets of instances have"
+            " the same best"
         )
+
     return f"{text}."
 
 
 def _describe_ratio(advice: Recommendation) -> str:
     """Describe the configuration with the most hypervolume per cost, and its share of redrawn tables."""
     if advice.most_efficient is None:
-        return f"none is made of the cost of {some_names(advice.made_up)}: what costs nothing has none."
+        return (
+            f"none is made of the cost of {some_names(advice.made_up)}: what costs"
+            " nothing has none."
+        )
+
     best = advice.arms.loc[advice.most_efficient].to_dict()
     ratio = f"{' x '.join(advice.objectives)} / {advice.unit}"
-    text = f"{ratio} is largest for {advice.most_efficient} ({amount(best['hypervolume_per_cost'])})"
-    if advice.returned or advice.dominance == "strict":  # others, which are not looked at, may have more
+    text = (
+        f"{ratio} is largest for {advice.most_efficient}"
+        f" ({amount(best['hypervolume_per_cost'])})"
+    )
+
+    # others, which are not looked at, may have more
+    if advice.returned or advice.dominance == "strict":
         return f"{text} among these."
-    return f"{text}, and in {percent(best['efficient_share'])} of resampled sets of instances."
+
+    return (
+        f"{text}, and in {percent(best['efficient_share'])} of resampled sets of"
+        " instances."
+    )
 
 
 def _describe_cheaper(advice: Recommendation) -> str:
     """Name the configurations that are worth their cost and that a method did not return."""
     named = [_show(advice, name) for name in worth_besides(advice).index]
-    return f"worth their cost by the means, and not returned: {some_names(named)}." if named else ""
+    return (
+        f"worth their cost by the means, and not returned: {some_names(named)}."
+        if named
+        else ""
+    )
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
@@ -218,23 +272,33 @@ def _describe_free(advice: Recommendation) -> list[str]:
     total = int(advice.arms["instances"].sum())
     text = f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."
     if advice.made_up:
-        text += f" No factor and no ratio is made of the cost of {some_names(advice.made_up)}."
+        text += (
+            " No factor and no ratio is made of the cost of"
+            f" {some_names(advice.made_up)}."
+        )
     return [text]
 
 
 def _describe_counts(advice: Recommendation) -> list[str]:
     """Warn of configurations with flawed evaluations, such as answers that were cut off."""
-    flaws = [f"{kind}, {some_names(names)}" for kind, names in name_counts(advice.counts).items()]
+    flaws = [
+        f"{kind}, {some_names(names)}"
+        for kind, names in name_counts(advice.counts).items()
+    ]
     return [f"Not as they should be: {'; '.join(flaws)}."] if flaws else []
 
 
 def _describe_next(advice: Recommendation) -> str:
     """Describe the evaluations to make next, or why there are none."""
-    if advice.returned:  # its method knows which instances there are besides those of the table
+    # its method knows which instances there are besides those of the table
+    if advice.returned:
         return ""
     unit = advice.unit
     if advice.exhausted:
-        text = "every configuration is evaluated on every instance; only new instances would add to this."
+        text = (
+            "every configuration is evaluated on every instance; only new instances"
+            " would add to this."
+        )
         if advice.budget is not None:
             text += f" There is nothing to spend {amount(advice.budget)} {unit} on."
         return text
@@ -244,22 +308,37 @@ def _describe_next(advice: Recommendation) -> str:
     n_open = len(advice.arms) - plan.settled
     settled = f"proved at {percent(advice.level)}" if advice.certified else "settled"
     if advice.ignores_cost:
-        front = f"the front of {some_names(advice.objectives, 100)}{within} (whatever the cost)"
+        front = (
+            f"the front of {some_names(advice.objectives, 100)}{within} (whatever the"
+            " cost)"
+        )
     else:
         front = f"the front of {some_names([*advice.objectives, 'cost'], 100)}{within}"
     if n_open == 0:
         return f"nothing on this benchmark: {front} is {settled}."
-    evaluations = f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
+    evaluations = (
+        f"{plan.evaluations:,} evaluation{'' if plan.evaluations == 1 else 's'}"
+    )
     bound = "about" if plan.compared else "at most"
     open_question = (
-        f"{n_open} of {len(advice.arms)} configurations may be on {front}, or not; until that is {settled} "
-        f"on this benchmark, it takes {bound} {evaluations}, {amount(plan.price)} {unit}"
+        f"{n_open} of {len(advice.arms)} configurations may be on {front}, or not;"
+        f" until that is {settled} on this benchmark, it takes {bound} {evaluations},"
+        f" {amount(plan.price)} {unit}"
     )
-    pairs = [" on instance ".join(pair) for pair in plan.pairs.head(NAMED_PAIRS).to_numpy()]
+    pairs = [
+        " on instance ".join(pair) for pair in plan.pairs.head(NAMED_PAIRS).to_numpy()
+    ]
     if not pairs:
-        why = "the least that can settle one more" if plan.compared else "a first comparison of all"
+        why = (
+            "the least that can settle one more"
+            if plan.compared
+            else "a first comparison of all"
+        )
         budget = f"{amount(advice.budget or 0)} {unit} is too little"
         return f"{open_question}. {budget}: {why} takes {amount(plan.step)} {unit}."
     then = f", to settle about {plan.would_be_settled}" if plan.compared else ""
     more = ", ..." if len(plan.pairs) > NAMED_PAIRS else ""
-    return f"{open_question}. Begin with {len(plan.pairs):,} of them{then}: {', '.join(pairs)}{more}."
+    return (
+        f"{open_question}. Begin with {len(plan.pairs):,} of them{then}:"
+        f" {', '.join(pairs)}{more}."
+    )

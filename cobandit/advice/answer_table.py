@@ -16,11 +16,13 @@ from cobandit.stats.pairwise import cost_aware_front
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
-#: Who is on the front in fewer of the resampled sets of instances is not named as a possible member.
+#: Who is on the front in fewer of the resampled sets of instances is not named as a
+#: possible member.
 LIKELY = 0.05
 #: Standings of those whose membership of the front is settled.
 SURE, NOT = "sure", "no"
-#: Heads of columns that a table of the answer may have: factors of cost, standings, and steps.
+#: Heads of columns that a table of the answer may have: factors of cost, standings, and
+#: steps.
 TIMES, STANDING, STEP = "times", "on the front", "points over the next cheaper one"
 
 
@@ -39,16 +41,17 @@ def write_answer_table(
     shown : DataFrame
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
-        Whether intervals stand behind means, and behind steps, where these are not exact.
+        Whether intervals stand behind means, and behind steps, where these are not
+        exact.
     measured : bool
-        Whether a score that is made of a measured column is followed by the median and the 95th percentile
-        of that column.
+        Whether a score that is made of a measured column is followed by the median and
+        the 95th percentile of that column.
 
     Returns
     -------
     DataFrame
-        Indexed by configuration: ``n``, the cost per evaluation, `TIMES`, each objective, `STANDING` and
-        `STEP`; empty texts where a row is no step up.
+        Indexed by configuration: ``n``, the cost per evaluation, `TIMES`, each
+        objective, `STANDING` and `STEP`; empty texts where a row is no step up.
 
     Examples
     --------
@@ -58,6 +61,7 @@ def write_answer_table(
     ['400', '63.82', '', '0.440 .392–.489', '0.851 .842–.857']
     """
     costs = shown["cost"].map(amount).mask(shown["has_made_up_cost"], "free")
+
     factors = advice.front["times"].dropna().map("{:.3g}x".format).astype(object)
     columns: dict[str, pd.Series[Any] | list[str]] = {
         "n": shown["instances"].map("{:,}".format),
@@ -68,13 +72,18 @@ def write_answer_table(
         means = shown[name].map("{:.3f}".format)
         if intervals:
             ends = zip(shown[f"{name}_low"], shown[f"{name}_high"], strict=True)
-            means += [f" {interval(low, high)}" if high - low > TIE else "" for low, high in ends]
+            means += [
+                f" {interval(low, high)}" if high - low > TIE else ""
+                for low, high in ends
+            ]
         columns[name] = means
         if measured and name in advice.measured:
             percentiles = zip(shown[f"{name}_p50"], shown[f"{name}_p95"], strict=True)
             columns[measured_head(advice.measured[name])] = [
-                f"{three_digits(median)}/{three_digits(slow)}" for median, slow in percentiles
+                f"{three_digits(median)}/{three_digits(slow)}"
+                for median, slow in percentiles
             ]
+
     steps = pd.Series(describe_steps(advice, step_intervals), index=advice.front.index)
     columns[STANDING] = standings(advice).reindex(shown.index)
     columns[STEP] = steps.reindex(shown.index, fill_value="")
@@ -89,8 +98,9 @@ def measured_head(column: str) -> str:
 def standings(advice: Recommendation) -> pd.Series[str]:
     """Return for each configuration, cheapest first, whether it is on the front.
 
-    `SURE` and `NOT` where that is settled, and otherwise the share of the redrawn tables in which it is,
-    which is never written as all of them or none: what is not settled is not certain.
+    `SURE` and `NOT` where that is settled, and otherwise the share of the redrawn
+    tables in which it is, which is never written as all of them or none: what is not
+    settled is not certain.
 
     Examples
     --------
@@ -100,7 +110,9 @@ def standings(advice: Recommendation) -> pd.Series[str]:
     """
     arms = advice.arms
     shares = arms["front_share"]
-    written = shares.map(percent).mask(shares > 0.99, ">99 %").mask(shares < 0.01, "<1 %")
+    written = (
+        shares.map(percent).mask(shares > 0.99, ">99 %").mask(shares < 0.01, "<1 %")
+    )
     # the front by the means, also where a method returned another one
     on = shares >= 0.5 if advice.returned else arms["on_front"]
     return written.mask(arms["front_settled"], on.map({True: SURE, False: NOT}))
@@ -120,14 +132,18 @@ def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[
         if np.isnan(row[f"more_{advice.objectives[0]}"]):
             steps.append("no instance shared with the next cheaper one")
             continue
-        gains = [_describe_gain(name, row, with_intervals) for name in advice.objectives]
+        gains = [
+            _describe_gain(name, row, with_intervals) for name in advice.objectives
+        ]
         steps.append(", ".join(gains))
     return steps
 
 
 def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) -> str:
     gain, low, high = (100 * row[f"more_{name}{end}"] for end in ("", "_low", "_high"))
-    interval_text = f" ({low:+.1f} to {high:+.1f})" if with_interval and high - low > TIE else ""
+    interval_text = (
+        f" ({low:+.1f} to {high:+.1f})" if with_interval and high - low > TIE else ""
+    )
     return f"{gain:+.1f} {name}{interval_text}"
 
 
@@ -145,7 +161,11 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
     """Return the first rows, and in the place of the last ones those that answer a wish further down."""
-    wished = [] if advice.choice is None else [advice.choice.configuration, advice.choice.sure]
+    wished = (
+        []
+        if advice.choice is None
+        else [advice.choice.configuration, advice.choice.sure]
+    )
     further = rows.iloc[n_rows:].index.isin(wished).sum()
     is_shown = rows.index.isin(rows.index[: n_rows - further]) | rows.index.isin(wished)
     return rows[is_shown]
@@ -154,12 +174,18 @@ def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataF
 def likely_others(advice: Recommendation) -> pd.DataFrame:
     """Return configurations that are beaten by the means and may be on the front, most likely first."""
     arms = advice.arms
-    open_ = arms[~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)]
+    open_ = arms[
+        ~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)
+    ]
     return open_.sort_values("front_share", ascending=False, kind="stable")
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
     """Return configurations that are worth their cost by the means and were not returned, cheapest first."""
     arms = advice.arms
-    worth = cost_aware_front(arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy())
-    return arms[worth & ~arms["on_front"] & bool(advice.returned and advice.ignores_cost)]
+    worth = cost_aware_front(
+        arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy()
+    )
+    return arms[
+        worth & ~arms["on_front"] & bool(advice.returned and advice.ignores_cost)
+    ]

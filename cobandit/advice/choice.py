@@ -1,8 +1,9 @@
 r"""The configuration that meets what is asked, and how sure it is that it does.
 
-Conditions on means are tested with limits that hold for any number of instances (`cobandit.stats.limits`):
-that a mean is at least a number, on the scores of one configuration; that it is within a margin of the best,
-on its differences from each other configuration on the instances that both were evaluated on.
+Conditions on means are tested with limits that hold for any number of instances
+(`cobandit.stats.limits`): that a mean is at least a number, on the scores of one
+configuration; that it is within a margin of the best, on its differences from each
+other configuration on the instances that both were evaluated on.
 """
 
 from __future__ import annotations
@@ -25,14 +26,22 @@ class Wishes(NamedTuple):
 
     at_least: dict[str, float]  #: least mean
     within: dict[str, float]  #: largest distance below the best mean
-    prefer: dict[str, float]  #: weights of the objectives; without any, the cheapest is chosen
+    #: weights of the objectives; without any, the cheapest is chosen
+    prefer: dict[str, float]
 
     def __str__(self) -> str:
         """Write the requirements as a phrase."""
-        weighted = " + ".join(f"{weight:g} x {name}" for name, weight in self.prefer.items())
+        weighted = " + ".join(
+            f"{weight:g} x {name}" for name, weight in self.prefer.items()
+        )
         chosen = f"best by {weighted}" if weighted else "cheapest"
-        conditions = [f"{name} of at least {value:g}" for name, value in self.at_least.items()]
-        conditions += [f"{name} within {value:g} of the best" for name, value in self.within.items()]
+        conditions = [
+            f"{name} of at least {value:g}" for name, value in self.at_least.items()
+        ]
+        conditions += [
+            f"{name} within {value:g} of the best"
+            for name, value in self.within.items()
+        ]
         return f"{chosen} with {' and '.join(conditions)}" if conditions else chosen
 
 
@@ -45,7 +54,9 @@ class Choice(NamedTuple):
     sure: str | None  #: the same choice among those that meet the conditions surely
     next: str | None  #: the second best by the weighted mean
     ahead: float  #: difference of the weighted means of these two
-    share: float  #: of the redrawn tables in which the choice is ahead of all that meet the conditions
+    #: of the redrawn tables in which the choice is ahead of all that meet the
+    #: conditions
+    share: float
     closest: str  #: the configuration that comes closest to the conditions
 
     @property
@@ -85,15 +96,23 @@ def read_wishes(
     wishes = Wishes(
         at_least=_check_wish("at_least", at_least, objectives, 1 + 1e-12, score),
         within=_check_wish("within", within, objectives, 1 + 1e-12, score),
-        prefer=_check_wish("prefer", prefer, objectives, np.inf, "give a weight of zero or more"),
+        prefer=_check_wish(
+            "prefer", prefer, objectives, np.inf, "give a weight of zero or more"
+        ),
     )
     if wishes.prefer and not any(wishes.prefer.values()):
-        raise_fault("prefer", "every weight is zero", "give one that is not", code="no-weight")
+        raise_fault(
+            "prefer", "every weight is zero", "give one that is not", code="no-weight"
+        )
     return wishes if any(wishes) else None
 
 
 def _check_wish(
-    place: str, wish: Mapping[str, float] | None, objectives: tuple[str, ...], limit: float, remedy: str
+    place: str,
+    wish: Mapping[str, float] | None,
+    objectives: tuple[str, ...],
+    limit: float,
+    remedy: str,
 ) -> dict[str, float]:
     """Return the numbers of a wish by objective, each from zero to below the limit."""
     numbers = {}
@@ -106,14 +125,20 @@ def _check_wish(
 
 
 def choose_configuration(
-    wishes: Wishes, compared: Paired, redrawn: Floats, level: float, among: Bools, seed: int = 0
+    wishes: Wishes,
+    compared: Paired,
+    redrawn: Floats,
+    level: float,
+    among: Bools,
+    seed: int = 0,
 ) -> Choice:
     r"""Choose a configuration by the means, with the confidence that it meets the conditions.
 
-    That a configuration meets all conditions is one intersection-union test: its confidence is the least of
-    those of the single conditions, against each threshold and against each configuration that could be the
-    best.  *Sure* is the first that meets them at ``1 - (1 - level) / K``, so that the statement holds for
-    whichever is chosen.
+    That a configuration meets all conditions is one intersection-union test: its
+    confidence is the least of those of the single conditions, against each threshold
+    and against each configuration that could be the best.  *Sure* is the first that
+    meets them at ``1 - (1 - level) / K``, so that the statement holds for whichever is
+    chosen.
 
     Parameters
     ----------
@@ -125,14 +150,17 @@ def choose_configuration(
     among : ndarray of bool, shape (K,)
         Those to choose from.
     seed : int
-        Of the order in which scores are bet on, about a benchmark with missing evaluations.
+        Of the order in which scores are bet on, about a benchmark with missing
+        evaluations.
 
     Returns
     -------
     Choice
     """
     names = compared.table.configs
-    weights = np.array([wishes.prefer.get(name, 0.0) for name in compared.table.objectives])
+    weights = np.array(
+        [wishes.prefer.get(name, 0.0) for name in compared.table.objectives]
+    )
     weights /= weights.sum() or 1.0
     preferred = compared.means @ weights
     order = np.lexsort((compared.costs, -preferred))
@@ -165,7 +193,9 @@ def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
         means = compared.means[:, compared.table.objectives.index(name)]
         slack = np.minimum(slack, means - least)
     for name, most in wishes.within.items():
-        slack = np.minimum(slack, most - compared.fall_behind(compared.table.objectives.index(name)))
+        slack = np.minimum(
+            slack, most - compared.fall_behind(compared.table.objectives.index(name))
+        )
     return slack
 
 
@@ -187,13 +217,23 @@ class ConditionDoubt:
         self.compared = compared
         self.level = level
         self.evaluations = compared.evaluations
-        self.order = np.random.default_rng(seed).permutation(self.evaluations.n_instances)
+        self.order = np.random.default_rng(seed).permutation(
+            self.evaluations.n_instances
+        )
         objectives = compared.table.objectives
-        self.at_least = {objectives.index(name): least for name, least in wishes.at_least.items()}
-        self.within = {objectives.index(name): most for name, most in wishes.within.items()}
+        self.at_least = {
+            objectives.index(name): least for name, least in wishes.at_least.items()
+        }
+        self.within = {
+            objectives.index(name): most for name, most in wishes.within.items()
+        }
+
         #: Who is the best by the means, by objective: who most often stands in the way.
         self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
-        self.binary = {d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all()) for d in self.within}
+        self.binary = {
+            d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all())
+            for d in self.within
+        }
 
     def is_at_most(self, level: float, arm: int) -> bool:
         """Return whether a configuration meets all conditions at a level, the cheapest tests first."""
@@ -206,8 +246,8 @@ class ConditionDoubt:
     def of(self, arm: int) -> float:
         """Return the p-value of "does not meet all conditions".
 
-        The largest of those of the conditions, and of those against each other configuration: one is the
-        best, and not known which.
+        The largest of those of the conditions, and of those against each other
+        configuration: one is the best, and not known which.
         """
         doubt = self._of_itself(arm)
         for d in self.within:
@@ -229,19 +269,30 @@ class ConditionDoubt:
         others = others[others != arm]
         if not len(others):
             return 0.0
+
         other_scores, other_present = self._read(others, d)
         scores, present = (row[0] for row in self._read([arm], d))
-        if self.binary[d] and not self.compared.finite and not self.evaluations.is_clustered:
-            # true or false scores have three differences, which are counted; absent scores are zero
+        if (
+            self.binary[d]
+            and not self.compared.finite
+            and not self.evaluations.is_clustered
+        ):
+            # true or false scores have three differences, which are counted; absent
+            # scores are zero
             both_right = other_scores @ scores
             ahead = other_present @ scores - both_right
             behind = other_scores @ present.astype(float) - both_right
             n_shared = other_present @ present.astype(float)
             counts = np.column_stack([behind, n_shared - ahead - behind, ahead])
-            p_values = doubt_exceeds(np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0)
+            p_values = doubt_exceeds(
+                np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0
+            )
         else:
             differences = scores - other_scores
-            p_values = self._doubt(differences, other_present & present, -self.within[d], low=-1.0)
+            p_values = self._doubt(
+                differences, other_present & present, -self.within[d], low=-1.0
+            )
+
         return float(p_values.max())
 
     def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
@@ -249,19 +300,30 @@ class ConditionDoubt:
         values, present = self.evaluations.block(arms)
         return values[d][:, self.order], present[:, self.order]
 
-    def _doubt(self, scores: Floats, present: Bools, threshold: float, low: float) -> Floats:
+    def _doubt(
+        self, scores: Floats, present: Bools, threshold: float, low: float
+    ) -> Floats:
         total = self.compared.n_instances
         if self.evaluations.is_clustered:
-            exact = present.sum(axis=1) == total if self.compared.finite else np.zeros(len(present), bool)
+            exact = (
+                present.sum(axis=1) == total
+                if self.compared.finite
+                else np.zeros(len(present), bool)
+            )
             excess = np.where(present, scores - threshold, 0.0)
             met = excess.sum(axis=1) >= -TIE * total
-            doubt = doubt_exceeds(*self._pool(excess, present, threshold), threshold, low)
+            doubt = doubt_exceeds(
+                *self._pool(excess, present, threshold), threshold, low
+            )
             return np.where(exact, np.where(met, 0.0, 1.0), doubt)
         if not self.compared.finite:
             return doubt_exceeds(scores, present, threshold, low)
+
         return doubt_exceeds_finite(scores, present, threshold, total, self.level, low)
 
-    def _pool(self, excess: Floats, present: Bools, threshold: float) -> tuple[Floats, Bools]:
+    def _pool(
+        self, excess: Floats, present: Bools, threshold: float
+    ) -> tuple[Floats, Bools]:
         """Return one score per cluster, whose excess over the threshold is the sum over its instances.
 
         It is divided by the size of the largest, so that scores stay in their range.

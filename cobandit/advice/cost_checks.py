@@ -28,14 +28,20 @@ def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find costs that are made up, since an evaluation cost nothing."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
-        free = pd.Series(table.free_evaluations, table.configs).sort_values(ascending=False, kind="stable")
-        named = some_names([f"{number:,} of {name}" for name, number in free[free > 0].items()])
+        free = pd.Series(table.free_evaluations, table.configs).sort_values(
+            ascending=False, kind="stable"
+        )
+        named = some_names(
+            [f"{number:,} of {name}" for name, number in free[free > 0].items()]
+        )
         yield Finding(
             "free",
             table.n_free,
-            f"{describe_free(table.n_free, len(rows), smallest, table.card.cost.unit)} ({named})",
-            "See whether what is best for its cost stays so with another --smallest-cost of the import, or "
-            "take a cost that is never zero, such as tokens",
+            f"{describe_free(table.n_free, len(rows), smallest, table.card.cost.unit)}"
+            f" ({named})",
+            "See whether what is best for its cost stays so with another"
+            " --smallest-cost of the import, or take a cost that is never zero, such as"
+            " tokens",
         )
 
 
@@ -50,27 +56,42 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         yield Finding(
             "outlier",
             share.max(),
-            f"One evaluation makes {percent(share.max())} of the cost of {name_few([config])}: "
-            f"{amount(row['cost'])} {table.card.cost.unit} on instance {row['instance']}, "
-            f"where the median is {amount(costs.median()[config])}",
-            "Look whether it is real: an answer that never ended, a retry loop or a wrong unit does that",
+            f"One evaluation makes {percent(share.max())} of the cost of"
+            f" {name_few([config])}: {amount(row['cost'])} {table.card.cost.unit} on"
+            f" instance {row['instance']}, where the median is"
+            f" {amount(costs.median()[config])}",
+            "Look whether it is real: an answer that never ended, a retry loop or a"
+            " wrong unit does that",
         )
 
 
 def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find mean costs of which much may not have been met."""
     by_config = rows.groupby("config", observed=True)["cost"]
-    estimated = [(config, len(costs), *estimate_tail(costs.to_numpy())) for config, costs in by_config]
+    estimated = [
+        (config, len(costs), *estimate_tail(costs.to_numpy()))
+        for config, costs in by_config
+    ]
+
     tails = pd.DataFrame(estimated, columns=["config", "n", "carried", "unmet"])
-    heavy = tails[(tails["unmet"] >= UNMET_SHARE) & (tails["carried"] <= CARRIED_SHARE * tails["n"])]
+    heavy = tails[
+        (tails["unmet"] >= UNMET_SHARE)
+        & (tails["carried"] <= CARRIED_SHARE * tails["n"])
+    ]
     for worst in heavy.nlargest(1, "unmet").to_dict("records"):
-        part = f"{percent(worst['unmet'])} of the" if worst["unmet"] < 1 else "nearly all of the"
+        part = (
+            f"{percent(worst['unmet'])} of the"
+            if worst["unmet"] < 1
+            else "nearly all of the"
+        )
         yield Finding(
             "tail",
             worst["unmet"],
-            f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy tail "
-            f"({name_few(heavy['config'])}). Of {name_few([worst['config']])}, "
-            f"{worst['carried']} of {worst['n']} evaluations carry half of the mean cost, and {part} "
-            "true mean may lie in costs larger than any that was met",
-            "Evaluate these on more instances, or cap what one evaluation may cost, before comparing by cost",
+            f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy"
+            f" tail ({name_few(heavy['config'])}). Of {name_few([worst['config']])},"
+            f" {worst['carried']} of {worst['n']} evaluations carry half of the mean"
+            f" cost, and {part} true mean may lie in costs larger than any that"
+            " was met",
+            "Evaluate these on more instances, or cap what one evaluation may cost,"
+            " before comparing by cost",
         )

@@ -9,19 +9,39 @@ import pandas as pd
 from cobandit._text import some_names
 from cobandit.advice.findings import Finding, Findings
 from cobandit.advice.words import name_counts
-from cobandit.tables.card import CUT_OFF, EMPTY, NO_SCORE, OUT_OF_RANGE, STATIC, UNMEASURED
+from cobandit.tables.card import (
+    CUT_OFF,
+    EMPTY,
+    NO_SCORE,
+    OUT_OF_RANGE,
+    STATIC,
+    UNMEASURED,
+)
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 #: What to do about each kind of evaluations that a card counts.
 REMEDIES = {
-    CUT_OFF: "Raise the limit of tokens for these: an answer that is cut off mostly scores nothing",
-    EMPTY: "Look at a few: a parser, a filter or reasoning that used up all tokens does that",
-    UNMEASURED: "Take a cost that all have, such as seconds, or measure it anew: an answer from a "
-    "cache is not cheap",
-    OUT_OF_RANGE: "Give their range with --range, and values that mean no score with --no-score",
-    NO_SCORE: "Look at what the scorer could not read: that may happen more often to one configuration",
+    CUT_OFF: (
+        "Raise the limit of tokens for these: an answer that is cut off mostly scores"
+        " nothing"
+    ),
+    EMPTY: (
+        "Look at a few: a parser, a filter or reasoning that used up all tokens does"
+        " that"
+    ),
+    UNMEASURED: (
+        "Take a cost that all have, such as seconds, or measure it anew: an answer from"
+        " a cache is not cheap"
+    ),
+    OUT_OF_RANGE: (
+        "Give their range with --range, and values that mean no score with --no-score"
+    ),
+    NO_SCORE: (
+        "Look at what the scorer could not read: that may happen more often to one"
+        " configuration"
+    ),
     STATIC: "Count them once: answers came from a cache, or are not drawn at random",
 }
 FAILED = "Evaluate these again: what fails may be what is hard"
@@ -29,7 +49,11 @@ FAILED = "Evaluate these again: what fails may be what is hard"
 
 def check_counted(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find evaluations that were counted because something is the matter with them."""
-    counts = {name: kinds for name, kinds in table.card.counts.items() if name in table.configs}
+    counts = {
+        name: kinds
+        for name, kinds in table.card.counts.items()
+        if name in table.configs
+    }
     for kind, names in name_counts(counts).items():
         total = sum(kinds.get(kind, 0) for kinds in counts.values())
         problem = f"{kind[0].upper()}{kind[1:]}: {some_names(names)}"

@@ -48,11 +48,13 @@ CHECKS = (
 def doctor(table: EvaluationTable) -> list[Finding]:
     """Check a table for common problems, with one finding per cause.
 
-    Looked for are configurations of constant scores, and duplicates; instances that tell nothing; costs that
-    an import made up, or that one evaluation or a heavy tail dominates; what was counted when the table was
-    made, such as answers that were cut off; a mass of values at the best end of a column; objectives that are
-    one thing with another; too few instances; evaluations that are missing where it is hard; instances that
-    have something in common; configurations that share no instance; a profiling split that misleads.
+    Looked for are configurations of constant scores, and duplicates; instances that
+    tell nothing; costs that an import made up, or that one evaluation or a heavy tail
+    dominates; what was counted when the table was made, such as answers that were cut
+    off; a mass of values at the best end of a column; objectives that are one thing
+    with another; too few instances; evaluations that are missing where it is hard;
+    instances that have something in common; configurations that share no instance; a
+    profiling split that misleads.
 
     Parameters
     ----------

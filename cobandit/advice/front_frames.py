@@ -48,7 +48,11 @@ def measured_columns(table: EvaluationTable) -> dict[str, str]:
 
 
 def tabulate_arms(
-    compared: Paired, on_front: Bools, settled: Bools, level: float, redrawn: RedrawnTables
+    compared: Paired,
+    on_front: Bools,
+    settled: Bools,
+    level: float,
+    redrawn: RedrawnTables,
 ) -> pd.DataFrame:
     """Return a row per configuration, cheapest first, as `cobandit.advice.Recommendation` has them.
 
@@ -74,7 +78,9 @@ def tabulate_arms(
         columns[f"{name}_high"] = high[:, d]
     columns |= _percentiles(table)
 
-    fronts = [compared.front_of(mean, cost) for mean, cost in zip(*redrawn, strict=True)]
+    fronts = [
+        compared.front_of(mean, cost) for mean, cost in zip(*redrawn, strict=True)
+    ]
     ratio = hypervolume(compared.means) / compared.costs
     columns |= {
         "cost": summary["cost"],
@@ -96,7 +102,9 @@ def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
     by_config = table.evaluations.groupby("config", observed=True)
     for name, column in measured_columns(table).items():
         for percentile in PERCENTILES:
-            columns[f"{name}_p{percentile}"] = by_config[column].quantile(percentile / 100)
+            columns[f"{name}_p{percentile}"] = by_config[column].quantile(
+                percentile / 100
+            )
     return columns
 
 
@@ -110,7 +118,10 @@ def _efficient_share(table: EvaluationTable, redrawn: RedrawnTables) -> Floats |
 
 
 def thin_out(
-    compared: Paired, arms: Sequence[int], tolerance: Floats, cost_tolerance: float | str
+    compared: Paired,
+    arms: Sequence[int],
+    tolerance: Floats,
+    cost_tolerance: float | str,
 ) -> list[int]:
     """Leave out members of the front that others match within the tolerance, as a race does at its end.
 
@@ -137,7 +148,11 @@ def thin_out(
         most = (1 + share) * cost + amount + TIE * cost
         for b, other in enumerate(arms):
             gains, times = compared.step(arm, other)
-            covered[a, b] = a != b and times * cost <= most and bool(np.all(gains + tolerance >= -TIE))
+            covered[a, b] = (
+                a != b
+                and times * cost <= most
+                and bool(np.all(gains + tolerance >= -TIE))
+            )
 
     costs = compared.costs[[*arms]]
     standing = Standing(costs)
@@ -184,7 +199,9 @@ def tabulate_steps(
         is_made_up = has_made_up_cost[lower] or has_made_up_cost[upper]
         times.append(np.nan if is_made_up else factor)
 
-    front = arms.loc[names, ["instances", "cost", *table.objectives]].assign(times=times)
+    front = arms.loc[names, ["instances", "cost", *table.objectives]].assign(
+        times=times
+    )
     for d, name in enumerate(table.objectives):
         front[f"more_{name}"] = [gain[d] for gain in gains]
         front[f"more_{name}_low"] = [low[d] for low in lows]

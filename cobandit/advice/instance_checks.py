@@ -26,18 +26,23 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     for name in table.objectives:
         order = table.summary()[name].sort_values(ascending=False, kind="stable").index
         best, middle = order[0], order[len(order) // 2]
-        shared = rows[rows["config"] == best].merge(rows[rows["config"] == middle], on="instance")
+        shared = rows[rows["config"] == best].merge(
+            rows[rows["config"] == middle], on="instance"
+        )
         better = shared[f"{name}_x"]
         worse = shared[f"{name}_y"]
         if len(better) < 2 or better.mean() <= worse.mean():
             continue
-        needed = _count_needed(better, worse, is_binary=bool(rows[name].isin([0, 1]).all()))
+        needed = _count_needed(
+            better, worse, is_binary=bool(rows[name].isin([0, 1]).all())
+        )
         if needed > len(better):
             place = "the other" if len(order) == 2 else "the one in the middle"
             problem = (
-                f"To tell the best in {name}, {name_few([best])} ({better.mean():.3f}), from "
-                f"{place}, {name_few([middle])} ({worse.mean():.3f}), with a chance of 80 % takes "
-                f"{amount(needed)} shared instances; there are {len(better):,}"
+                f"To tell the best in {name}, {name_few([best])} ({better.mean():.3f}),"
+                f" from {place}, {name_few([middle])} ({worse.mean():.3f}), with a"
+                f" chance of 80 % takes {amount(needed)} shared instances; there are"
+                f" {len(better):,}"
             )
             short.append((needed, problem, f"{amount(needed)} in {name}"))
 
@@ -47,16 +52,24 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         if fewer:
             problem += f" (it takes {some_names(fewer)})"
         yield Finding(
-            "few", needed, problem, "Add instances, or compare fewer and more different configurations"
+            "few",
+            needed,
+            problem,
+            "Add instances, or compare fewer and more different configurations",
         )
 
 
-def _count_needed(better: pd.Series[float], worse: pd.Series[float], is_binary: bool) -> float:
+def _count_needed(
+    better: pd.Series[float], worse: pd.Series[float], is_binary: bool
+) -> float:
     """Count the shared instances at which a paired test of level .05 has a power of .8."""
     from scipy import stats  # half a second that an import of cobandit need not take
 
     if is_binary:
-        wrong = [(scores == 0).mean() for scores in (better, worse, np.maximum(better, worse))]
+        wrong = [
+            (scores == 0).mean()
+            for scores in (better, worse, np.maximum(better, worse))
+        ]
         return float(replays_needed(*wrong))
     difference = better - worse
     effect = difference.mean() / max(difference.std(), 1e-12)
@@ -69,14 +82,17 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     if cases:
         clearest = cases[0]
         problem = describe_dependence(clearest)
-        others = [*dict.fromkeys(case.configuration for case in cases if case.configuration)][1:]
+        others = [
+            *dict.fromkeys(case.configuration for case in cases if case.configuration)
+        ][1:]
         if others:
             problem += f"; so it is, less clearly, for {name_few(others)}"
         yield Finding(
             "missing",
             clearest.where_missing - clearest.where_there,
             problem,
-            "Evaluate what is missing there before comparing: until then nothing is settled",
+            "Evaluate what is missing there before comparing: until then nothing is"
+            " settled",
         )
 
 
@@ -86,18 +102,21 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     if columns:
         most, *others = columns
         problem = (
-            f"Instances of one {name_few([most.column])} are alike (correlation "
-            f"{most.correlation:.2f} in {most.measure}): {rows['instance'].nunique():,} of them, with "
-            f"{most.n_clusters:,} values, say as much about a mean as {most.as_many:,.0f} independent ones"
+            f"Instances of one {name_few([most.column])} are alike (correlation"
+            f" {most.correlation:.2f} in {most.measure}):"
+            f" {rows['instance'].nunique():,} of them, with {most.n_clusters:,} values,"
+            f" say as much about a mean as {most.as_many:,.0f} independent ones"
         )
         if others:
-            problem += f"; so are those of one {name_few(other.column for other in others)}"
+            problem += (
+                f"; so are those of one {name_few(other.column for other in others)}"
+            )
         yield Finding(
             "clusters",
             most.correlation,
             problem,
-            f"Give --cluster {most.column} (in Python cluster={most.column!r}), or write it on the card: "
-            "what is settled then counts these values",
+            f"Give --cluster {most.column} (in Python cluster={most.column!r}), or"
+            " write it on the card: what is settled then counts these values",
         )
 
 
@@ -105,7 +124,8 @@ def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find configurations that were never asked the same: they may differ by their instances alone."""
     from scipy import sparse
 
-    # two that share none both lack instances, so that complete configurations need not be compared
+    # two that share none both lack instances, so that complete configurations need not
+    # be compared
     incomplete = np.flatnonzero(table.n_instances < rows["instance"].nunique())
     places = rows["config"].cat.codes, rows["instance"].cat.codes
     present = sparse.csr_array((np.ones(len(rows)), places))[incomplete]
@@ -115,10 +135,11 @@ def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         yield Finding(
             "disjoint",
             len(apart),
-            f"Pairs of configurations that share no instance: {len(apart)}, such as "
-            f"{name_few(table.configs[arm] for arm in incomplete[apart[0]])}; what they differ "
-            "in may be their instances",
-            "See whether instances have the same names everywhere, or evaluate on shared ones",
+            f"Pairs of configurations that share no instance: {len(apart)}, such as"
+            f" {name_few(table.configs[arm] for arm in incomplete[apart[0]])}; what"
+            " they differ in may be their instances",
+            "See whether instances have the same names everywhere, or evaluate on"
+            " shared ones",
         )
 
 
@@ -126,7 +147,8 @@ def check_profiling(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find a profiling split that misleads."""
     try:
         splits = compare_splits(table)
-    except CobanditError:  # a configuration left a run early, and has no evaluation split to be held to
+    except CobanditError:
+        # a configuration left a run early, and has no evaluation split to be held to
         return
     if splits.misled:
         low, high = splits.cost_ratios

@@ -28,17 +28,21 @@ class NextEvaluations:
     settled : int
         Configurations that are settled now: known to be kept, or not needed.
     would_be_settled : int
-        How many would be after the evaluations named, if means and variances stay as they are.
+        How many would be after the evaluations named, if means and variances stay as
+        they are.
     compared : bool
-        Whether all configurations share instances enough to be compared; if not, ``pairs`` are what the first
-        comparison takes, and ``evaluations`` is everything that is missing.
+        Whether all configurations share instances enough to be compared; if not,
+        ``pairs`` are what the first comparison takes, and ``evaluations`` is everything
+        that is missing.
     evaluations : int
         About how many it takes to settle all.
     price, step : float
-        What these cost, in the table's unit; and those until one more can be expected to be settled.
+        What these cost, in the table's unit; and those until one more can be expected
+        to be settled.
     pairs : DataFrame
-        ``configuration``, ``instance``: the evaluations to make, in order; those of a budget, if there is
-        one, and none if the budget can be expected to settle nothing more.
+        ``configuration``, ``instance``: the evaluations to make, in order; those of a
+        budget, if there is one, and none if the budget can be expected to settle
+        nothing more.
     """
 
     settled: int
@@ -75,10 +79,11 @@ def plan_next(
     error : float
         In (0, 1).
     seed : int
-        Of the order of the instances: those that most configurations have first, equal ones at random.
+        Of the order of the instances: those that most configurations have first, equal
+        ones at random.
     at_random : bool
-        Whether an evaluation is there whatever the instance; if not, nothing is settled by those that are,
-        and the instances come in random order.
+        Whether an evaluation is there whatever the instance; if not, nothing is settled
+        by those that are, and the instances come in random order.
     certified : bool
         Whether only what a certified race would call certain is settled.
     front, cost_tolerance
@@ -120,7 +125,9 @@ def plan_next(
     compared = at_random and race.depth >= min(FIRST_LOOK, len(benchmark.units))
     if not at_random:
         # what is there settles nothing, and all that is missing is needed
-        pulls = benchmark.count_first(_reach(np.any(~benchmark.is_complete[benchmark.units], axis=1)))
+        pulls = benchmark.count_first(
+            _reach(np.any(~benchmark.is_complete[benchmark.units], axis=1))
+        )
         missing = benchmark.missing.sum(axis=0)
         now = PlannedLook(missing * 0, cost=0.0, n_settled=0)
         last = PlannedLook(missing, cost=float(missing @ costs), n_settled=table.n_arms)
@@ -128,7 +135,9 @@ def plan_next(
         step = chosen.cost
         is_worth_it = step <= limit
     elif compared:
-        step = next((look.cost for look in looks if look.n_settled > now.n_settled), 0.0)
+        step = next(
+            (look.cost for look in looks if look.n_settled > now.n_settled), 0.0
+        )
         chosen = [look for look in looks if look.cost <= limit][-1]
         is_worth_it = chosen.n_settled > now.n_settled
     else:
@@ -163,7 +172,8 @@ class _Benchmark:
     Attributes
     ----------
     scores, paid : ndarray, shapes (N, K, D) and (N, K)
-        By instance as the table has them, those without any row last; NaN where there is no evaluation.
+        By instance as the table has them, those without any row last; NaN where there
+        is no evaluation.
     unit : ndarray of int, shape (N,)
         Cluster of each instance, or the instance itself.
     is_complete : ndarray of bool, shape (G, K)
@@ -180,11 +190,16 @@ class _Benchmark:
         arm = rows["config"].cat.codes
         names = rows["instance"].cat.categories.tolist()
         n_unmet = table.n_benchmark - len(names)
-        unmet = [f"{number} of {n_unmet} that the table does not have" for number in range(1, n_unmet + 1)]
+        unmet = [
+            f"{number} of {n_unmet} that the table does not have"
+            for number in range(1, n_unmet + 1)
+        ]
         self._configs = table.configs
         self._names = names + unmet
 
-        self.scores = np.full((len(self._names), table.n_arms, table.n_objectives), np.nan)
+        self.scores = np.full(
+            (len(self._names), table.n_arms, table.n_objectives), np.nan
+        )
         self.scores[place, arm] = rows[list(table.objectives)]
         self.paid = np.full(self.scores.shape[:2], np.nan)
         self.paid[place, arm] = rows["cost"]
@@ -193,7 +208,9 @@ class _Benchmark:
         ends = np.cumsum(np.bincount(self.unit))[:-1]
         self._members = np.split(np.argsort(self.unit, kind="stable"), ends)
         missing = np.isnan(self.scores[:, :, 0])
-        self.is_complete: Bools = np.array([~missing[part].any(axis=0) for part in self._members])
+        self.is_complete: Bools = np.array(
+            [~missing[part].any(axis=0) for part in self._members]
+        )
         # with nothing to go by, all units stand in random order
         shown = self.is_complete if at_random else np.zeros(self.is_complete.shape)
         self.units = arrange(shown, seed)

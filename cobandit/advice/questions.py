@@ -9,18 +9,24 @@ import pandas as pd
 
 from cobandit.stats.evaluations import Floats, Ints
 from cobandit.stats.pairwise import Paired
-from cobandit.stats.simultaneous import Levels, critical_values, find_clearest_evidence, smallest_ratios
+from cobandit.stats.simultaneous import (
+    Levels,
+    critical_values,
+    find_clearest_evidence,
+    smallest_ratios,
+)
 
 
 def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     r"""Find the memberships that are not settled, and how many evaluations more would settle each.
 
-    Arm i is off the front if one arm beats it everywhere, by :math:`\min_d t_{ij}^{(d)}` above the critical
-    value at level ``off``; it is on the front if of every other arm the smallest t is below minus that at
-    level ``on``.
+    Arm i is off the front if one arm beats it everywhere, by :math:`\min_d
+    t_{ij}^{(d)}` above the critical value at level ``off``; it is on the front if of
+    every other arm the smallest t is below minus that at level ``on``.
 
-    A standard error falls with the root of the number of instances, so the instances of both arms have to be
-    ``(factor / ratio)^2`` times what they are; about the benchmark itself 1 / n falls towards 1 / N.
+    A standard error falls with the root of the number of instances, so the instances of
+    both arms have to be ``(factor / ratio)^2`` times what they are; about the benchmark
+    itself 1 / n falls towards 1 / N.
 
     Parameters
     ----------
@@ -30,16 +36,19 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances`` and ``price``, as
-        `cobandit.advice.Recommendation` has them, the cheapest first.
+        ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances``
+        and ``price``, as `cobandit.advice.Recommendation` has them, the cheapest first.
     """
     clearest = find_clearest_evidence(compared)
     rows = []
     for gaps in compared.dominance():
         critical_off = critical_values(gaps.shared, levels.off)
         critical_on = critical_values(gaps.shared, levels.on)
-        for k, (arm, ratios) in enumerate(zip(gaps.arms, smallest_ratios(gaps), strict=True)):
-            # on the front by the means: no rival may beat it; otherwise its clearest rival has to
+        for k, (arm, ratios) in enumerate(
+            zip(gaps.arms, smallest_ratios(gaps), strict=True)
+        ):
+            # on the front by the means: no rival may beat it; otherwise its clearest
+            # rival has to
             rivals = np.arange(len(ratios))
             factor = critical_on[k]
             if clearest.ratios[arm] > 0:
@@ -67,7 +76,9 @@ class Question(NamedTuple):
     price: float
 
 
-def _ask(compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats) -> Question:
+def _ask(
+    compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats
+) -> Question:
     """Return the question of an arm against the rivals that leave it open."""
     with np.errstate(divide="ignore"):
         times = (factor / ratios)[rivals] ** 2

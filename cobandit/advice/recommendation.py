@@ -34,37 +34,45 @@ class Recommendation:
     about : {"instances", "benchmark"}
         What answers are about: instances like these, or those of the table.
     dominance : {"standard", "strict"}
-        Of the front: at least as good in every objective and in cost, and better in one; or the paper's,
-        better in every objective, whatever the cost.
+        Of the front: at least as good in every objective and in cost, and better in
+        one; or the paper's, better in every objective, whatever the cost.
     arms : DataFrame, K rows
-        Indexed by configuration, cheapest first: the mean of each objective with ``_low`` and ``_high``
-        (its interval at ``level``, one at a time), ``cost``, ``hypervolume_per_cost``, ``on_front`` (by the
-        means), ``front_share`` and ``efficient_share`` (how often it is on the front, and has the most
-        hypervolume per cost, in redrawn tables: other weights on the instances, the same for every
-        configuration), ``front_settled``, ``instances``, ``missing`` (instances of the benchmark on which
-        it is not evaluated), and ``has_made_up_cost`` (its evaluations cost nothing, and what that counts as
-        is made up: its ratio is NaN).  Means are on all instances of the table, adjusted where some are
-        missing (`cobandit.tables.adjusted`).  A score that is made of a measured column, such as a latency,
-        also has ``_p50`` and ``_p95``: median and 95th percentile of that column.
+        Indexed by configuration, cheapest first: the mean of each objective with
+        ``_low`` and ``_high`` (its interval at ``level``, one at a time), ``cost``,
+        ``hypervolume_per_cost``, ``on_front`` (by the means), ``front_share`` and
+        ``efficient_share`` (how often it is on the front, and has the most hypervolume
+        per cost, in redrawn tables: other weights on the instances, the same for every
+        configuration), ``front_settled``, ``instances``, ``missing`` (instances of the
+        benchmark on which it is not evaluated), and ``has_made_up_cost`` (its
+        evaluations cost nothing, and what that counts as is made up: its ratio is NaN).
+        Means are on all instances of the table, adjusted where some are missing
+        (`cobandit.tables.adjusted`).  A score that is made of a measured column, such
+        as a latency, also has ``_p50`` and ``_p95``: median and 95th percentile of that
+        column.
     measured : mapping of str to str
         By objective that is made of a measured column, the name of that column.
     front : DataFrame
-        The front, cheapest first: ``instances``, ``cost``, each objective, and what a step up changes.
-        ``times`` is the cost over that of the one before, and ``more_OBJECTIVE`` the gain on it, with
-        ``_low`` and ``_high`` (its paired interval at ``level``, one at a time), all on the instances that
-        the two share; NaN where they share none, ``times`` also where a cost is made up.  What a cheaper one
-        of these is within the tolerance of in every objective is left out.
+        The front, cheapest first: ``instances``, ``cost``, each objective, and what a
+        step up changes. ``times`` is the cost over that of the one before, and
+        ``more_OBJECTIVE`` the gain on it, with ``_low`` and ``_high`` (its paired
+        interval at ``level``, one at a time), all on the instances that the two share;
+        NaN where they share none, ``times`` also where a cost is made up.  What a
+        cheaper one of these is within the tolerance of in every objective is left out.
     adjusted : bool
-        Whether means are adjusted, since not all configurations are evaluated on the same instances.
+        Whether means are adjusted, since not all configurations are evaluated on the
+        same instances.
     cluster : str or None
-        Column whose values are the units that are counted as independent; None for instances.
+        Column whose values are the units that are counted as independent; None for
+        instances.
     dependence : list of Dependence
-        Why nothing is settled: evaluations that are missing where instances are harder, easier or dearer.
+        Why nothing is settled: evaluations that are missing where instances are harder,
+        easier or dearer.
     questions : DataFrame
-        Memberships of the front that are not settled, cheapest first: ``configuration``, ``against``,
-        ``ratio`` (gap over its standard error), ``factor`` (what it has to be), ``evaluations`` and ``price``
-        to get there, and ``new_instances``, how many instances beyond the benchmark that takes, the same for
-        all that are compared: infinite for a tie.
+        Memberships of the front that are not settled, cheapest first:
+        ``configuration``, ``against``, ``ratio`` (gap over its standard error),
+        ``factor`` (what it has to be), ``evaluations`` and ``price`` to get there, and
+        ``new_instances``, how many instances beyond the benchmark that takes, the same
+        for all that are compared: infinite for a tie.
     returned : bool
         Whether the front is what a method returned, and not what the means say.
     choice : Choice or None
@@ -74,18 +82,20 @@ class Recommendation:
     cost_tolerance : float or str
         The same of costs.
     ignores_cost : bool
-        Whether what was returned, and what is planned, is the front of the objectives, whatever the cost.
+        Whether what was returned, and what is planned, is the front of the objectives,
+        whatever the cost.
     certified : bool
         Whether what the race calls settled is proved.
     next : NextEvaluations
         What a race has settled, and which evaluations it would go on with.
     smallest_cost : float or None
-        What an evaluation that cost nothing counts as, if the table's import made that up.
+        What an evaluation that cost nothing counts as, if the table's import made that
+        up.
     free : int
         How many evaluations cost no more than that.
     counts : mapping
-        By configuration, evaluations that something is the matter with, such as answers that were cut off, as
-        the card has them.
+        By configuration, evaluations that something is the matter with, such as answers
+        that were cut off, as the card has them.
     """
 
     dataset: str
@@ -166,12 +176,17 @@ class Recommendation:
         picture = figures.described(figures.panels(figure), headline)
         plt.close(figure)
         members = self.arms.loc[self.front.index]
-        front = write_answer_table(self, members, step_intervals=False).rename_axis(index=None)
+        front = write_answer_table(self, members, step_intervals=False).rename_axis(
+            index=None
+        )
         return as_html(headline, front, lines, picture)
 
     def __repr__(self) -> str:
         """Name the table and count its front."""
-        return f"Recommendation({self.dataset!r}, {len(self.front)} of {len(self.arms)} configurations)"
+        return (
+            f"Recommendation({self.dataset!r}, {len(self.front)} of {len(self.arms)}"
+            " configurations)"
+        )
 
     def __str__(self) -> str:
         """Write the headline, the warnings and the lines of the answer, one paragraph each."""
@@ -195,7 +210,11 @@ class Recommendation:
             "evaluate_next": self.next.pairs,
         }
         plain = {
-            **{name: value for name, value in vars(self).items() if name not in ("next", "returned")},
+            **{
+                name: value
+                for name, value in vars(self).items()
+                if name not in ("next", "returned")
+            },
             "choice": None if self.choice is None else self.choice.to_dict(),
             "dependence": [case._asdict() for case in self.dependence],
             "exhausted": self.exhausted,
@@ -210,4 +229,5 @@ class Recommendation:
         for key, frame in frames.items():
             is_finite = frame.replace(np.inf, np.nan).notna()
             plain[key] = frame.astype(object).where(is_finite, None).to_dict("records")
+
         return plain

@@ -1,11 +1,12 @@
 r"""Recommendations from a table: configurations worth their cost, a choice, and evaluations to make next.
 
-Configurations that are worth their cost are the Pareto front of the objectives and the cost: no other one is
-at least as good in every objective and as cheap, and better or cheaper. Answers have two readings, and the
-user chooses. About *this benchmark*, the instances of the table, the means decide, and once every
-configuration is evaluated on every instance they are exact. About *instances like these* no benchmark is
-ever enough. An answer counts as *settled* where a gap exceeds its standard error by a factor large enough
-for all answers to be right together with the stated confidence.
+Configurations that are worth their cost are the Pareto front of the objectives and the
+cost: no other one is at least as good in every objective and as cheap, and better or
+cheaper. Answers have two readings, and the user chooses. About *this benchmark*, the
+instances of the table, the means decide, and once every configuration is evaluated on
+every instance they are exact. About *instances like these* no benchmark is ever enough.
+An answer counts as *settled* where a gap exceeds its standard error by a factor large
+enough for all answers to be right together with the stated confidence.
 """
 
 from __future__ import annotations
@@ -64,53 +65,61 @@ def recommend(
 ) -> Recommendation:
     r"""Recommend the configurations that are worth their cost, and the evaluations to make next.
 
-    Means, variances and covariances are over all instances of the table; configurations are compared on the
-    instances that they share.  With confidence ``level`` all memberships in the front that are called settled
-    are right.
+    Means, variances and covariances are over all instances of the table; configurations
+    are compared on the instances that they share.  With confidence ``level`` all
+    memberships in the front that are called settled are right.
 
     Parameters
     ----------
     table : EvaluationTable
     budget : float, optional
-        What may be spent on further evaluations, in the table's unit; never exceeded at the mean costs.
+        What may be spent on further evaluations, in the table's unit; never exceeded at
+        the mean costs.
     at_least : mapping of str to float, optional
-        By objective, the mean that a configuration has to have; the cheapest that does is chosen.  Where
-        several conditions are given, here and in `within`, all have to hold.
+        By objective, the mean that a configuration has to have; the cheapest that does
+        is chosen.  Where several conditions are given, here and in `within`, all have
+        to hold.
     within : mapping of str to float, optional
         By objective, by how much it may be below the best.
     prefer : mapping of str to float, optional
-        Weights of objectives: of those that meet the conditions the one with the largest weighted mean is
-        chosen, instead of the cheapest.
+        Weights of objectives: of those that meet the conditions the one with the
+        largest weighted mean is chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
-        Largest difference that does not matter, in the unit of the objectives: one member of the front
-        stands for those within it, the most expensive first, and missing evaluations are planned so.
+        Largest difference that does not matter, in the unit of the objectives: one
+        member of the front stands for those within it, the most expensive first, and
+        missing evaluations are planned so.
     cost_tolerance : float or str
         The same of costs: an amount in their unit, or a share such as ``"10%"``.
     certified : bool
-        Whether missing evaluations are planned for a certified race, whose error is proved on any table
-        (`cobandit.ParetoRace`), and not only measured; that takes more of them.
+        Whether missing evaluations are planned for a certified race, whose error is
+        proved on any table (`cobandit.ParetoRace`), and not only measured; that takes
+        more of them.
     returned : collection of str, optional
-        Configurations that a method returned, which are then taken as the front, whatever the means say.
-        A race of the objectives and the cost returns this function's front of its table, exactly without a
-        tolerance, and within it otherwise: it keeps what nothing was sure to stand for when it stopped.
+        Configurations that a method returned, which are then taken as the front,
+        whatever the means say. A race of the objectives and the cost returns this
+        function's front of its table, exactly without a tolerance, and within it
+        otherwise: it keeps what nothing was sure to stand for when it stopped.
     ignores_cost : bool
-        Whether these are the front of the objectives, whatever the cost, as those of the paper's methods, and
-        missing evaluations are planned for that front; so is the front of strict dominance.
+        Whether these are the front of the objectives, whatever the cost, as those of
+        the paper's methods, and missing evaluations are planned for that front; so is
+        the front of strict dominance.
     about : {"instances", "benchmark"}
-        The answers to settle: about instances like these, or about those of the table, which are
-        exact once every configuration is evaluated on every instance.  Shares and intervals are about
-        instances like these in either case.
+        The answers to settle: about instances like these, or about those of the table,
+        which are exact once every configuration is evaluated on every instance.  Shares
+        and intervals are about instances like these in either case.
     dominance : {"standard", "strict"}
-        Whether a configuration is off the front if another is at least as good in every objective and in
-        cost, and better in one of them; or, as in the paper, better in every objective, whatever the cost.
+        Whether a configuration is off the front if another is at least as good in every
+        objective and in cost, and better in one of them; or, as in the paper, better in
+        every objective, whatever the cost.
     cluster : str, optional
-        Column of what instances have in common, such as the passage that questions are about, which is then
-        the unit of intervals and of what is settled; by default that of the table's card.
+        Column of what instances have in common, such as the passage that questions are
+        about, which is then the unit of intervals and of what is settled; by default
+        that of the table's card.
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Of the redraws behind shares; the seed also of the draws behind critical values, and of
-        the order in which instances are named.
+        Of the redraws behind shares; the seed also of the draws behind critical values,
+        and of the order in which instances are named.
 
     Returns
     -------
@@ -119,8 +128,8 @@ def recommend(
     Raises
     ------
     CobanditError
-        If the budget is not positive, the level not in (0, 0.9999], a choice none of those that there are, or
-        an objective none of the table's.
+        If the budget is not positive, the level not in (0, 0.9999], a choice none of
+        those that there are, or an objective none of the table's.
 
     Notes
     -----
@@ -145,8 +154,12 @@ def recommend(
     table = table if cluster is None else table.cluster_by(cluster)
     level = _validation.positive(level, "level", 0.9999)
     budget = None if budget is None else _validation.positive(budget, "budget")
-    finite = _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    finite = (
+        _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
+    )
+    strict = (
+        _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    )
     wishes = read_wishes(table.objectives, at_least, within, prefer)
     tolerances = np.asarray(tolerance, dtype=float)
     ignores_cost = ignores_cost or strict
@@ -158,7 +171,9 @@ def recommend(
     dependence = find_dependence(table, seed)
     is_open = np.isin(np.arange(table.n_arms), questions["arm"])
     settled = ~is_open & (not dependence)
-    front = compared.on_front if returned is None else np.isin(table.configs, [*returned])
+    front = (
+        compared.on_front if returned is None else np.isin(table.configs, [*returned])
+    )
 
     redrawn = RedrawnTables(*redraw_means(table, replications, seed))
     arms = tabulate_arms(compared, front, settled, level, redrawn)
@@ -169,7 +184,9 @@ def recommend(
     choice = None
     if wishes is not None:
         among = np.ones(table.n_arms, dtype=bool) if returned is None else front
-        choice = choose_configuration(wishes, compared, redrawn.means, level, among, seed)
+        choice = choose_configuration(
+            wishes, compared, redrawn.means, level, among, seed
+        )
         if dependence:
             choice = choice._replace(confidence=0.0, sure=None)
 
@@ -197,7 +214,9 @@ def recommend(
         questions=_name_arms(questions, table.configs),
         returned=returned is not None,
         choice=choice,
-        tolerance=float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist()),
+        tolerance=(
+            float(tolerances) if tolerances.ndim == 0 else tuple(tolerances.tolist())
+        ),
         cost_tolerance=cost_tolerance,
         ignores_cost=ignores_cost,
         next=plan,
@@ -207,7 +226,11 @@ def recommend(
         certified=certified,
         smallest_cost=table.card.smallest_cost,
         free=table.n_free,
-        counts={name: counts for name, counts in table.card.counts.items() if name in table.configs},
+        counts={
+            name: counts
+            for name, counts in table.card.counts.items()
+            if name in table.configs
+        },
         measured=measured_columns(table),
     )
 
@@ -217,7 +240,12 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
     if returned is None:
         return
     if len(returned) == 0:
-        raise_fault("returned", "it is empty", "name at least one configuration", code="nothing-returned")
+        raise_fault(
+            "returned",
+            "it is empty",
+            "name at least one configuration",
+            code="nothing-returned",
+        )
     for name in returned:
         _validation.choice(name, "returned: configuration", table.configs)
 

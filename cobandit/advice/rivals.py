@@ -26,12 +26,13 @@ class Rivals(NamedTuple):
     ----------
     configuration : str
     beaten : bool
-        Whether another is at least as good in every objective and as cheap, and better in one of these,
-        by the means of the instances that both have.
+        Whether another is at least as good in every objective and as cheap, and better
+        in one of these, by the means of the instances that both have.
     rivals : DataFrame
-        Those that beat it, the clearest first, or, if none does, the three that come closest to that.
-        ``times`` is their cost over its own, NaN where one is made up, ``more_OBJECTIVE`` how much more they
-        score, with ``_low`` and ``_high``, the paired interval, one at a time.
+        Those that beat it, the clearest first, or, if none does, the three that come
+        closest to that. ``times`` is their cost over its own, NaN where one is made up,
+        ``more_OBJECTIVE`` how much more they score, with ``_low`` and ``_high``, the
+        paired interval, one at a time.
     level : float
         Of the intervals.
     """
@@ -43,7 +44,11 @@ class Rivals(NamedTuple):
 
 
 def find_rivals(
-    table: EvaluationTable, configuration: str, *, dominance: str = "standard", level: float = 0.95
+    table: EvaluationTable,
+    configuration: str,
+    *,
+    dominance: str = "standard",
+    level: float = 0.95,
 ) -> Rivals:
     """Find the configurations that beat one, or that come closest to beating it.
 
@@ -74,7 +79,9 @@ def find_rivals(
     """
     _validation.table(table)
     _validation.choice(configuration, "configuration", table.configs)
-    strict = _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    strict = (
+        _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
+    )
     level = _validation.positive(level, "level", 0.9999)
     compared = Paired(table, strict=strict)
     arm = table.configs.index(configuration)
@@ -92,9 +99,15 @@ def find_rivals(
     order = np.argsort(-clarity, kind="stable")
     order = order[beats[order]] if beats.any() else order[:CLOSEST]
 
-    rows = [_compare(compared, arm, int(rival), level) for rival in order if rival != arm]
-    names = pd.Index([table.configs[rival] for rival in order if rival != arm], name="config")
-    return Rivals(configuration, bool(beats.any()), pd.DataFrame(rows, index=names), level)
+    rows = [
+        _compare(compared, arm, int(rival), level) for rival in order if rival != arm
+    ]
+    names = pd.Index(
+        [table.configs[rival] for rival in order if rival != arm], name="config"
+    )
+    return Rivals(
+        configuration, bool(beats.any()), pd.DataFrame(rows, index=names), level
+    )
 
 
 def _compare(compared: Paired, arm: int, rival: int, level: float) -> dict[str, float]:
@@ -104,5 +117,9 @@ def _compare(compared: Paired, arm: int, rival: int, level: float) -> dict[str, 
     made_up = compared.table.has_made_up_cost
     row = {"times": np.nan if made_up[arm] or made_up[rival] else times}
     for d, name in enumerate(compared.table.objectives):
-        row |= {f"more_{name}": gains[d], f"more_{name}_low": low[d], f"more_{name}_high": high[d]}
+        row |= {
+            f"more_{name}": gains[d],
+            f"more_{name}_low": low[d],
+            f"more_{name}_high": high[d],
+        }
     return row

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 #: A constant score means something from so many instances on.
 ENOUGH_SCORES = 10
-#: Share of instances on which all configurations score alike, from which on it is reported.
+#: Share of instances on which all configurations score alike, from which on it is
+#: reported.
 ALIKE_SHARE = 0.2
 #: Rank correlation of two objectives from which on they are one thing.
 SAME_ORDER = 0.95
-#: Share of a configuration's values at the best end of a column from which on it is reported.
+#: Share of a configuration's values at the best end of a column from which on it is
+#: reported.
 MASS_AT_BEST = 0.1
 #: The cost, as something that is better when large.
 LOW_COST = "low cost"
@@ -32,7 +34,9 @@ UNUSUAL = 5.0
 def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find configurations that score the same on every instance."""
     for name in table.objectives:
-        scores = rows.groupby("config", observed=True)[name].agg(["min", "max", "count"])
+        scores = rows.groupby("config", observed=True)[name].agg(
+            ["min", "max", "count"]
+        )
         for value in (0, 1):
             is_constant = (scores["min"] == value) & (scores["max"] == value)
             arms = scores.index[is_constant & (scores["count"] >= ENOUGH_SCORES)]
@@ -40,33 +44,44 @@ def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                 yield Finding(
                     "constant",
                     len(arms),
-                    f"{name} is {value} on every instance for {len(arms)} of {table.n_arms} configurations: "
-                    f"{name_few(arms)}",
-                    "Look at a few of their answers: a broken prompt, parser or scorer does that, or a task "
-                    "that is too hard or too easy for them",
+                    f"{name} is {value} on every instance for {len(arms)} of"
+                    f" {table.n_arms} configurations: {name_few(arms)}",
+                    "Look at a few of their answers: a broken prompt, parser or scorer"
+                    " does that, or a task that is too hard or too easy for them",
                 )
 
 
 def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find configurations that are the same in everything that was measured."""
     measured = rows[["instance", *table.objectives, "cost"]]
-    digests = pd.util.hash_pandas_object(measured, index=False).groupby(rows["config"], observed=True).sum()
+    digests = (
+        pd.util.hash_pandas_object(measured, index=False)
+        .groupby(rows["config"], observed=True)
+        .sum()
+    )
     twice = digests[digests.duplicated(keep=False)]
     if len(twice):
-        groups = [name_few(group) for group in twice.groupby(twice, sort=False).groups.values()]
+        groups = [
+            name_few(group)
+            for group in twice.groupby(twice, sort=False).groups.values()
+        ]
         more = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
         yield Finding(
             "duplicates",
             int(digests.duplicated().sum()),
-            f"Scores and costs are the same on every instance for {'; '.join(groups[:3])}{more}",
-            "One may have been logged twice under two names, or an option did nothing: keep one",
+            "Scores and costs are the same on every instance for"
+            f" {'; '.join(groups[:3])}{more}",
+            "One may have been logged twice under two names, or an option did nothing:"
+            " keep one",
         )
 
 
 def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find instances on which all configurations score alike: no comparison learns from them."""
     for name in table.objectives:
-        scores = rows.groupby("instance", observed=True)[name].agg(["min", "max", "count"])
+        scores = rows.groupby("instance", observed=True)[name].agg(
+            ["min", "max", "count"]
+        )
         # nothing follows from an instance that few configurations have
         scores = scores[scores["count"] >= max(3, table.n_arms / 2)]
         same = scores["min"][scores["min"] == scores["max"]]
@@ -75,11 +90,12 @@ def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             yield Finding(
                 "alike",
                 share,
-                f"On {percent(share)} of the instances all configurations have the same {name} "
-                f"(all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}): "
-                f"{len(scores) - len(same)} of {len(scores)} tell configurations apart",
-                "Add instances that are neither trivial nor hopeless, and check the answer keys of those "
-                "that nobody gets right",
+                f"On {percent(share)} of the instances all configurations have the same"
+                f" {name} (all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}):"
+                f" {len(scores) - len(same)} of {len(scores)} tell configurations"
+                " apart",
+                "Add instances that are neither trivial nor hopeless, and check the"
+                " answer keys of those that nobody gets right",
             )
 
 
@@ -95,13 +111,17 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         share = at_best.groupby(rows["config"], observed=True).mean()
         many = share[(share >= MASS_AT_BEST) & (share > UNUSUAL * share.median())]
         if len(many):
-            named = [f"{percent(part)} of {name}" for name, part in many.sort_values()[::-1].items()]
+            named = [
+                f"{percent(part)} of {name}"
+                for name, part in many.sort_values()[::-1].items()
+            ]
             yield Finding(
                 "best_end",
                 float(many.max()),
-                f"{objective.column} is {amount(best)}, the best there is, on {some_names(named)}",
-                "Look at a few: what was refused or came from a cache is fast, and not good; leave such rows "
-                "out with --where",
+                f"{objective.column} is {amount(best)}, the best there is, on"
+                f" {some_names(named)}",
+                "Look at a few: what was refused or came from a cache is fast, and not"
+                " good; leave such rows out with --where",
             )
 
 
@@ -109,17 +129,31 @@ def check_same(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find objectives that order the configurations alike, or as the cost does that they are not made of."""
     if table.n_arms < 5:
         return
+
     made_of = {objective.name: objective.column for objective in table.card.objectives}
     summary = table.summary()
+
     columns = summary[list(table.objectives)].assign(**{LOW_COST: -summary["cost"]})
-    varied = [name for name, means in columns.items() if not np.allclose(means, means.iloc[0], atol=0)]
+    varied = [
+        name
+        for name, means in columns.items()
+        if not np.allclose(means, means.iloc[0], atol=0)
+    ]
     for first, second in combinations(varied, 2):
         rank = columns[first].corr(columns[second], method="spearman")
-        is_made_of_cost = second == LOW_COST and made_of[str(first)] == table.card.cost.column
+        is_made_of_cost = (
+            second == LOW_COST and made_of[str(first)] == table.card.cost.column
+        )
         if rank < SAME_ORDER or is_made_of_cost:
             continue
         remedy = "Keep one of them: the paper's ratio counts both"
         if second == LOW_COST:
-            remedy = "Leave it out: the cost is compared anyway, and the paper's ratio counts both"
-        problem = f"{first} and {second} order the configurations alike (rank correlation {rank:.2f})"
+            remedy = (
+                "Leave it out: the cost is compared anyway, and the paper's ratio"
+                " counts both"
+            )
+        problem = (
+            f"{first} and {second} order the configurations alike (rank correlation"
+            f" {rank:.2f})"
+        )
         yield Finding("same", rank, problem, remedy)

@@ -1,7 +1,8 @@
 """What the two splits of a table say: whether they agree on the answer, and whether profiling misleads.
 
-Replays are judged by the evaluation split, `cobandit.recommend` by all instances, and methods are told the
-mean costs of the profiling split.  Where these disagree a reader has to be told, and why.
+Replays are judged by the evaluation split, `cobandit.recommend` by all instances, and
+methods are told the mean costs of the profiling split.  Where these disagree a reader
+has to be told, and why.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ class SplitComparison:
     n_instances, n_evaluation : int
         Instances of the table, and those of its evaluation split.
     best, judged_best : str
-        Most efficient configuration over all instances, and by the truth of the replays.
+        Most efficient configuration over all instances, and by the truth of the
+        replays.
     front, judged_front : tuple of str
         Pareto set over all instances, and by the truth of the replays.
     told_best : str
-        What would be the most efficient at the profiling mean costs, which methods are told.
+        What would be the most efficient at the profiling mean costs, which methods are
+        told.
     cost_ratios : tuple of float
-        Smallest and largest ratio of a configuration's mean cost in profiling to that in evaluation.
+        Smallest and largest ratio of a configuration's mean cost in profiling to that
+        in evaluation.
     """
 
     n_instances: int
@@ -67,16 +71,26 @@ class SplitComparison:
         differ = []
         if self.best != self.judged_best:
             differ.append(
-                f"Most efficient over all instances is {self.best}; by what judges replays it is "
-                f"{self.judged_best}."
+                f"Most efficient over all instances is {self.best}; by what judges"
+                f" replays it is {self.judged_best}."
             )
+
         if only_overall:
-            differ.append(f"Only over all instances in the Pareto set: {some_names(only_overall)}.")
+            differ.append(
+                "Only over all instances in the Pareto set:"
+                f" {some_names(only_overall)}."
+            )
+
         if only_judged:
-            differ.append(f"Only by the evaluation split in the Pareto set: {some_names(only_judged)}.")
+            differ.append(
+                "Only by the evaluation split in the Pareto set:"
+                f" {some_names(only_judged)}."
+            )
+
         same = (
-            f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the evaluation split, "
-            "which judge replays, name the same most efficient configuration and the same Pareto set."
+            f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the"
+            " evaluation split, which judge replays, name the same most efficient"
+            " configuration and the same Pareto set."
         )
         return " ".join(differ) or same
 
@@ -84,9 +98,10 @@ class SplitComparison:
         """Compare the costs of the profiling split with those of evaluation, without a full stop."""
         low, high = self.cost_ratios
         return (
-            f"The mean costs of the profiling split of {self.n_instances - self.n_evaluation:,} instances, "
-            f"which methods are told, are {low:.2f} to {high:.2f} times those of evaluation; at these "
-            f"{self.told_best} would be the most efficient"
+            "The mean costs of the profiling split of"
+            f" {self.n_instances - self.n_evaluation:,} instances, which methods are"
+            f" told, are {low:.2f} to {high:.2f} times those of evaluation; at these"
+            f" {self.told_best} would be the most efficient"
         )
 
 

@@ -61,11 +61,15 @@ def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
     >>> describe_free(144, 480, 0.5, "USD")
     '144 of 480 evaluations cost 0.5 USD or less, which is what one that cost nothing counts as'
     """
-    counted = f"{free:,} of {total:,} evaluations cost {amount(smallest)} {unit} or less"
+    counted = (
+        f"{free:,} of {total:,} evaluations cost {amount(smallest)} {unit} or less"
+    )
     return f"{counted}, which is what one that cost nothing counts as"
 
 
-def describe_tolerance(tolerance: ArrayLike, cost_tolerance: float | str, unit: str) -> str:
+def describe_tolerance(
+    tolerance: ArrayLike, cost_tolerance: float | str, unit: str
+) -> str:
     """Write a tolerance of scores and of costs; nothing where there is none.
 
     Examples
@@ -77,7 +81,11 @@ def describe_tolerance(tolerance: ArrayLike, cost_tolerance: float | str, unit: 
     """
     share, fixed = read_cost_tolerance(cost_tolerance)
     tolerances = np.atleast_1d(np.asarray(tolerance, dtype=float))
-    texts = [f"{each:g}" for each in dict.fromkeys(tolerances.tolist())] if tolerances.any() else []
+    texts = (
+        [f"{each:g}" for each in dict.fromkeys(tolerances.tolist())]
+        if tolerances.any()
+        else []
+    )
     if share:
         texts.append(f"{100 * share:g} % of the cost")
     elif fixed:
@@ -99,7 +107,10 @@ def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]
             if kind != FREE:
                 by_kind.setdefault(kind, []).append((number, config))
     return {
-        kind: [f"{number:,} of {config}" for number, config in sorted(pairs, key=lambda pair: -pair[0])]
+        kind: [
+            f"{number:,} of {config}"
+            for number, config in sorted(pairs, key=lambda pair: -pair[0])
+        ]
         for kind, pairs in by_kind.items()
     }
 
@@ -115,15 +126,21 @@ def describe_dependence(case: Dependence) -> str:
     """
     if case.configuration is None:
         subject = (
-            f"{case.missing:,} of {case.total:,} evaluations are missing, on instances where the others'"
+            f"{case.missing:,} of {case.total:,} evaluations are missing, on instances"
+            " where the others'"
         )
     else:
         name = ellipsize(case.configuration, LONGEST_IN_SENTENCE)
-        subject = f"{name} is missing on {case.missing:,} of {case.total:,} instances, where the others'"
+        subject = (
+            f"{name} is missing on {case.missing:,} of {case.total:,} instances, where"
+            " the others'"
+        )
+
     if case.measure == "cost":
         times = case.where_missing / case.where_there
         return f"{subject} costs are {times:.3g} times those where it was evaluated"
+
     return (
-        f"{subject} mean {case.measure} is {case.where_missing:.3f}; where it was evaluated it is "
-        f"{case.where_there:.3f}"
+        f"{subject} mean {case.measure} is {case.where_missing:.3f}; where it was"
+        f" evaluated it is {case.where_there:.3f}"
     )

@@ -57,8 +57,8 @@ def read_pairs(
 ) -> dict[str, Any]:
     """Read what an option is given as names with their values, each ``NAME=VALUE``.
 
-    A text that has no name, or that ``split`` finds no separator in, is refused with what was ``expected``;
-    so is a value that ``read`` raises ValueError for.
+    A text that has no name, or that ``split`` finds no separator in, is refused with
+    what was ``expected``; so is a value that ``read`` raises ValueError for.
 
     Examples
     --------
@@ -75,8 +75,12 @@ def read_pairs(
             is_pair = False
         if not is_pair:
             raise_fault(
-                option, f"{text!r} is not of the form {expected}", f"write {expected}", code="option-form"
+                option,
+                f"{text!r} is not of the form {expected}",
+                f"write {expected}",
+                code="option-form",
             )
+
     return values
 
 
@@ -108,8 +112,12 @@ def run_app(app: typer.Typer) -> None:
         app()
     except (CobanditError, OSError) as error:
         message = str(error)
-        if isinstance(error, OSError):  # a name that is too long, a folder that may not be read
-            message = f"{error.filename or 'a file'}: {error.strerror or error} -> check the path"
+        # a name that is too long, a folder that may not be read
+        if isinstance(error, OSError):
+            message = (
+                f"{error.filename or 'a file'}: {error.strerror or error} -> check the"
+                " path"
+            )
         first, *others = message.splitlines()
         err.print(Text.assemble(("error: ", "red"), plain(first, most=2000)))
         for line in others:
@@ -117,19 +125,36 @@ def run_app(app: typer.Typer) -> None:
         sys.exit(2)
 
 
-InCatalogue = Annotated[str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")]
-Budget = Annotated[float | None, typer.Option(help="What further evaluations may cost, in the table's unit.")]
+InCatalogue = Annotated[
+    str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(help="What further evaluations may cost, in the table's unit."),
+]
 About = Annotated[
     Literal["instances", "benchmark"],
-    typer.Option(help="Answers to settle: on instances like these, or on this benchmark."),
+    typer.Option(
+        help="Answers to settle: on instances like these, or on this benchmark."
+    ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        help="Column of what instances have in common, such as a passage: its values count, not instances."
+        help=(
+            "Column of what instances have in common, such as a passage: its values"
+            " count, not instances."
+        )
     ),
 ]
-Level = Annotated[float, typer.Option(help="Confidence that all settled answers are right, at most 0.9999.")]
-Workers = Annotated[int, typer.Option(help="Processes, or threads; -1 takes every core.")]
+Level = Annotated[
+    float,
+    typer.Option(help="Confidence that all settled answers are right, at most 0.9999."),
+]
+Workers = Annotated[
+    int, typer.Option(help="Processes, or threads; -1 takes every core.")
+]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
-Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, tcp://host:port.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of the Dask scheduler, tcp://host:port.")
+]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
 
-#: Rows of the table on the terminal, which fit on one screen; ``--all`` and ``--json`` give all.
+#: Rows of the table on the terminal, which fit on one screen; ``--all`` and ``--json``
+#: give all.
 SHOWN = 15
 #: Letters of a name, at least, before intervals leave the table to make room.
 NAME = 24
@@ -36,7 +37,8 @@ def print_advice(
 ) -> None:
     """Print a recommendation: the headline, the table of the front, and a line for each question.
 
-    With the ``source`` that a user named, the last line shows what else the command answers about it.
+    With the ``source`` that a user named, the last line shows what else the command
+    answers about it.
     """
     from cobandit.advice.answer import answer
 
@@ -51,7 +53,11 @@ def print_advice(
     if source is not None:
         command = f"cobandit recommend {shlex.quote(source)}"
         grid.add_row(
-            "More", plain(f"{command} --html front.html   --why NAME   --all   --json", most=100_000)
+            "More",
+            plain(
+                f"{command} --html front.html   --why NAME   --all   --json",
+                most=100_000,
+            ),
         )
     out.print(grid)
 
@@ -64,7 +70,8 @@ class Layout(NamedTuple):
     measured: bool
 
 
-#: From the fullest to the narrowest: steps leave first, then intervals, then measured values.
+#: From the fullest to the narrowest: steps leave first, then intervals, then measured
+#: values.
 LAYOUTS = (
     Layout(steps=True, intervals=True, measured=True),
     Layout(steps=False, intervals=True, measured=True),
@@ -90,13 +97,16 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
             break
 
     caption = _write_caption(advice, layout, n_hidden=max(0, len(likely) - len(shown)))
-    view = Table(box=box.SIMPLE_HEAD, padding=0, caption=caption, caption_justify="left")
+    view = Table(
+        box=box.SIMPLE_HEAD, padding=0, caption=caption, caption_justify="left"
+    )
     view.add_column("configuration", min_width=len("configuration"), overflow="fold")
     for head in map(str, texts):
         view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
     places = front_first(advice).index.get_indexer(shown.index)
     for number, (name, *cells) in enumerate(texts.itertuples(name=None)):
-        if number and places[number] > places[number - 1] + 1:  # rows between are hidden
+        # rows between are hidden
+        if number and places[number] > places[number - 1] + 1:
             view.add_row("…")
         view.add_row(plain(name), *cells)
     if room < len("configuration"):
@@ -104,7 +114,9 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     return view
 
 
-def _write_columns(advice: Recommendation, shown: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+def _write_columns(
+    advice: Recommendation, shown: pd.DataFrame, layout: Layout
+) -> pd.DataFrame:
     """Write the columns of a layout as text."""
     from cobandit.advice.answer_table import STEP, TIMES, write_answer_table
 
@@ -125,7 +137,10 @@ def _write_caption(advice: Recommendation, layout: Layout, n_hidden: int) -> str
     if layout.intervals and not advice.exact:
         notes.append(f"intervals: {percent(advice.level)}, one mean at a time")
     if advice.measured and not layout.measured:
-        notes.append(f"{', '.join(advice.measured.values())}: in a wider terminal, or with --html")
+        notes.append(
+            f"{', '.join(advice.measured.values())}: in a wider terminal, or with"
+            " --html"
+        )
     return "; ".join(notes)
 
 
@@ -137,20 +152,32 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
     rivals = against.rivals
     if against.beaten:
         number = len(rivals)
-        subject = "one configuration beats" if number == 1 else f"{number} configurations beat"
+        subject = (
+            "one configuration beats"
+            if number == 1
+            else f"{number} configurations beat"
+        )
         headline = f"{name} is not worth its cost by the means: {subject} it."
     else:
-        headline = f"{name} is worth its cost by the means: no configuration beats it. Closest to that:"
+        headline = (
+            f"{name} is worth its cost by the means: no configuration beats it. Closest"
+            " to that:"
+        )
     print_lines(out, headline)
 
     view = Table(box=box.SIMPLE_HEAD, padding=0)
     view.add_column("rival", min_width=len("configuration"), overflow="fold")
-    for head in (f"{table.card.cost.unit}/eval", *(f"points of {each}" for each in table.objectives)):
+    for head in (
+        f"{table.card.cost.unit}/eval",
+        *(f"points of {each}" for each in table.objectives),
+    ):
         view.add_column(head, justify="right")
     for rival, row in rivals.head(SHOWN).iterrows():
         gains = []
         for objective in table.objectives:
-            gain, low, high = (100 * row[f"more_{objective}{end}"] for end in ("", "_low", "_high"))
+            gain, low, high = (
+                100 * row[f"more_{objective}{end}"] for end in ("", "_low", "_high")
+            )
             gains.append(f"{gain:+.1f} ({low:+.1f} to {high:+.1f})")
         times = "" if isnan(row["times"]) else f"{row['times']:.3g}x"
         view.add_row(plain(rival), times, *gains)
@@ -158,5 +185,6 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
     level = percent(against.level)
     print_lines(
         out,
-        f"Rival less {name}, on the instances that both have; intervals: {level}, one difference at a time.",
+        f"Rival less {name}, on the instances that both have; intervals: {level}, one"
+        " difference at a time.",
     )

@@ -24,16 +24,25 @@ from cobandit.cli.show import rescore, show
 if TYPE_CHECKING:
     from cobandit.tables.importers import Importer
 
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, or folders that hold them.")]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Logs, or folders that hold them."),
+]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The table, .parquet; its card goes next to it, .yml.")
+    Path,
+    typer.Option(
+        "--output", "-o", help="The table, .parquet; its card goes next to it, .yml."
+    ),
 ]
 
 
 class ImportGroup(TyperGroup):
     """The commands of all importers, made when one of them is asked for: the importers read with pandas."""
 
-    HELP = "Make a table and its card from evaluation logs, and report what was taken and what was not."
+    HELP = (
+        "Make a table and its card from evaluation logs, and report what was taken and"
+        " what was not."
+    )
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of the formats."""
@@ -47,8 +56,8 @@ class ImportGroup(TyperGroup):
         if command is None and (Path(cmd_name).suffix or Path(cmd_name).exists()):
             formats = ", ".join(self.commands)
             ctx.fail(
-                f"{cmd_name!r} is a file or a folder. Name its format first: {formats}; "
-                f"for example, cobandit import csv {cmd_name} -o table.parquet."
+                f"{cmd_name!r} is a file or a folder. Name its format first: {formats};"
+                f" for example, cobandit import csv {cmd_name} -o table.parquet."
             )
         return command
 
@@ -70,18 +79,30 @@ def _shared() -> list[inspect.Parameter]:
     return [
         _parameter("name", str, "Name of the table (default: that of the file)."),
         _parameter("title", str, "Title of the table (default: the name of the file)."),
-        _parameter("license", str, f"Licence of the records (default: {UNKNOWN_LICENSE})."),
+        _parameter(
+            "license", str, f"Licence of the records (default: {UNKNOWN_LICENSE})."
+        ),
         _parameter("kind", str, "measured (default), synthetic or reconstruction."),
-        _parameter("profiling", int, "Number of profiling instances (default: a fifth, at least 2)."),
+        _parameter(
+            "profiling",
+            int,
+            "Number of profiling instances (default: a fifth, at least 2).",
+        ),
         _parameter("seed", int, "Seed of the split (default: 0)."),
-        _parameter("update", bool, "Add to an earlier table; evaluations imported again are replaced."),
+        _parameter(
+            "update",
+            bool,
+            "Add to an earlier table; evaluations imported again are replaced.",
+        ),
         _parameter("force", bool, "Replace an earlier table and its card."),
     ]
 
 
 def _parameter(name: str, kind: Any, help_: str) -> inspect.Parameter:
     annotation = Annotated[kind | None, typer.Option(help=help_)]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )
 
 
 def _own(importer: Importer) -> list[inspect.Parameter]:
@@ -104,7 +125,9 @@ def _command(importer: Importer) -> Any:
 
         out = console()
         # what was not given is left to the importer's defaults
-        given = {name: value for name, value in given.items() if value not in (None, [])}
+        given = {
+            name: value for name, value in given.items() if value not in (None, [])
+        }
         imported = import_logs(importer.name, paths, output, **given)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
             out.print(plain(line, most=1000), soft_wrap=True)
@@ -123,9 +146,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode="rich",
-    help="Budgeted bandits for choosing among LLM configurations: live, and replayed on tables.",
+    help=(
+        "Budgeted bandits for choosing among LLM configurations: live, and replayed on"
+        " tables."
+    ),
 )
-app.add_typer(typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP), name="import")
+app.add_typer(
+    typer.Typer(cls=ImportGroup, no_args_is_help=True, help=ImportGroup.HELP),
+    name="import",
+)
 app.add_typer(export.app, name="export")
 for command in (
     datasets,
@@ -152,7 +181,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -20,14 +20,19 @@ def datasets() -> None:
     out = console()
     for row in cb.datasets().to_dict("records"):
         out.print(row.pop("name"), style="bold")
-        print_lines(out, *(f"{key}: {value}" for key, value in row.items() if pd.notna(value)))
+        print_lines(
+            out, *(f"{key}: {value}" for key, value in row.items() if pd.notna(value))
+        )
         out.print()
 
 
 def validate(
     file: Annotated[Path, typer.Argument(help="Records: Parquet, CSV or JSONL.")],
     card: Annotated[
-        Path | None, typer.Option(help="The card that says what the columns mean (default: FILE with .yml).")
+        Path | None,
+        typer.Option(
+            help="The card that says what the columns mean (default: FILE with .yml)."
+        ),
     ] = None,
 ) -> None:
     """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
@@ -52,7 +57,9 @@ def validate(
 def doctor(
     table: InCatalogue,
     cluster: Cluster = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the findings as JSON.")
+    ] = False,
 ) -> None:
     """Check a table for common problems, each with its number and what to do.
 
@@ -72,6 +79,8 @@ def doctor(
     out = console()
     print_lines(out, *repr(data).splitlines())
     for finding in findings:
-        print_lines(out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}.")
+        print_lines(
+            out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}."
+        )
     if not findings:
         out.print("nothing to notice", style="green")

@@ -9,7 +9,9 @@ import typer
 
 from cobandit.cli import InCatalogue, console, print_lines
 
-app = typer.Typer(no_args_is_help=True, help="Write a table as the records of another tool.")
+app = typer.Typer(
+    no_args_is_help=True, help="Write a table as the records of another tool."
+)
 
 
 @app.callback()
@@ -20,13 +22,19 @@ def _formats() -> None:
 @app.command("every-eval-ever")
 def export_every_eval_ever(
     table: InCatalogue,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder; files go to data/ below it.")],
-    organization: Annotated[str, typer.Option(help="Who provides the evaluations.")] = "unknown",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder; files go to data/ below it.")
+    ],
+    organization: Annotated[
+        str, typer.Option(help="Who provides the evaluations.")
+    ] = "unknown",
     relationship: Annotated[
         Literal["first_party", "third_party", "collaborative", "other"],
         typer.Option(help="What the organization is to those who made the models."),
     ] = "other",
-    library: Annotated[str, typer.Option(help="What the evaluations were made with.")] = "unknown",
+    library: Annotated[
+        str, typer.Option(help="What the evaluations were made with.")
+    ] = "unknown",
 ) -> None:
     """Write records of Every Eval Ever, two files per configuration, which its import reads back.
 
@@ -36,7 +44,13 @@ def export_every_eval_ever(
     from cobandit.tables import every_eval_export
 
     written = every_eval_export.export_every_eval_ever(
-        cb.open_table(table), output, organization=organization, relationship=relationship, library=library
+        cb.open_table(table),
+        output,
+        organization=organization,
+        relationship=relationship,
+        library=library,
     )
     out = console()
-    print_lines(out, *written.report, f"wrote {len(written.files):,} evaluations to {output}")
+    print_lines(
+        out, *written.report, f"wrote {len(written.files):,} evaluations to {output}"
+    )

@@ -24,9 +24,13 @@ def print_end(done: Run, out: Console) -> None:
     """Print the result of a run: its spending and flaws, the set that its method returns, what that means."""
     import cobandit as cb
 
-    print_lines(out, *write_spending(done), *write_returned(done), *write_files(done), "")
+    print_lines(
+        out, *write_spending(done), *write_returned(done), *write_files(done), ""
+    )
     if done.recommendation:  # which is about the plan's instances
-        advice = cb.recommend(cb.read(done.table), returned=done.recommendation, **done.question)
+        advice = cb.recommend(
+            cb.read(done.table), returned=done.recommendation, **done.question
+        )
         print_advice(advice, out)
 
 
@@ -69,9 +73,14 @@ def _write_settled(done: Run, policy: ParetoRace) -> str:
 
     plan = done.plan
     line = f"{int(policy.settled.sum())} of {policy.n_arms} configurations are settled"
-    tolerance = describe_tolerance(policy.tolerance, policy.cost_tolerance, plan.cost.unit)
+    tolerance = describe_tolerance(
+        policy.tolerance, policy.cost_tolerance, plan.cost.unit
+    )
     if tolerance:
-        line += f" within {tolerance} (each is returned, or at most so much better than one that is)"
+        line += (
+            f" within {tolerance} (each is returned, or at most so much better than one"
+            " that is)"
+        )
     line += f", on the first {policy.pulls.max()} of {len(plan.order)} instances"
     if policy.status == "out of budget":
         line += "; the budget does not hold another round"
@@ -86,25 +95,39 @@ def write_files(done: Run) -> list[str]:
     if not done.policy.finished:
         lines.append("to go on: give the same command again, without --export")
     elif done.plan.is_once and done.policy.pulls.max() < len(done.plan.order):
-        lines.append("to go on: change the plan's stop, budget or method, and give the same command again")
+        lines.append(
+            "to go on: change the plan's stop, budget or method, and give the same"
+            " command again"
+        )
     return lines
 
 
 def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
     folder: Annotated[
-        Path | None, typer.Option("--folder", "-f", help="Where the run lives (default: runs/NAME).")
+        Path | None,
+        typer.Option(
+            "--folder", "-f", help="Where the run lives (default: runs/NAME)."
+        ),
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--from", help="A table to start from: what it has is not evaluated again."),
+        typer.Option(
+            "--from", help="A table to start from: what it has is not evaluated again."
+        ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Evaluate nothing: check all, and say what it will cost.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Evaluate nothing: check all, and say what it will cost."
+        ),
     ] = False,
     export: Annotated[
         bool,
-        typer.Option("--export", help="Evaluate nothing: write the table of what is there, also meanwhile."),
+        typer.Option(
+            "--export",
+            help="Evaluate nothing: write the table of what is there, also meanwhile.",
+        ),
     ] = False,
 ) -> None:
     """Evaluate configurations until it is clear which are best; killed, the same command goes on.
@@ -152,6 +175,7 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
     for name, value in options.items():
         if value is not None:
             words += [name, str(value)]
+
     command = shlex.join(words)
     out.print(
         f"interrupted; what was evaluated is kept. Go on with: {command}\n"
@@ -159,6 +183,7 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
         soft_wrap=True,
     )
     sys.stdout.flush()
+
     # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.raise_signal(signal.SIGINT)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two drawings.
 EVERY = 0.2
-#: Failing configurations that are drawn, and members of the front that are named, at most.
+#: Failing configurations that are drawn, and members of the front that are named, at
+#: most.
 FAILING, NAMED_MEMBERS = 8, 8
 #: Columns of the bar.
 BAR_WIDTH = 20
@@ -49,9 +50,12 @@ class Failures:
         """Write a line per configuration, or only for those that failed repeatedly, the most first."""
         names = sorted(self.counts, key=lambda name: -self.counts[name])
         return [
-            f"{name}: {self.counts[name]:,} tries failed; the last: {self.last[name]}"
-            if self.counts[name] > 1
-            else self.last[name]
+            (
+                f"{name}: {self.counts[name]:,} tries failed; the last:"
+                f" {self.last[name]}"
+                if self.counts[name] > 1
+                else self.last[name]
+            )
             for name in names
             if self.counts[name] > repeated
         ]
@@ -96,13 +100,19 @@ def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
     def tell(progress: Progress) -> None:
         nonlocal shown
         stage = progress.stage
-        step = 0 if stage.budget is None else int(BUDGET_STEPS * stage.spent / stage.budget)
+        step = (
+            0
+            if stage.budget is None
+            else int(BUDGET_STEPS * stage.spent / stage.budget)
+        )
         now = stage.name, step, progress.settled
         if failures.add(progress) or progress.notable:
             out.print(plain(progress.line, most=2000), soft_wrap=True)
         if shown != now:
             shown = now
-            out.print(plain(f"{stage.name}: {summarize(progress)}", most=2000), soft_wrap=True)
+            out.print(
+                plain(f"{stage.name}: {summarize(progress)}", most=2000), soft_wrap=True
+            )
 
     try:
         yield tell
@@ -120,9 +130,16 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
     line.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     name = f"{progress.stage.plan.name} {progress.stage.name}"
     bar = ProgressBar(total=1.0, completed=share, width=BAR_WIDTH)
-    line.add_row(Text(plain(name, 40), style="bold"), bar, Text(plain(summarize(progress), most=2000)))
+    line.add_row(
+        Text(plain(name, 40), style="bold"),
+        bar,
+        Text(plain(summarize(progress), most=2000)),
+    )
     failed = failures.lines()
-    texts = [Text(plain(each, most=2000), no_wrap=True, overflow="ellipsis") for each in failed[:FAILING]]
+    texts = [
+        Text(plain(each, most=2000), no_wrap=True, overflow="ellipsis")
+        for each in failed[:FAILING]
+    ]
     if len(failed) > FAILING:
         texts.append(Text(f"{len(failed) - FAILING} more configurations have failures"))
     return Group(line, *texts)
@@ -157,5 +174,7 @@ def summarize(progress: Progress) -> str:
         return ", ".join(parts)
     if progress.settled is not None:
         parts.append(f"{progress.settled} of {len(stage.names)} settled")
-    parts.append(f"front so far: {some_names(progress.front, NAMED_MEMBERS) or 'none yet'}")
+    parts.append(
+        f"front so far: {some_names(progress.front, NAMED_MEMBERS) or 'none yet'}"
+    )
     return ", ".join(parts)

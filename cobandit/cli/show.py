@@ -23,7 +23,9 @@ PAGE_SECONDS = 30
 #: Rows of the table of configurations, at most.
 ROWS = 30
 
-Folder = Annotated[Path, typer.Argument(help="The folder of a run, such as runs/my-run.")]
+Folder = Annotated[
+    Path, typer.Argument(help="The folder of a run, such as runs/my-run.")
+]
 
 
 def show(
@@ -31,7 +33,11 @@ def show(
     html: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write a page that reloads itself, again and again while the run goes on."
+            metavar="FILE",
+            help=(
+                "Write a page that reloads itself, again and again while the run"
+                " goes on."
+            ),
         ),
     ] = None,
 ) -> None:
@@ -53,7 +59,9 @@ def show(
         while progress.busy:
             if _write_page(progress, html) and not is_announced:
                 out.print(
-                    f"the page is at {html}; it follows the run as long as this goes on", soft_wrap=True
+                    f"the page is at {html}; it follows the run as long as this"
+                    " goes on",
+                    soft_wrap=True,
                 )
                 is_announced = True
             time.sleep(PAGE_SECONDS)
@@ -62,7 +70,8 @@ def show(
         return
     if not _write_page(progress, html):
         raise CobanditError(
-            f"{folder}: there are too few evaluations for a page. Continue the run, and ask again."
+            f"{folder}: there are too few evaluations for a page. Continue the run, and"
+            " ask again."
         )
     out.print(f"the page is at {html}", soft_wrap=True)
 
@@ -109,7 +118,9 @@ def _write_page(progress: Progress, path: Path) -> bool:
     returned = progress.front or None
     advice = cb.recommend(table, returned=returned, **progress.question)
     seconds = PAGE_SECONDS if progress.busy else None
-    report = RunReport(write_lines(progress), tabulate_configurations(progress), seconds)
+    report = RunReport(
+        write_lines(progress), tabulate_configurations(progress), seconds
+    )
     write_front_page(advice, path, report)
     return True
 
@@ -117,10 +128,17 @@ def _write_page(progress: Progress, path: Path) -> bool:
 def rescore(
     folder: Folder,
     scorer: Annotated[
-        str, typer.Option(help="exact, contains, regex, number, or a function as module:function.")
+        str,
+        typer.Option(
+            help="exact, contains, regex, number, or a function as module:function."
+        ),
     ],
-    pattern: Annotated[str | None, typer.Option(help="The regular expression of regex.")] = None,
-    tolerance: Annotated[float, typer.Option(help="How far off a number may be.")] = 0.0,
+    pattern: Annotated[
+        str | None, typer.Option(help="The regular expression of regex.")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How far off a number may be.")
+    ] = 0.0,
 ) -> None:
     """Score the answers that a run has kept again, by another scorer and without a call.
 
@@ -133,4 +151,6 @@ def rescore(
     table = live.rescore(folder, given)
     out = console()
     out.print(f"table: {table}, with its card", soft_wrap=True)
-    out.print(f"what it says: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True)
+    out.print(
+        f"what it says: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True
+    )

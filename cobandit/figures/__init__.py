@@ -1,7 +1,8 @@
 """One function a figure: tidy frame in, Axes out.
 
-Every method has one colour and one marker through the whole book; variants of a method (its options)
-share them and differ in their line.  Bands are 95 % intervals, and say which.
+Every method has one colour and one marker through the whole book; variants of a method
+(its options) share them and differ in their line.  Bands are 95 % intervals, and say
+which.
 """
 
 from cobandit.figures.front_page import write_front_page as write_front_page

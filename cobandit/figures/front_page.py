@@ -32,7 +32,11 @@ CHOSEN = "#e8722a"
 #: Step of a slider.
 STEP = 0.005
 
-SETTLED, OPEN, BEATEN = "worth its cost, settled", "worth its cost, not settled", "beaten"
+SETTLED, OPEN, BEATEN = (
+    "worth its cost, settled",
+    "worth its cost, not settled",
+    "beaten",
+)
 COLOURS = {SETTLED: "#3a8fc8", OPEN: "#3a8fc8", BEATEN: "#8a8f96"}
 SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
@@ -45,7 +49,8 @@ class RunReport(NamedTuple):
     lines : list of str
         How far it is.
     table : DataFrame
-        A row per configuration, as `cobandit.live.status.tabulate_configurations` makes it.
+        A row per configuration, as `cobandit.live.status.tabulate_configurations` makes
+        it.
     seconds : int or None
         After how many the page loads itself again; None once the run is over.
     """
@@ -55,12 +60,15 @@ class RunReport(NamedTuple):
     seconds: int | None
 
 
-def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | None = None) -> None:
+def write_front_page(
+    advice: Recommendation, path: str | Path, run: RunReport | None = None
+) -> None:
     """Write a recommendation as one HTML file, with all that it needs inside.
 
-    It shows the picture of `cobandit.figures.front` with values at each mark, a slider per objective that
-    moves the cheapest configuration with at least these means, the lines of the answer, and a table of all
-    configurations that sorts by its headings.  It opens without a network, in light and dark themes.
+    It shows the picture of `cobandit.figures.front` with values at each mark, a slider
+    per objective that moves the cheapest configuration with at least these means, the
+    lines of the answer, and a table of all configurations that sorts by its headings.
+    It opens without a network, in light and dark themes.
 
     Parameters
     ----------
@@ -92,7 +100,10 @@ def write_front_page(advice: Recommendation, path: str | Path, run: RunReport | 
     from cobandit.advice.answer_table import front_first, write_answer_table
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     page = environment.get_template("front_page.html.j2").render(
         advice=advice,
@@ -115,19 +126,39 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
     arms = _points(advice)
     sliders = []
     for number, objective in enumerate(advice.objectives):
-        field = alt.binding_range(min=0, max=1, step=STEP, name=f"at least {objective} ")
-        sliders.append(alt.param(name=f"least{number}", value=_least_asked(advice, objective), bind=field))
-    meets = " && ".join(f"datum.o{number} >= least{number}" for number in range(len(sliders)))
+        field = alt.binding_range(
+            min=0, max=1, step=STEP, name=f"at least {objective} "
+        )
+        sliders.append(
+            alt.param(
+                name=f"least{number}", value=_least_asked(advice, objective), bind=field
+            )
+        )
+    meets = " && ".join(
+        f"datum.o{number} >= least{number}" for number in range(len(sliders))
+    )
 
     few = alt.Axis(tickCount=5, format="~g", labelOverlap=True)
     panels = []
     for number, objective in enumerate(advice.objectives):
-        cost = alt.X("cost:Q", title=f"mean cost ({advice.unit})", scale=_cost_scale(arms), axis=few)
-        mean = alt.Y(f"o{number}:Q", title=f"mean {objective}", scale=alt.Scale(zero=False))
+        cost = alt.X(
+            "cost:Q",
+            title=f"mean cost ({advice.unit})",
+            scale=_cost_scale(arms),
+            axis=few,
+        )
+        mean = alt.Y(
+            f"o{number}:Q", title=f"mean {objective}", scale=alt.Scale(zero=False)
+        )
         points = alt.Chart(arms)
         members = points.transform_filter(f"datum.standing != '{BEATEN}'")
-        steps = alt.Chart(find_steps(advice, objective)).mark_line(interpolate="step-after", strokeWidth=1)
-        ends = {"y": alt.Y(f"low{number}:Q", title=f"mean {objective}"), "y2": f"high{number}:Q"}
+        steps = alt.Chart(find_steps(advice, objective)).mark_line(
+            interpolate="step-after", strokeWidth=1
+        )
+        ends = {
+            "y": alt.Y(f"low{number}:Q", title=f"mean {objective}"),
+            "y2": f"high{number}:Q",
+        }
         marks = points.mark_point(size=60, filled=True, opacity=1).encode(
             x=cost,
             y=mean,
@@ -149,7 +180,9 @@ def draw_chart(advice: Recommendation) -> dict[str, Any]:
             .transform_filter("datum.place == 1")
         )
         ring = chosen.mark_point(size=260, strokeWidth=2, filled=False, color=CHOSEN)
-        label = chosen.mark_text(align="left", dx=8, dy=-10, fontWeight="bold", color=CHOSEN)
+        label = chosen.mark_text(
+            align="left", dx=8, dy=-10, fontWeight="bold", color=CHOSEN
+        )
         layers = [
             steps.encode(x=cost, y=alt.Y("mean:Q", title=f"mean {objective}")),
             members.mark_rule(opacity=0.6).encode(x=cost, **ends),
@@ -167,7 +200,11 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
     import altair as alt
 
     spread = arms["cost"].max() > arms["cost"].min() > 0
-    return alt.Scale(type="log", nice=False, padding=30) if spread else alt.Scale(zero=False)
+    return (
+        alt.Scale(type="log", nice=False, padding=30)
+        if spread
+        else alt.Scale(zero=False)
+    )
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
@@ -192,8 +229,14 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 def _points(advice: Recommendation) -> pd.DataFrame:
     """Return a row per configuration, with columns whose names no objective can disturb."""
     arms = advice.arms
-    frame = pd.DataFrame({"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()})
-    frame["short"] = [name if len(name) <= SHORT else f"{name[: SHORT - 1]}…" for name in frame["name"]]
+    frame = pd.DataFrame(
+        {"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()}
+    )
+
+    frame["short"] = [
+        name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
+        for name in frame["name"]
+    ]
     frame["n"] = arms["instances"].to_numpy()
     for number, objective in enumerate(advice.objectives):
         frame[f"o{number}"] = arms[objective].to_numpy()
@@ -202,6 +245,7 @@ def _points(advice: Recommendation) -> pd.DataFrame:
         if objective in advice.measured:
             frame[f"median{number}"] = arms[f"{objective}_p50"].to_numpy()
             frame[f"slow{number}"] = arms[f"{objective}_p95"].to_numpy()
+
     on_front = arms.index.isin(advice.front.index)
     settled = arms["front_settled"].to_numpy()
     frame["standing"] = BEATEN
@@ -213,16 +257,37 @@ def _points(advice: Recommendation) -> pd.DataFrame:
 def _tooltip(advice: Recommendation) -> list[Any]:
     import altair as alt
 
-    tips = [alt.Tooltip("name:N", title="configuration"), alt.Tooltip("n:Q", title="instances")]
-    tips.append(alt.Tooltip("cost:Q", title=f"mean cost ({advice.unit})", format=".4~g"))
+    tips = [
+        alt.Tooltip("name:N", title="configuration"),
+        alt.Tooltip("n:Q", title="instances"),
+    ]
+    tips.append(
+        alt.Tooltip("cost:Q", title=f"mean cost ({advice.unit})", format=".4~g")
+    )
     for number, objective in enumerate(advice.objectives):
         tips.append(alt.Tooltip(f"o{number}:Q", title=objective, format=".3f"))
         level = f"{100 * advice.level:g} %"
-        tips.append(alt.Tooltip(f"low{number}:Q", title=f"{objective}, {level} from", format=".3f"))
-        tips.append(alt.Tooltip(f"high{number}:Q", title=f"{objective}, {level} to", format=".3f"))
+        tips.append(
+            alt.Tooltip(
+                f"low{number}:Q", title=f"{objective}, {level} from", format=".3f"
+            )
+        )
+        tips.append(
+            alt.Tooltip(
+                f"high{number}:Q", title=f"{objective}, {level} to", format=".3f"
+            )
+        )
         if objective in advice.measured:
             column = advice.measured[objective]
-            tips.append(alt.Tooltip(f"median{number}:Q", title=f"{column}, median", format=".3~g"))
-            tips.append(alt.Tooltip(f"slow{number}:Q", title=f"{column}, 95th percentile", format=".3~g"))
+            tips.append(
+                alt.Tooltip(
+                    f"median{number}:Q", title=f"{column}, median", format=".3~g"
+                )
+            )
+            tips.append(
+                alt.Tooltip(
+                    f"slow{number}:Q", title=f"{column}, 95th percentile", format=".3~g"
+                )
+            )
     tips.append(alt.Tooltip("standing:N", title="standing"))
     return tips

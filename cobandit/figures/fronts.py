@@ -16,13 +16,20 @@ from matplotlib.transforms import Bbox, BboxBase
 from numpy.typing import NDArray
 
 from cobandit._text import ellipsize
-from cobandit.figures.style import FAINT, INK, escape_math, log_axis, without_glyph_warnings
+from cobandit.figures.style import (
+    FAINT,
+    INK,
+    escape_math,
+    log_axis,
+    without_glyph_warnings,
+)
 
 if TYPE_CHECKING:
     from cobandit.advice import Recommendation
     from cobandit.tables import EvaluationTable
 
-#: Members of the front whose names stand at their marks; of more, numbers, named beside the panels.
+#: Members of the front whose names stand at their marks; of more, numbers, named beside
+#: the panels.
 NAMED_AT_MARKS = 6
 #: Members that are numbered and named, of more the cheapest.
 NAMED = 20
@@ -32,7 +39,8 @@ SHORT, LONG = 26, 40
 COLUMNS = 2
 #: Part of the width of a panel that is kept free for the names on its right.
 MARGIN = 0.35
-#: Where a name may stand, best first: how it is aligned, and its distance from the mark in points.
+#: Where a name may stand, best first: how it is aligned, and its distance from the mark
+#: in points.
 PLACES = [
     (alignment, side * 6, vertical, (3 + 11 * line) * sign)
     for line in range(4)
@@ -44,10 +52,11 @@ PLACES = [
 def front(source: EvaluationTable | Recommendation) -> Figure:
     """Draw cost against each objective, with the front as steps and its names.
 
-    Marks of the front are filled where membership is settled and open where it is not; the others
-    are grey.  Bars are intervals of means, one at a time, at the recommendation's level.  A tolerance
-    is a band below the steps, a condition a line, and the configuration that was chosen has a ring.
-    With one objective and a short front the steps carry their paired gains, in points.
+    Marks of the front are filled where membership is settled and open where it is not;
+    the others are grey.  Bars are intervals of means, one at a time, at the
+    recommendation's level.  A tolerance is a band below the steps, a condition a line,
+    and the configuration that was chosen has a ring. With one objective and a short
+    front the steps carry their paired gains, in points.
 
     Parameters
     ----------
@@ -92,7 +101,8 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
     _explain(advice, figure)
 
     with without_glyph_warnings():
-        figure.draw_without_rendering()  # lays the panels out, so that places in them are known
+        # lays the panels out, so that places in them are known
+        figure.draw_without_rendering()
         for objective, (ax, names) in zip(advice.objectives, named, strict=True):
             members = advice.arms.loc[advice.front.index, ["cost", objective]]
             _keep_apart(names, ax.transData.transform(members.to_numpy()), ax)
@@ -105,7 +115,8 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``cost`` and ``mean``, cheapest first; the last row is at the largest cost of all configurations.
+        ``cost`` and ``mean``, cheapest first; the last row is at the largest cost of
+        all configurations.
 
     Examples
     --------
@@ -116,7 +127,9 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
     members = advice.arms.loc[advice.front.index]
     best = members[members[objective] >= members[objective].cummax()]
     corners = pd.DataFrame({"cost": best["cost"], "mean": best[objective]})
-    end = pd.DataFrame({"cost": [advice.arms["cost"].max()], "mean": [best[objective].max()]})
+    end = pd.DataFrame(
+        {"cost": [advice.arms["cost"].max()], "mean": [best[objective].max()]}
+    )
     return pd.concat([corners, end], ignore_index=True)
 
 
@@ -125,19 +138,34 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annota
     arms = advice.arms
     members = arms.loc[advice.front.index]
     others = arms.drop(index=members.index)
-    ax.scatter(others["cost"], others[objective], s=16, color=FAINT, alpha=0.6, lw=0, zorder=1)
+    ax.scatter(
+        others["cost"], others[objective], s=16, color=FAINT, alpha=0.6, lw=0, zorder=1
+    )
     _draw_steps(advice, members, objective, ax)
 
     low = members[objective] - members[f"{objective}_low"]
     high = members[f"{objective}_high"] - members[objective]
     bars = [low.clip(lower=0), high.clip(lower=0)]
     ax.errorbar(
-        members["cost"], members[objective], yerr=bars, fmt="none", ecolor=INK, lw=0.8, alpha=0.7, zorder=2
+        members["cost"],
+        members[objective],
+        yerr=bars,
+        fmt="none",
+        ecolor=INK,
+        lw=0.8,
+        alpha=0.7,
+        zorder=2,
     )
     for settled, face in ((True, INK), (False, "white")):
         marks = members[members["front_settled"] == settled]
         ax.scatter(
-            marks["cost"], marks[objective], s=36, facecolor=face, edgecolor=INK, linewidth=1.2, zorder=3
+            marks["cost"],
+            marks[objective],
+            s=36,
+            facecolor=face,
+            edgecolor=INK,
+            linewidth=1.2,
+            zorder=3,
         )
 
     if advice.choice is not None:
@@ -149,7 +177,9 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annota
     return _name_members(members, objective, ax)
 
 
-def _draw_steps(advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes) -> None:
+def _draw_steps(
+    advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes
+) -> None:
     """Draw the best of the objective that each cost buys, with the tolerance below it and the gains on it."""
     corners = find_steps(advice, objective)
     costs, heights = corners["cost"], corners["mean"]
@@ -157,12 +187,17 @@ def _draw_steps(advice: Recommendation, members: pd.DataFrame, objective: str, a
 
     tolerance = _tolerance_of(advice, objective)
     if tolerance:
-        ax.fill_between(costs, heights - tolerance, heights, step="post", color=INK, alpha=0.1, lw=0)
+        ax.fill_between(
+            costs, heights - tolerance, heights, step="post", color=INK, alpha=0.1, lw=0
+        )
     if len(advice.objectives) > 1 or len(members) > NAMED_AT_MARKS:
         return
     gains = 100 * advice.front[f"more_{objective}"]
     for cheaper, dearer, gain in zip(
-        members.iloc[:-1].to_dict("records"), members.iloc[1:].to_dict("records"), gains[1:], strict=True
+        members.iloc[:-1].to_dict("records"),
+        members.iloc[1:].to_dict("records"),
+        gains[1:],
+        strict=True,
     ):
         if np.isfinite(gain):
             middle = (cheaper[objective] + dearer[objective]) / 2
@@ -197,7 +232,13 @@ def _draw_choice(advice: Recommendation, objective: str, ax: Axes) -> None:
     if advice.choice.configuration is not None:
         chosen = advice.arms.loc[advice.choice.configuration]
         ax.scatter(
-            chosen["cost"], chosen[objective], s=130, facecolor="none", edgecolor=INK, lw=1.8, zorder=4
+            chosen["cost"],
+            chosen[objective],
+            s=130,
+            facecolor="none",
+            edgecolor=INK,
+            lw=1.8,
+            zorder=4,
         )
 
 
@@ -207,10 +248,15 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
         texts = [escape_math(ellipsize(str(name), SHORT)) for name in members.index]
         # names stand on the right of their marks, so the dearest needs room there
         low, high = ax.get_xlim()
-        wide = high * (high / low) ** MARGIN if ax.get_xscale() == "log" else high + MARGIN * (high - low)
+        wide = (
+            high * (high / low) ** MARGIN
+            if ax.get_xscale() == "log"
+            else high + MARGIN * (high - low)
+        )
         ax.set_xlim(low, wide)
     else:
         texts = [str(number) for number in range(1, min(len(members), NAMED) + 1)]
+
     return [
         ax.annotate(
             text,
@@ -230,7 +276,11 @@ def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -
     Marks are those of the front, in pixels.
     """
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
-    taken += [line.get_window_extent().padded(1) for line in ax.lines if line.get_linestyle() == "--"]
+    taken += [
+        line.get_window_extent().padded(1)
+        for line in ax.lines
+        if line.get_linestyle() == "--"
+    ]
     for name in names:
         tried = []
         for alignment, right, vertical, up in PLACES:
@@ -262,14 +312,34 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
     mark: dict[str, Any] = {"ls": "", "marker": "o", "markeredgecolor": INK}
     entries: list[Any] = []
     if members["front_settled"].any():
-        entries.append(Line2D([], [], color=INK, label="worth its cost, settled", **mark))
+        entries.append(
+            Line2D([], [], color=INK, label="worth its cost, settled", **mark)
+        )
+
     if not members["front_settled"].all():
-        entries.append(Line2D([], [], markerfacecolor="white", label="worth its cost, not settled", **mark))
+        entries.append(
+            Line2D(
+                [],
+                [],
+                markerfacecolor="white",
+                label="worth its cost, not settled",
+                **mark,
+            )
+        )
+
     if len(arms) > len(members):
-        entries.append(Line2D([], [], ls="", marker="o", ms=4, color=FAINT, label="beaten"))
+        entries.append(
+            Line2D([], [], ls="", marker="o", ms=4, color=FAINT, label="beaten")
+        )
+
     bar: dict[str, Any] = {"ls": "", "marker": "|", "ms": 12, "markeredgewidth": 0.8}
     if not advice.exact:
-        entries.append(Line2D([], [], color=INK, label=f"{level} interval, one mean at a time", **bar))
+        entries.append(
+            Line2D(
+                [], [], color=INK, label=f"{level} interval, one mean at a time", **bar
+            )
+        )
+
     if np.any(advice.tolerance):
         entries.append(Patch(color=INK, alpha=0.1, label="within the tolerance"))
     if advice.choice is not None:
@@ -280,9 +350,13 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
         name = "none" if chosen is None else ellipsize(chosen, LONG)
         label = escape_math(f"chosen: {name}")
         entries.append(Line2D([], [], ls="--", color=INK, label=label, **ring))
-    figure.legend(handles=entries, loc="outside lower center", ncols=2, fontsize="small")
+
+    figure.legend(
+        handles=entries, loc="outside lower center", ncols=2, fontsize="small"
+    )
     if len(members) <= NAMED_AT_MARKS:
         return
+
     lines = [
         f"{number}  {escape_math(ellipsize(str(name), LONG))}"
         for number, name in enumerate(members.index[:NAMED], start=1)
@@ -290,4 +364,11 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
     if len(members) > NAMED:
         lines.append(f"and {len(members) - NAMED} more")
     blank = [Line2D([], [], ls="") for _ in lines]
-    figure.legend(blank, lines, loc="outside right upper", fontsize="small", handlelength=0, handletextpad=0)
+    figure.legend(
+        blank,
+        lines,
+        loc="outside right upper",
+        fontsize="small",
+        handlelength=0,
+        handletextpad=0,
+    )

@@ -22,22 +22,28 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Areas of the cheapest and of the most expensive configuration's mark, in square points.
+#: Areas of the cheapest and of the most expensive configuration's mark, in square
+#: points.
 SMALLEST, LARGEST = 30, 200
-#: Values of which the largest is so many medians crowd at the lower end of an axis: it becomes logarithmic.
+#: Values of which the largest is so many medians crowd at the lower end of an axis: it
+#: becomes logarithmic.
 CROWDED = 4
 #: Marks of the front within so many points of each other share a label.
 APART = 8
-#: Members of the front that are numbered and named, of many the cheapest: what a legend can hold.
+#: Members of the front that are numbered and named, of many the cheapest: what a legend
+#: can hold.
 NAMED = 20
 #: Numbers below this one have labels of so many digits that they run into each other.
 SHORT = 0.01
 
 
-def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all") -> Axes:
+def landscape(
+    table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all"
+) -> Axes:
     """Draw configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
 
-    Dark marks are Pareto-optimal in all objectives, which with more than two need not lie on the line.
+    Dark marks are Pareto-optimal in all objectives, which with more than two need not
+    lie on the line.
 
     Parameters
     ----------
@@ -85,11 +91,22 @@ def landscape(table: EvaluationTable, x: str, y: str, ax: Axes | None = None, sp
         ax.xaxis.set_major_locator(MaxNLocator(5))
     named = _along(front.sort_values("cost")[:NAMED], x, y)
     for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
-        place = {"xytext": (9, 3), "ha": "left"} if side % 2 else {"xytext": (-9, -9), "ha": "right"}
+        place = (
+            {"xytext": (9, 3), "ha": "left"}
+            if side % 2
+            else {"xytext": (-9, -9), "ha": "right"}
+        )
         ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
     unit = escape_math(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
-        ax.scatter([], [], s=area(cost), color=FAINT, lw=0, label=f"mean cost {cost:.3g} {unit}")
+        ax.scatter(
+            [],
+            [],
+            s=area(cost),
+            color=FAINT,
+            lw=0,
+            label=f"mean cost {cost:.3g} {unit}",
+        )
     ax.scatter([], [], s=40, color=INK, lw=0, label="Pareto-optimal:")
     for number, name in enumerate(named.index, start=1):
         ax.plot([], [], ls="", label=f"{number}  {escape_math(name)}")
@@ -117,7 +134,9 @@ def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, flo
             start = number
 
 
-def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str) -> Styler:
+def show_table(
+    frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str
+) -> Styler:
     """Typeset a frame: no index, aligned numbers, the same HTML in every run.
 
     Parameters
@@ -139,13 +158,23 @@ def show_table(frame: pd.DataFrame, caption: str = "", filterable: bool = False,
     >>> "0.50" in show_table(pd.DataFrame({"x": [0.5]}), "One number", x=".2f").to_html()
     True
     """
-    from pandas.io.formats.style import Styler  # a tenth of a second, which no picture needs
+    # a tenth of a second, which no picture needs
+    from pandas.io.formats.style import Styler
 
     name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"
-    shown = Styler(frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None)
-    words = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    shown = Styler(
+        frame, uuid=name, uuid_len=0, cell_ids=False, caption=caption or None
+    )
+    words = [
+        name
+        for name, dtype in frame.dtypes.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
+    ]
     wrap = "text-align: left; white-space: normal"
-    left: Any = [{"selector": f".col{frame.columns.get_loc(name)}", "props": wrap} for name in words]
+    left: Any = [
+        {"selector": f".col{frame.columns.get_loc(name)}", "props": wrap}
+        for name in words
+    ]
     if filterable:
         shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)

@@ -1,7 +1,8 @@
 """Figures for a page: every panel a drawing of its own, in the colours of what surrounds it.
 
-A row of panels that is scaled to the width of a phone cannot be read.  Here its panels are cut apart, so that
-a page sets them side by side or one below the other; text stays text, and ink the page's colour of text.
+A row of panels that is scaled to the width of a phone cannot be read.  Here its panels
+are cut apart, so that a page sets them side by side or one below the other; text stays
+text, and ink the page's colour of text.
 """
 
 import re
@@ -25,9 +26,17 @@ from matplotlib.text import Text
 from matplotlib.ticker import LogFormatterMathtext
 from matplotlib.transforms import Bbox
 
-from cobandit.figures.style import INK, LINES, SHADES, follow_theme, show_power, without_glyph_warnings
+from cobandit.figures.style import (
+    INK,
+    LINES,
+    SHADES,
+    follow_theme,
+    show_power,
+    without_glyph_warnings,
+)
 
-#: Characters from which a figure is shown as a raster image: clouds of many thousand points.
+#: Characters from which a figure is shown as a raster image: clouds of many thousand
+#: points.
 LARGEST = 1_000_000
 #: A panel gets a row of its own before it has to shrink below this share of its size.
 SHRINK = 0.7
@@ -65,17 +74,26 @@ def use_style() -> None:
             "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
             "lines.markersize": 5,
             **dict.fromkeys(
-                ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
+                (
+                    "text.color",
+                    "axes.labelcolor",
+                    "axes.edgecolor",
+                    "xtick.color",
+                    "ytick.color",
+                ),
+                INK,
             ),
         }
     )
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
-        plt.switch_backend(plt.get_backend())  # a notebook's backend, once loaded, forgets who shows figures
+        # a notebook's backend, once loaded, forgets who shows figures
+        plt.switch_backend(plt.get_backend())
         plt.rcParams["figure.dpi"] = 100
         formatters = shell.display_formatter.formatters
         formatters["text/html"].for_type(Figure, panels)
-        formatters["image/png"].pop(Figure, None)  # the same picture again, ten times the size when packed
+        # the same picture again, ten times the size when packed
+        formatters["image/png"].pop(Figure, None)
 
 
 @mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False})
@@ -93,7 +111,8 @@ def panels(figure: Figure) -> str:
     Returns
     -------
     str
-        A ``div`` of rows, or of a raster image where these would be too large for a page.
+        A ``div`` of rows, or of a raster image where these would be too large for a
+        page.
 
     Examples
     --------
@@ -103,16 +122,24 @@ def panels(figure: Figure) -> str:
     2
     """
     for ticked in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
-        if isinstance(ticked.get_major_formatter(), LogFormatterMathtext):  # would be drawn digit by digit
+        # would be drawn digit by digit
+        if isinstance(ticked.get_major_formatter(), LogFormatterMathtext):
             ticked.set_major_formatter(lambda value, _: show_power(value))
+
     figure.draw_without_rendering()  # places everything
     figure.set_layout_engine(None)  # with any, each panel would be drawn twice
     parts = [part for part in figure.get_children() if part is not figure.patch]
-    outside = [legend for ax in figure.axes if (legend := ax.get_legend()) and _beside(legend, ax)]
+    outside = [
+        legend
+        for ax in figure.axes
+        if (legend := ax.get_legend()) and _beside(legend, ax)
+    ]
     shown = {part: part.get_visible() for part in [*parts, *outside]}
     for legend in outside:
         legend.set_visible(False)
-    titles: list[Any] = [[[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()]
+    titles: list[Any] = [
+        [[p]] for p in parts if isinstance(p, Text) and shown[p] and p.get_text()
+    ]
     grid = _grid([ax for ax in figure.axes if shown[ax]])
     for ax in [ax for row in grid if len(row) > 1 for panel in row for ax in panel]:
         _label(ax)
@@ -122,8 +149,12 @@ def panels(figure: Figure) -> str:
     for part, visible in shown.items():
         part.set_visible(visible)
     seen = [legend for legend in [*outside, *figure.legends] if shown[legend]]
-    legends = {tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen}
-    drawn += [_legend(legend) for legend in legends.values()]  # what several panels say the same, once
+    legends = {
+        tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen
+    }
+
+    # what several panels say the same, once
+    drawn += [_legend(legend) for legend in legends.values()]
     inside = "".join(drawn)
     return f"{OPENING}>{inside if len(inside) < LARGEST else _raster(figure)}</div>"
 
@@ -137,18 +168,24 @@ def described(drawing: str, text: str) -> str:
     '<div class="panels" role="img" aria-label="A line that rises.">...</div>'
     """
     description = escape(" ".join(text.split()))
-    return drawing.replace(f"{OPENING}>", f'{OPENING} role="img" aria-label="{description}">')
+    return drawing.replace(
+        f"{OPENING}>", f'{OPENING} role="img" aria-label="{description}">'
+    )
 
 
 def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
     """Return rows of panels, each a list of axes that lie over each other; loose axes make one panel."""
-    places = [spec.get_topmost_subplotspec() for ax in axes if (spec := ax.get_subplotspec())]
+    places = [
+        spec.get_topmost_subplotspec() for ax in axes if (spec := ax.get_subplotspec())
+    ]
     if len(places) < len(axes):
         return [[axes]]
     rows: dict[int, dict[int, list[Axes]]] = defaultdict(lambda: defaultdict(list))
     for ax, place in zip(axes, places, strict=True):
         rows[place.rowspan.start][place.colspan.start].append(ax)
-    return [[panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())]
+    return [
+        [panel for _, panel in sorted(row.items())] for _, row in sorted(rows.items())
+    ]
 
 
 def _label(ax: Axes) -> None:
@@ -157,7 +194,9 @@ def _label(ax: Axes) -> None:
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
     ):
-        alike = [getattr(other, axis.axis_name + "axis") for other in shared.get_siblings(ax)]
+        alike = [
+            getattr(other, axis.axis_name + "axis") for other in shared.get_siblings(ax)
+        ]
         if any(each.get_tick_params().get(side) for each in alike):
             axis.set_tick_params(which="both", **{side: True})
 
@@ -176,7 +215,10 @@ def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
 
 
 def _in_line(column: Iterable[Sequence[Any]]) -> bool:
-    return len({tuple(panel[0].get_position().intervalx.round(3)) for panel in column}) == 1
+    return (
+        len({tuple(panel[0].get_position().intervalx.round(3)) for panel in column})
+        == 1
+    )
 
 
 def _extent(panel: Sequence[Artist]) -> Bbox:
@@ -200,7 +242,8 @@ def _row(
         for part in parts:
             part.set_visible(part in panel)
         svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
-        drawn.append(svg if panel else svg.replace("height: auto", "height: 0"))  # a row that ends early
+        # a row that ends early
+        drawn.append(svg if panel else svg.replace("height: auto", "height: 0"))
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 
 
@@ -210,41 +253,69 @@ def _legend(legend: Legend) -> str:
     for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
         assert handle is not None
         alone = Figure()
-        # as high as the largest mark of a scatter plot, which stands in the middle of the line
+        # as high as the largest mark of a scatter plot, which stands in the middle of
+        # the line
         look: dict[str, Any] = {
             "borderpad": 0,
             "frameon": False,
             "handleheight": 1.5,
             "scatteryoffsets": [0.385],
         }
-        entry = alone.legend([handle], [text.get_text()], fontsize=text.get_fontsize(), **look)
+        entry = alone.legend(
+            [handle], [text.get_text()], fontsize=text.get_fontsize(), **look
+        )
         drawn.append(_svg(alone, entry.get_window_extent(), 1))
+
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 
 
 def _raster(figure: Figure) -> str:
     file = BytesIO()
     figure.savefig(file, format="png", bbox_inches="tight")
-    return f'<img src="data:image/png;base64,{b64encode(file.getvalue()).decode()}" style="max-width: 100%">'
+    return (
+        f'<img src="data:image/png;base64,{b64encode(file.getvalue()).decode()}"'
+        ' style="max-width: 100%">'
+    )
 
 
 def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     """Write the part of a figure inside a box (in pixels) as SVG for the inside of a page."""
     file = StringIO()
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
+
     # the salt tells the definitions of drawings on one page apart
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": str(next(_numbers))}):
-        figure.savefig(file, format="svg", bbox_inches=inches, transparent=True, metadata=_NOTHING)
-    # without what is said once for a whole file, a style for every element in it, and names that panels share
+        figure.savefig(
+            file, format="svg", bbox_inches=inches, transparent=True, metadata=_NOTHING
+        )
+
+    # without what is said once for a whole file, a style for every element in it, and
+    # names that panels share
     inside = file.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
+
     # coordinates stand in attributes: hundredths of a point are enough
-    inside = re.sub('="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside)
+    inside = re.sub(
+        '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
+    )
     inside = follow_theme(inside.replace("#000000", INK))
-    inside = " ".join(inside.replace("#ffffff", "var(--pst-color-background, #fff)").split("\n"))
-    width, height = (round(float(side * 72), 1) for side in (inches.width, inches.height))
+    inside = " ".join(
+        inside.replace("#ffffff", "var(--pst-color-background, #fff)").split("\n")
+    )
+    width, height = (
+        round(float(side * 72), 1) for side in (inches.width, inches.height)
+    )
     wide = width * 96 / 72
-    style = f"flex: {wide:.0f} 1 {shrink * wide:.0f}px; max-width: {wide:.0f}px; min-width: 0; height: auto"
-    look = 'fill="currentColor" font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round"'
-    head = f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width} {height}" {look}'
+    style = (
+        f"flex: {wide:.0f} 1 {shrink * wide:.0f}px; max-width: {wide:.0f}px; min-width:"
+        " 0; height: auto"
+    )
+    look = (
+        'fill="currentColor" font-family="DejaVu Sans, Verdana, sans-serif"'
+        ' stroke-linejoin="round"'
+    )
+    head = (
+        f'xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {width} {height}"'
+        f" {look}"
+    )
     return f'<svg {head} style="{style}">{inside}</svg>'

@@ -32,12 +32,15 @@ from cobandit.stats import metrics
 _numbers = count()
 
 
-def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
+def by_budget(
+    runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None
+) -> Axes:
     """Mean of a column against the budget, log2, one line a method, with 95 % bands.
 
-    Bands are bootstrap intervals over replications, or Wilson intervals for a column of true and false.
-    Infeasible budgets leave a gap.  The axis below counts evaluations per configuration, the one above gives
-    the same budgets in the unit of the table's costs.
+    Bands are bootstrap intervals over replications, or Wilson intervals for a column of
+    true and false. Infeasible budgets leave a gap.  The axis below counts evaluations
+    per configuration, the one above gives the same budgets in the unit of the table's
+    costs.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ def by_budget(runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = No
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Probability of a wrong Pareto set against the budget, both logarithmic, with Wilson 95 % bands.
 
-    Where no replication erred the mark is an arrow at the upper end of the interval: a limit, not a value.
+    Where no replication erred the mark is an arrow at the upper end of the interval: a
+    limit, not a value.
 
     Parameters
     ----------
@@ -101,8 +105,12 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
     variants = list(metrics.cells(cells, ["method", "options"]))
     for (method, options), rows in variants:
         siblings = [other for (name, other), _ in variants if name == method]
-        style = method_style(method) | {"ls": LINES[siblings.index(options) % len(LINES)]}
-        label = method_label(method, (options or "default") if len(siblings) > 1 else "")
+        style = method_style(method) | {
+            "ls": LINES[siblings.index(options) % len(LINES)]
+        }
+        label = method_label(
+            method, (options or "default") if len(siblings) > 1 else ""
+        )
         cell = cells.iloc[rows].sort_values("rho")
         limits = cell.get("unseen", cell["mean"] * np.nan)
         rho, seen = cell["rho"], limits.isna()
@@ -113,32 +121,48 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
         else:  # a band of one budget would have no width
             ax.vlines(rho, low, high, color=style["color"], alpha=0.5)
         if "unseen" in cell:
-            ax.plot(rho[~seen], limits[~seen], ls="", marker=r"$\downarrow$", ms=9, color=style["color"])
+            ax.plot(
+                rho[~seen],
+                limits[~seen],
+                ls="",
+                marker=r"$\downarrow$",
+                ms=9,
+                color=style["color"],
+            )
 
 
 def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
     """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
     rho, units = np.unique(runs["rho"]), runs["unit"].unique()
-    cost = (runs["budget"] / runs["rho"]).iloc[0]  # of one evaluation of each configuration
+
+    # of one evaluation of each configuration
+    cost = (runs["budget"] / runs["rho"]).iloc[0]
     ax.set_xscale("log", base=2)
     ax.set(xlabel="budget ρ, evaluations per configuration", ylabel=ylabel)
     ax.set_xticks(rho, [amount(value) for value in rho])
     ax.xaxis.set_minor_locator(NullLocator())
     if len(rho) > 6:
         ax.tick_params(axis="x", labelrotation=45)
-    above = ax.secondary_xaxis("top", functions=(lambda value: value * cost, lambda value: value / cost))
-    above.set_xlabel(f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small")
+    above = ax.secondary_xaxis(
+        "top", functions=(lambda value: value * cost, lambda value: value / cost)
+    )
+    above.set_xlabel(
+        f"budget B ({units[0]})" if len(units) == 1 else "budget B", fontsize="small"
+    )
     if len(rho) > 1:
         plain_log(above.xaxis, (1, 3) if rho[-1] > 50 * rho[0] else (1, 2, 5))
     else:
         above.set_xticks(rho * cost, [amount(budget) for budget in rho * cost])
         above.xaxis.set_minor_locator(NullLocator())
+
     above.tick_params(labelsize="small")
     ax.set_title(provenance(runs))
     return ax
 
 
-def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None) -> Axes:
+def index_path(
+    history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None
+) -> Axes:
     """One quantity of each arm (index, numerator or denominator) after every pull of a run.
 
     Parameters
@@ -162,7 +186,15 @@ def index_path(history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None 
     looks = cycle(product(SHADES, LINES))
     for arm, (color, line) in zip(history["arm"].unique(), looks, strict=False):
         path = history[history["arm"] == arm]
-        ax.plot(path["pull"], path[column], line, ds="steps-post", color=color, label=escape_math(arm))
+        ax.plot(
+            path["pull"],
+            path[column],
+            line,
+            ds="steps-post",
+            color=color,
+            label=escape_math(arm),
+        )
+
     ax.set(xlabel="pull", ylabel=ylabel)
     return ax
 
@@ -176,7 +208,8 @@ def phase_plane(
 ) -> Axes:
     """Empirical means at the end of one phase of an elimination; the arm that leaves is ringed.
 
-    The ring of one that is accepted is whole, that of one that is rejected dashed; a cross marks a mistake.
+    The ring of one that is accepted is whole, that of one that is rejected dashed; a
+    cross marks a mistake.
 
     Parameters
     ----------
@@ -204,16 +237,28 @@ def phase_plane(
     'phase 1: 2 pulls each, b rejected'
     """
     ax = ax or plt.subplots()[1]
-    mistaken = front is not None and bool(np.asarray(front)[phase.removed]) != phase.accepted
+    mistaken = (
+        front is not None and bool(np.asarray(front)[phase.removed]) != phase.accepted
+    )
     for arm, mean in zip(phase.active, phase.means, strict=True):
         x, y = mean
         ax.plot(x, y, "o", color=INK, ms=6)
         if arm == phase.removed:
-            ax.scatter(x, y, s=170, facecolors="none", edgecolors=INK, ls="-" if phase.accepted else ":")
+            ax.scatter(
+                x,
+                y,
+                s=170,
+                facecolors="none",
+                edgecolors=INK,
+                ls="-" if phase.accepted else ":",
+            )
             if mistaken:
                 ax.scatter(x, y, s=230, marker="x", color=INK)
         _write(ax, names[arm], mean, (5, 4))
-    verdict = ("accepted" if phase.accepted else "rejected") + (" by mistake" if mistaken else "")
+
+    verdict = ("accepted" if phase.accepted else "rejected") + (
+        " by mistake" if mistaken else ""
+    )
     ax.margins(0.1)  # for the names
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
     removed = escape_math(names[phase.removed])
@@ -221,19 +266,32 @@ def phase_plane(
     return ax
 
 
-def _write(ax: Axes, name: str, at: tuple[float, float], offset: tuple[int, int]) -> None:
+def _write(
+    ax: Axes, name: str, at: tuple[float, float], offset: tuple[int, int]
+) -> None:
     """Write a name so many points from its mark."""
-    ax.annotate(escape_math(name), at, xytext=offset, textcoords="offset points", fontsize="small")
+    ax.annotate(
+        escape_math(name),
+        at,
+        xytext=offset,
+        textcoords="offset points",
+        fontsize="small",
+    )
 
 
 def gap_plane(
-    means: ArrayLike, arm: int, names: Sequence[str], labels: tuple[str, str], ax: Axes | None = None
+    means: ArrayLike,
+    arm: int,
+    names: Sequence[str],
+    labels: tuple[str, str],
+    ax: Axes | None = None,
 ) -> Axes:
     """One arm's classification gap as steps along the diagonal, next to the arm j that decides it.
 
-    The arm is filled, j open, all others grey.  An arrow moves all coordinates of one arm by the same amount,
-    and the arrows of a panel are together as long (in each coordinate) as the gap.  The shaded quadrant is
-    what the dominating one of the two dominates.
+    The arm is filled, j open, all others grey.  An arrow moves all coordinates of one
+    arm by the same amount, and the arrows of a panel are together as long (in each
+    coordinate) as the gap.  The shaded quadrant is what the dominating one of the two
+    dominates.
 
     Parameters
     ----------
@@ -256,16 +314,27 @@ def gap_plane(
     ax = ax or plt.subplots()[1]
     means = _validation.means(means)
     terms = dominance.gap_terms(means)
-    row, room = terms[arm], max(term.gap for term in terms) + 0.05  # no arrow is longer than the largest gap
+
+    # no arrow is longer than the largest gap
+    row, room = terms[arm], max(term.gap for term in terms) + 0.05
     other, gap = row.by, row.gap
     dominator = arm if row.term == "needed" else other
+
     low = means.min(axis=0) - room
-    ax.fill_between([low[0], means[dominator, 0]], low[1], means[dominator, 1], color=FAINT, alpha=0.15, lw=0)
+    ax.fill_between(
+        [low[0], means[dominator, 0]],
+        low[1],
+        means[dominator, 1],
+        color=FAINT,
+        alpha=0.15,
+        lw=0,
+    )
     for i, mean in enumerate(means):
         near = i in (arm, other)
         face = "none" if i == other else INK if near else FAINT
         ax.plot(*mean, "o", color=INK if near else FAINT, mfc=face, ms=7 if near else 5)
         _write(ax, names[i], mean, (6, -11))
+
     if row.term == "dominated":
         steps = [(arm, gap)]
     elif row.term == "overtaken":
@@ -273,17 +342,26 @@ def gap_plane(
     else:
         m, M = dominance.margins_of_others(means)
         steps = [(other, -max(M[other, arm], 0.0)), (other, max(m[other].max(), 0.0))]
+
     arrow = {"arrowstyle": "->", "color": INK, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
     for start, step in steps:
         if step:
             ax.annotate("", means[start] + step, means[start], arrowprops=arrow)
+
     high = means.max(axis=0) + room
-    ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    ax.set(
+        xlabel=labels[0],
+        ylabel=labels[1],
+        xlim=(low[0], high[0]),
+        ylim=(low[1], high[1]),
+    )
     ax.set_title(f"{escape_math(names[arm])}, gap {gap:.3g}")
     return ax
 
 
-def stepper(steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None) -> str:
+def stepper(
+    steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
+) -> str:
     """Pictures of which one is shown at a time, each with a button; no script is needed.
 
     Parameters
@@ -311,12 +389,19 @@ def stepper(steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = No
         buttons += f'<label for="{own}">{escape(label)}</label> '
         shown += f'<div class="{"step paper" if paper else "step"}">{picture}</div>'
         chosen.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
+
     rules = [
         f".{name} > .step {{display: none}}",
         f"{', '.join(chosen)} {{display: block}}",
         f".{name} > label {{margin-right: 0.8rem}}",
-        f"@media print {{.{name} > .step, .{name} > input, .{name} > label {{display: none !important}}",
+        (
+            f"@media print {{.{name} > .step, .{name} > input, .{name} > label"
+            " {display: none !important}"
+        ),
         f".{name} > .paper {{display: block !important}}}}",
     ]
     style = f"<style>{' '.join(rules)}</style>"
-    return f'<div class="{name}" role="radiogroup" aria-label="steps">{style}{buttons}{shown}</div>'
+    return (
+        f'<div class="{name}" role="radiogroup"'
+        f' aria-label="steps">{style}{buttons}{shown}</div>'
+    )

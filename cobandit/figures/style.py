@@ -25,7 +25,8 @@ from cobandit.policies.registry import list_methods
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour of the text around it.
+#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour
+#: of the text around it.
 INK = "#22262b"
 #: What stands behind the rest: arms that nothing is said of, reference lines.
 FAINT = "#8a8f96"
@@ -39,7 +40,8 @@ class Look(NamedTuple):
     marker: str
 
 
-#: Neighbours in a picture are told apart by hue and lightness, so also without seeing red or green.
+#: Neighbours in a picture are told apart by hue and lightness, so also without seeing
+#: red or green.
 LOOKS = {
     "CoHVUCB": Look("#0173b2", "#4ba3e3", "o"),
     "CoHVUCBV": Look("#c2548f", "#f2a2cc", ">"),
@@ -59,7 +61,8 @@ LOOKS = {
     "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
-#: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of them apart.
+#: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of
+#: them apart.
 SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
 PALETTE = tuple(SHADES) * 4
 _ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
@@ -76,18 +79,24 @@ def follow_theme(drawing: str) -> str:
 
     def both(found: re.Match[str]) -> str:
         dark = _ON_DARK.get(found[0], found[0])
-        return dark if dark in (found[0], "currentColor") else f"light-dark({found[0]}, {dark})"
+        return (
+            dark
+            if dark in (found[0], "currentColor")
+            else f"light-dark({found[0]}, {dark})"
+        )
 
     return re.sub(r"#[0-9a-f]{6}\b", both, drawing)
 
 
 LINES = ("-", "--", ":", "-.")
 
-#: Largest over smallest value of a logarithmic axis below which it has the numbers of a linear one.
+#: Largest over smallest value of a logarithmic axis below which it has the numbers of a
+#: linear one.
 NARROW = 1.6
 #: Letters of a name that a figure shows, at most.
 LONGEST_NAME = 60
-#: What Markdown takes for markup within a line, and may not where it stands as an entity.
+#: What Markdown takes for markup within a line, and may not where it stands as an
+#: entity.
 MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
 #: Markers of all other methods, none of which is one of those above.
 OTHER_MARKERS = "123+x|_"
@@ -115,8 +124,12 @@ def method_style(method: str) -> dict[str, Any]:
     """
     if method in LOOKS:
         return {"color": LOOKS[method].light, "marker": LOOKS[method].marker}
-    place, number = divmod(crc32(method.encode()), len(LOOKS))  # unlike hash, the same in every process
-    return {"color": list(LOOKS.values())[number].light, "marker": OTHER_MARKERS[place % len(OTHER_MARKERS)]}
+    # unlike hash, the same in every process
+    place, number = divmod(crc32(method.encode()), len(LOOKS))
+    return {
+        "color": list(LOOKS.values())[number].light,
+        "marker": OTHER_MARKERS[place % len(OTHER_MARKERS)],
+    }
 
 
 def method_label(method: str, options: str = "") -> str:
@@ -153,7 +166,9 @@ def escape_markdown(text: object) -> str:
     >>> escape_markdown("<b>_gpt_</b> at $1")
     '&#60;b&#62;&#95;gpt&#95;&#60;/b&#62; at &#36;1'
     """
-    short = " ".join(ellipsize(word, LONGEST_NAME) for word in _on_one_line(text).split())
+    short = " ".join(
+        ellipsize(word, LONGEST_NAME) for word in _on_one_line(text).split()
+    )
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", short)
 
 
@@ -161,7 +176,9 @@ def _on_one_line(text: object) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
 
 
-def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame]) -> str:
+def provenance(
+    source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
+) -> str:
     """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
 
     Parameters
@@ -179,10 +196,16 @@ def provenance(source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable
     if isinstance(source, Sequence):
         return ", ".join(provenance(each) for each in source)
     if isinstance(source, pd.DataFrame):
-        named = source[["dataset", "kind"]].drop_duplicates().itertuples(index=False, name=None)
+        named = (
+            source[["dataset", "kind"]]
+            .drop_duplicates()
+            .itertuples(index=False, name=None)
+        )
     else:
         named = iter([(source.name, source.kind)])
-    return ", ".join(name if kind == "measured" else f"{name} ({kind})" for name, kind in named)
+    return ", ".join(
+        name if kind == "measured" else f"{name} ({kind})" for name, kind in named
+    )
 
 
 def show_power(value: float) -> str:
@@ -233,9 +256,18 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(lambda value, _: show_plain(value))
         return
+
     # three labels at least, and no crowd
-    choices = {1000: (1,), 60: (1, 3), 10: (1, 2, 5), 3: (1, 2, 3, 5, 7), 1: range(1, 10)}
-    plain_log(axis, next(digits for ratio, digits in choices.items() if high >= ratio * low))
+    choices = {
+        1000: (1,),
+        60: (1, 3),
+        10: (1, 2, 5),
+        3: (1, 2, 3, 5, 7),
+        1: range(1, 10),
+    }
+    plain_log(
+        axis, next(digits for ratio, digits in choices.items() if high >= ratio * low)
+    )
 
 
 def plain_numbers(axis: Axis) -> None:
@@ -299,4 +331,6 @@ def shared_legend(figure: Figure, columns: int = 4) -> None:
     for ax in figure.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
+    figure.legend(
+        list(entries.values()), list(entries), loc="outside lower center", ncols=columns
+    )

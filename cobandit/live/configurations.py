@@ -27,7 +27,10 @@ def _check_value(value: Any) -> Any:
 
 
 #: How configurations are written.
-WRITE = "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model: b}]}"
+WRITE = (
+    "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model:"
+    " b}]}"
+)
 SettingName = Annotated[str, Field(pattern=r"\S")]
 Value = Annotated[Any, BeforeValidator(_check_value)]
 #: One configuration: its settings by name, plain values.
@@ -46,14 +49,20 @@ class Configurations(Fields):
     ('shots=0', 'shots=2')
     """
 
-    grid: dict[SettingName, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field({}, description=WRITE)
-    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field((), description=WRITE)
+    grid: dict[SettingName, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(
+        {}, description=WRITE
+    )
+    list: tuple[Annotated[Settings, Field(min_length=1)], ...] = Field(
+        (), description=WRITE
+    )
 
     @cached_property
     def all(self) -> tuple[Settings, ...]:
         """Every configuration, in the plan's order: the position is the arm number."""
         combinations = product(*self.grid.values())
-        return self.list or tuple(dict(zip(self.grid, values, strict=True)) for values in combinations)
+        return self.list or tuple(
+            dict(zip(self.grid, values, strict=True)) for values in combinations
+        )
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
@@ -63,7 +72,9 @@ class Configurations(Fields):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the configurations: the model first, if there is one, then the settings that differ."""
-        differing = [name for name in self.settings if name != "model" and self._differs(name)]
+        differing = [
+            name for name in self.settings if name != "model" and self._differs(name)
+        ]
         # the address of a model is part of a name only where nothing else differs
         short = [name for name in differing if name not in ADDRESS_SETTINGS]
         names = tuple(self._label(settings, short) for settings in self.all)
@@ -91,14 +102,26 @@ class Configurations(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            raise_fault(None, "either a grid or a list is needed", WRITE, "grid-or-list")
+            raise_fault(
+                None, "either a grid or a list is needed", WRITE, "grid-or-list"
+            )
+
         if len(self.all) < 2:
             remedy = "give at least two, of which to choose"
-            raise_fault(None, "there is only 1 configuration", remedy, "one-configuration")
+            raise_fault(
+                None, "there is only 1 configuration", remedy, "one-configuration"
+            )
+
         twice = [name for name, number in Counter(self.names).items() if number > 1]
         if twice:
             problem = f"two configurations are {twice[0]!r}"
-            raise_fault(None, problem, "keep one of them, or let a setting differ", "equal-configurations")
+            raise_fault(
+                None,
+                problem,
+                "keep one of them, or let a setting differ",
+                "equal-configurations",
+            )
+
         return self
 
     @model_serializer

@@ -23,8 +23,9 @@ from cobandit.tables.usage import Doubt
 class Dispatcher:
     """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
 
-    A failure that was billed is charged at once, and evaluated when the policy hands it out again; one that
-    cost nothing waits here.  While a configuration rests after a failure, others go on.
+    A failure that was billed is charged at once, and evaluated when the policy hands it
+    out again; one that cost nothing waits here.  While a configuration rests after a
+    failure, others go on.
 
     Parameters
     ----------
@@ -37,7 +38,11 @@ class Dispatcher:
     """
 
     def __init__(
-        self, evaluator: Evaluator, stage: Stage, watch: Callable[[Progress], None], doubted: set[str]
+        self,
+        evaluator: Evaluator,
+        stage: Stage,
+        watch: Callable[[Progress], None],
+        doubted: set[str],
     ):
         self.plan = stage.plan
         self.evaluator = evaluator
@@ -86,9 +91,12 @@ class Dispatcher:
                 return
             elif self._held and len(self._held) == self.stage.policy.in_flight.sum():
                 arms = {int(pull) for pull, _ in self._held}
-                if self.stage.smallest_cost is None or len(arms) == len(self.stage.names):
+                if self.stage.smallest_cost is None or len(arms) == len(
+                    self.stage.names
+                ):
                     self._refuse_held()
-                self._report_held(at_any_cost=True)  # the policy has nothing else to hand out
+                # the policy has nothing else to hand out
+                self._report_held(at_any_cost=True)
             else:
                 next_due = min(map(self._retries.find_due, self._waiting), default=inf)
                 with anyio.move_on_after(next_due - anyio.current_time()):
@@ -101,21 +109,32 @@ class Dispatcher:
             block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
             taken = {pull.key for pull in block}
             self._waiting = [pull for pull in self._waiting if pull.key not in taken]
-            pulls = [pull for pull in block if not self._settle(pull)]  # its instance may have been left out
+            # its instance may have been left out
+            pulls = [pull for pull in block if not self._settle(pull)]
         return pulls
 
     def _ask(self) -> list[Pull]:
         """Ask as far ahead as it helps, and list what can be evaluated now."""
         block, journal = self.evaluator.block, self.stage.journal
-        online = isinstance(journal.policy, OnlinePolicy)  # which wants to know most before it decides
-        # any other is asked until some configuration fills a block, past those of configurations that rest
+
+        # which wants to know most before it decides
+        online = isinstance(journal.policy, OnlinePolicy)
+
+        # any other is asked until some configuration fills a block, past those of
+        # configurations that rest
         ahead = block * (self.plan.at_once if online else journal.policy.n_arms)
+
         most, room = 1 if block == 1 else ahead, ahead if online else inf
         ready = [pull for pull in self._waiting if self._is_due(pull)]
-        while len(ready) < most and len(self._waiting) < room and (pull := journal.ask()) is not None:
+        while (
+            len(ready) < most
+            and len(self._waiting) < room
+            and (pull := journal.ask()) is not None
+        ):
             if not self._settle(pull):
                 self._waiting.append(pull)
                 ready += [pull] * self._is_due(pull)
+
         return ready
 
     def _is_due(self, pull: Pull) -> bool:
@@ -132,7 +151,9 @@ class Dispatcher:
         """Evaluate once, and report the outcomes."""
         began = anyio.current_time()
         arm = int(pulls[0])
-        outcomes = await self._call(arm, [self.stage.name_instance(pull) for pull in pulls])
+        outcomes = await self._call(
+            arm, [self.stage.name_instance(pull) for pull in pulls]
+        )
         for pull, outcome in zip(pulls, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 await self._fail(pull, outcome)
@@ -153,7 +174,9 @@ class Dispatcher:
             self._give_up(pull, outcome)
         else:
             self.stage.report(pull, outcome)
-            values = ", ".join(f"{column} {value:.4g}" for column, value in outcome.items())
+            values = ", ".join(
+                f"{column} {value:.4g}" for column, value in outcome.items()
+            )
             self._report(pull, f"{self._name(pull)}: {values}")
             for doubt in getattr(outcome, "doubts", ()):
                 self._name_doubt(pull, doubt)
@@ -163,7 +186,10 @@ class Dispatcher:
         """Name a doubt about an answer, unless one of its kind was named before."""
         if doubt.kind not in self._doubted:
             self._doubted.add(doubt.kind)
-            line = f"{self._name(pull)}: {doubt.text} (said once; the run's end counts them)"
+            line = (
+                f"{self._name(pull)}: {doubt.text} (said once; the run's end counts"
+                " them)"
+            )
             self._report(pull, line, notable=True)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
@@ -187,8 +213,15 @@ class Dispatcher:
             problem = f"nothing could be evaluated: it failed: {outcome}"
             remedy = "see to the evaluator or its service"
             raise_fault(self._name(pull), problem, remedy, "nothing-evaluated")
-        problem = f"it gave 0 as {self.plan.cost.column!r}, and a method needs costs above zero"
-        remedy = "take as the cost what is used although it is free, such as {column: tokens, unit: tokens}"
+
+        problem = (
+            f"it gave 0 as {self.plan.cost.column!r}, and a method needs costs above"
+            " zero"
+        )
+        remedy = (
+            "take as the cost what is used although it is free, such as {column:"
+            " tokens, unit: tokens}"
+        )
         raise_fault(self._name(pull), problem, remedy, "free-evaluations")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
@@ -211,39 +244,59 @@ class Dispatcher:
             if pause is None:
                 silence = self._retries.find_silence(arm, now)
                 problem = (
-                    f"it has answered nothing for {silence:.0f} s. The last failure, on instance "
-                    f"{self.stage.name_instance(pull)!r}: {str(failure).rstrip('. ')}"
+                    f"it has answered nothing for {silence:.0f} s. The last failure, on"
+                    f" instance {self.stage.name_instance(pull)!r}:"
+                    f" {str(failure).rstrip('. ')}"
                 )
-                remedy = "see to the service, make fewer calls at once (at_once), or raise patience"
-                raise_fault(repr(self.stage.names[arm]), problem, remedy, "silent-service")
+                remedy = (
+                    "see to the service, make fewer calls at once (at_once), or raise"
+                    " patience"
+                )
+                raise_fault(
+                    repr(self.stage.names[arm]), problem, remedy, "silent-service"
+                )
             outlook = f"and is tried again in {pause:.1f} s"
         # what was billed is charged at once, and asked for again by the policy
         if cost:
             self.stage.charge_failure(pull, Failure(str(failure), cost=cost))
         else:
             self._waiting.append(pull)
-        self._report(pull, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True)
+        self._report(
+            pull, f"{self._name(pull)} failed, {outlook}: {failure}", failed=True
+        )
 
     async def _ask_again(self, arm: int) -> float | None:
         """Ask a configuration an answered question again, and return the cost; None if it does not answer."""
         records = self.stage.records.items()
-        answered = [key for key, record in records if key[0] == arm and FAILED not in record]
+        answered = [
+            key for key, record in records if key[0] == arm and FAILED not in record
+        ]
         if not answered:
             return None
         _, instance = self.stage.name_record(answered[-1])
         (outcome,) = await self._call(arm, [instance])
-        return None if isinstance(outcome, Failure) else outcome.get(self.plan.cost.column, 0.0)
+        return (
+            None
+            if isinstance(outcome, Failure)
+            else outcome.get(self.plan.cost.column, 0.0)
+        )
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
         """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
         timeout = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
+
         seconds = timeout * len(instances)
         name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
-                outcomes = await self.evaluator.evaluate(self.plan.configurations.all[arm], instances)
+                outcomes = await self.evaluator.evaluate(
+                    self.plan.configurations.all[arm], instances
+                )
                 if len(outcomes) != len(instances):
-                    problem = f"the evaluator gave {len(outcomes)} rows for {len(instances)} instances"
+                    problem = (
+                        f"the evaluator gave {len(outcomes)} rows for {len(instances)}"
+                        " instances"
+                    )
                     raise_fault(repr(name), problem, "return one for each", "row-count")
                 return outcomes
         except Failure as failure:
@@ -252,15 +305,24 @@ class Dispatcher:
             raise
         except Exception as error:
             where = f"{name!r}, instance {instances[0]!r}"
-            raise CobanditError(f"the evaluator failed on {where}, with {describe_error(error)}") from error
+            raise CobanditError(
+                f"the evaluator failed on {where}, with {describe_error(error)}"
+            ) from error
+
         message = f"no answer within {seconds:g} s, which is its timeout"
         late = TimedOut(message, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
 
-    def _report(self, pull: Pull, line: str, failed: bool = False, notable: bool = False) -> None:
+    def _report(
+        self, pull: Pull, line: str, failed: bool = False, notable: bool = False
+    ) -> None:
         """Report what happened to an evaluation."""
         name = self.stage.names[pull]
-        self.watch(Progress(self.stage, line, failed=failed, notable=notable, configuration=name))
+        self.watch(
+            Progress(
+                self.stage, line, failed=failed, notable=notable, configuration=name
+            )
+        )
 
     def _name(self, pull: Pull) -> str:
         return f"{self.stage.names[pull]} on {self.stage.name_instance(pull)}"

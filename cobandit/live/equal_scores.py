@@ -17,18 +17,22 @@ from cobandit.tables.card import Objective
 #: Letters of an answer and of a right answer that the message shows, at most.
 SHOWN_LETTERS = 120
 
-#: Where 95 of 100 answers are right, so many are all right in one pilot of twenty: nothing has to be mended.
+#: Where 95 of 100 answers are right, so many are all right in one pilot of twenty:
+#: nothing has to be mended.
 FEWEST_BEST = 60
 
 #: The fault's code.
 EQUAL_SCORES = "equal-scores"
 
 
-def find_equal_objective(plan: Plan, records: Iterable[Mapping[str, Any]]) -> Objective | None:
+def find_equal_objective(
+    plan: Plan, records: Iterable[Mapping[str, Any]]
+) -> Objective | None:
     """Find the first objective on which several records all score alike; None if there is none.
 
-    Fewer than `FEWEST_BEST` records with the best score may be an easy benchmark.  An objective whose scale
-    is fitted to the pilot is left out, since no scale fits equal values.
+    Fewer than `FEWEST_BEST` records with the best score may be an easy benchmark.  An
+    objective whose scale is fitted to the pilot is left out, since no scale fits equal
+    values.
 
     Examples
     --------
@@ -74,29 +78,40 @@ def refuse_equal_scores(pilot: Stage, folder: RunFiles, can_rescore: bool) -> No
         With the code ``equal-scores``, an answer with its right answer, and what to do.
     """
     plan = pilot.plan
-    objective = None if plan.equal_scores else find_equal_objective(plan, pilot.results.values())
+    objective = (
+        None
+        if plan.equal_scores
+        else find_equal_objective(plan, pilot.results.values())
+    )
     if objective is None:
         return
-    scored = {key: record for key, record in pilot.results.items() if FAILED not in record}
+
+    scored = {
+        key: record for key, record in pilot.results.items() if FAILED not in record
+    }
     key, record = next(iter(scored.items()))
     name, instance = pilot.name_record(key)
     value = record[objective.column]
     problem = (
-        f"all {len(scored)} answers of the pilot score {value:g} in {objective.name} (column "
-        f"{objective.column!r}), so they cannot tell configurations apart. For example, "
-        f"{ellipsize(name, SHOWN_LETTERS)!r} on instance {ellipsize(instance, SHOWN_LETTERS)!r} "
-        f"{describe_answer(folder, name, instance)}"
+        f"all {len(scored)} answers of the pilot score {value:g} in {objective.name}"
+        f" (column {objective.column!r}), so they cannot tell configurations apart. For"
+        f" example, {ellipsize(name, SHOWN_LETTERS)!r} on instance"
+        f" {ellipsize(instance, SHOWN_LETTERS)!r}"
+        f" {describe_answer(folder, name, instance)}"
     )
     if can_rescore:
         remedy = (
-            "mend the scorer or the right answers, and run the plan again: it scores the answers that are "
-            "kept, and asks nothing twice. If equal scores are meant, write equal_scores: true into the plan"
+            "mend the scorer or the right answers, and run the plan again: it scores"
+            " the answers that are kept, and asks nothing twice. If equal scores are"
+            " meant, write equal_scores: true into the plan"
         )
     else:
         remedy = (
-            "mend the evaluator and start in another folder (--folder). What was evaluated is kept here. "
-            "If equal scores are meant, write equal_scores: true into the plan, and run it again"
+            "mend the evaluator and start in another folder (--folder). What was"
+            " evaluated is kept here. If equal scores are meant, write equal_scores:"
+            " true into the plan, and run it again"
         )
+
     raise_fault(folder.path, problem, remedy, code=EQUAL_SCORES)
 
 
@@ -108,11 +123,17 @@ def describe_answer(folder: RunFiles, name: str, instance: str) -> str:
         if (entry["config"], entry["instance"]) == (name, instance)
     ]
     if not answers:
-        return "gave no text that could be shown here (an evaluator may return it as 'answer')"
+        return (
+            "gave no text that could be shown here (an evaluator may return it as"
+            " 'answer')"
+        )
+
     text = answers[-1].get("text")
     target = answers[-1].get("target")
     answered = f"answered {_quote(text)}" if text else "gave an empty answer"
-    return answered if target is None else f"{answered}, where {_quote(target)} is right"
+    return (
+        answered if target is None else f"{answered}, where {_quote(target)} is right"
+    )
 
 
 def _quote(text: str) -> str:

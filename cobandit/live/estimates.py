@@ -20,7 +20,8 @@ class Estimate:
     ----------
     plan : Plan
     reusable : mapping of (str, str) to dict
-        Evaluations that the run or an earlier table has, by name of the configuration and instance.
+        Evaluations that the run or an earlier table has, by name of the configuration
+        and instance.
     pilot : int
         Number of evaluations that the pilot makes besides.
     most : float
@@ -45,9 +46,10 @@ class Estimate:
         if self.reusable:
             paid = amount(sum(row[plan.cost.column] for row in self.reusable.values()))
             lines.append(
-                f"of these {len(self.reusable):,} are there, for {paid} {plan.cost.unit}: they are charged, "
-                "and not made again"
+                f"of these {len(self.reusable):,} are there, for {paid}"
+                f" {plan.cost.unit}: they are charged, and not made again"
             )
+
         lines += self._describe_pilot(n_all)
         if self.prices:
             lines.append(f"prices: {self.prices}")
@@ -58,7 +60,9 @@ class Estimate:
         if not self.pilot:
             return ["pilot: nothing to evaluate"]
         if self.most == inf:
-            return [f"pilot: {self.pilot:,} evaluations, which show what everything costs"]
+            return [
+                f"pilot: {self.pilot:,} evaluations, which show what everything costs"
+            ]
         everything = amount(self.most / self.pilot * n_all)
         return [
             f"pilot: {self.pilot:,} evaluations, at most {amount(self.most)} {unit}",
@@ -70,10 +74,18 @@ class Estimate:
         if plan.budget is None:
             return []
         if plan.unit == SHARE_UNIT:
-            return [f"budget: {amount(plan.budget)} of what everything costs by the pilot's means"]
+            return [
+                f"budget: {amount(plan.budget)} of what everything costs by the pilot's"
+                " means"
+            ]
+
         lines = [f"budget: {amount(plan.budget)} {plan.cost.unit}"]
         if plan.budget < self.most < inf:
-            lines.append("it may not hold the pilot: then the run stops, and waits for a larger one")
+            lines.append(
+                "it may not hold the pilot: then the run stops, and waits for a"
+                " larger one"
+            )
+
         return lines
 
 
@@ -83,7 +95,9 @@ def estimate_run(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Estima
     largest = plan.largest_costs or [inf] * len(plan.names)
     costs = [
         min(cap, bound(configuration, instance))
-        for name, configuration, cap in zip(plan.names, plan.configurations.all, largest, strict=True)
+        for name, configuration, cap in zip(
+            plan.names, plan.configurations.all, largest, strict=True
+        )
         for instance in plan.order[: plan.pilot]
         if (name, instance) not in reusable
     ]

@@ -27,15 +27,25 @@ COUNTED = {
 }
 
 #: The kind of flaw, as a card counts it, that a column marks.
-FLAW_OF_COLUMN = {"truncated": CUT_OFF, "empty": EMPTY, FAILED: FAILURES, COST_WAS_ZERO: FREE}
+FLAW_OF_COLUMN = {
+    "truncated": CUT_OFF,
+    "empty": EMPTY,
+    FAILED: FAILURES,
+    COST_WAS_ZERO: FREE,
+}
 
 #: Kinds by which a configuration may lose, with the words for them.
-LOSSES = {CUT_OFF: "answers were cut off", EMPTY: "answers were empty", FAILURES: "evaluations failed"}
+LOSSES = {
+    CUT_OFF: "answers were cut off",
+    EMPTY: "answers were empty",
+    FAILURES: "evaluations failed",
+}
 
 #: Settings that limit the tokens of an answer.
 LIMITS = ("max_tokens", "max_completion_tokens")
 
-#: Share of its evaluations below which flaws are not said to cost a configuration its place.
+#: Share of its evaluations below which flaws are not said to cost a configuration its
+#: place.
 LOSING_SHARE = 0.1
 
 
@@ -63,16 +73,17 @@ class Loser(NamedTuple):
         """Write it in two sentences."""
         counted = f"{self.flawed:,} of its {self.evaluations:,} {LOSSES[self.kind]}"
         return (
-            f"{self.name} may have lost by this alone: {counted}, and by the others it would be on the "
-            f"front. {self.remedy}"
+            f"{self.name} may have lost by this alone: {counted}, and by the others it"
+            f" would be on the front. {self.remedy}"
         )
 
 
 def find_losers(stage: MainStage) -> list[Loser]:
     """Find configurations that a method does not return, and would by their evaluations without a flaw.
 
-    Each is compared with every other configuration on the instances that both have and on which it has no
-    flaw itself, so that it gains nothing by having failed on hard ones.
+    Each is compared with every other configuration on the instances that both have and
+    on which it has no flaw itself, so that it gains nothing by having failed on hard
+    ones.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -86,7 +97,11 @@ def find_losers(stage: MainStage) -> list[Loser]:
         if compares_cost:
             values.append(-record[stage.plan.cost.column])
         scores[arm][place] = values
-        kinds = [kind for column, kind in FLAW_OF_COLUMN.items() if record.get(column) and kind in LOSSES]
+        kinds = [
+            kind
+            for column, kind in FLAW_OF_COLUMN.items()
+            if record.get(column) and kind in LOSSES
+        ]
         if kinds:
             flaws[arm][place] = kinds[0]
 
@@ -96,14 +111,22 @@ def find_losers(stage: MainStage) -> list[Loser]:
         has_enough = len(flaws[arm]) >= max(1, LOSING_SHARE * len(scores[arm]))
         if name in returned or not has_enough or not sound:
             continue
-        if any(_dominates(scores[other], scores[arm], sound) for other in range(len(scores)) if other != arm):
+        if any(
+            _dominates(scores[other], scores[arm], sound)
+            for other in range(len(scores))
+            if other != arm
+        ):
             continue
         ((kind, number),) = Counter(flaws[arm].values()).most_common(1)
-        losers.append(Loser(name, kind, number, len(scores[arm]), _find_remedy(stage, arm, kind)))
+        losers.append(
+            Loser(name, kind, number, len(scores[arm]), _find_remedy(stage, arm, kind))
+        )
     return losers
 
 
-def _dominates(rival: dict[int, list[float]], scores: dict[int, list[float]], places: set[int]) -> bool:
+def _dominates(
+    rival: dict[int, list[float]], scores: dict[int, list[float]], places: set[int]
+) -> bool:
     """Whether a rival has means at least as high on the instances that both have, and a higher one."""
     shared = sorted(places & rival.keys())
     if not shared:
@@ -119,10 +142,18 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
         limit = next((name for name in LIMITS if settings.get(name) is not None), None)
-        what = "its limit of tokens" if limit is None else f"its {limit} ({settings[limit]})"
+        what = (
+            "its limit of tokens"
+            if limit is None
+            else f"its {limit} ({settings[limit]})"
+        )
         return f"Raise {what} {again}."
     if kind == EMPTY:
-        return "Look at a few of its answers (cobandit.live.read_answers): reasoning may use up all tokens."
+        return (
+            "Look at a few of its answers (cobandit.live.read_answers): reasoning may"
+            " use up all tokens."
+        )
+
     return f"See why they fail, and evaluate it {again}."
 
 
@@ -132,12 +163,20 @@ def describe_overspending(stage: Stage) -> str:
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
         return ""
-    excess = f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
+
+    excess = (
+        f"the budget is exceeded by {amount(stage.spent - budget)} {plan.cost.unit}"
+    )
     if plan.largest_cost is not None:
-        return f"{excess}, since an evaluation cost more than the plan's largest_cost: raise it"
+        return (
+            f"{excess}, since an evaluation cost more than the plan's largest_cost:"
+            " raise it"
+        )
+
     return (
-        f"{excess}, since an evaluation cost more than those before it. A run stays within its budget with "
-        "largest_cost in its plan: the most that one may cost, or the setting that says it (max_tokens)"
+        f"{excess}, since an evaluation cost more than those before it. A run stays"
+        " within its budget with largest_cost in its plan: the most that one may cost,"
+        " or the setting that says it (max_tokens)"
     )
 
 
@@ -145,24 +184,43 @@ def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Say what was lost by failures, what else is not as it should be, and who may have lost by it."""
     lines = [describe_overspending(stage)]
     if FAILED in frame:
-        first = next(record[FAILED] for record in stage.records.values() if FAILED in record)
-        failed = f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
-        lines.append(f"{failed} ({_count_by_configuration(frame, FAILED)}); the first: {first}")
+        first = next(
+            record[FAILED] for record in stage.records.values() if FAILED in record
+        )
+        failed = (
+            f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
+        )
+        lines.append(
+            f"{failed} ({_count_by_configuration(frame, FAILED)}); the first: {first}"
+        )
+
     for column, words in COUNTED.items():
         if column in frame and frame[column].any():
             counted = f"{int(frame[column].sum())} of {len(frame)} answers were {words}"
             lines.append(f"{counted} ({_count_by_configuration(frame, column)})")
+
     lines += map(str, find_losers(stage))
     if stage.left_out:
-        lines.append(f"{len(stage.left_out)} instances are left out, since an evaluation on them failed")
+        lines.append(
+            f"{len(stage.left_out)} instances are left out, since an evaluation on them"
+            " failed"
+        )
+
     return [line for line in lines if line]
 
 
 def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
     """Count the rows of each configuration that a column marks, the most first."""
     marked = frame.groupby("config")[column].agg(["sum", "size"])
-    marked = marked[marked["sum"] > 0].sort_values("sum", ascending=False, kind="stable")
-    return some_names([f"{row['sum']:.0f} of {row['size']:.0f} of {name}" for name, row in marked.iterrows()])
+    marked = marked[marked["sum"] > 0].sort_values(
+        "sum", ascending=False, kind="stable"
+    )
+    return some_names(
+        [
+            f"{row['sum']:.0f} of {row['size']:.0f} of {name}"
+            for name, row in marked.iterrows()
+        ]
+    )
 
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:

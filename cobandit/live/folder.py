@@ -20,8 +20,9 @@ from cobandit.live.status import (
 class RunFolder(RunFiles):
     """The folder of a run.
 
-    In a notebook it shows how far the run is, what became of each configuration, and the picture of the front
-    so far; evaluate its cell again to follow a run that goes on.
+    In a notebook it shows how far the run is, what became of each configuration, and
+    the picture of the front so far; evaluate its cell again to follow a run that goes
+    on.
 
     Parameters
     ----------
@@ -46,15 +47,20 @@ class RunFolder(RunFiles):
         """Write status, configurations and the picture for a notebook; None for one that has no run."""
         if not self.begun:
             return None
+
         progress = read_progress(self.path)
         status = describe_progress(progress)
+
         notes = [f"{name}: {text}" for name, text in status.items() if name != "run"]
         notes += describe_losers(progress)
         try:
             frame = tabulate_configurations(progress).rename_axis(index=None)
         except CobanditError:  # in the pilot
             names = list(progress.stage.names)
-            frame = pd.DataFrame({"evaluations": progress.stage.policy.pulls}, index=names)
+            frame = pd.DataFrame(
+                {"evaluations": progress.stage.policy.pulls}, index=names
+            )
+
         return as_html(status["run"], frame, notes, _draw_front(progress))
 
 

@@ -17,7 +17,8 @@ from cobandit.policies.asktell import AskTell
 FORMAT = 2
 
 
-#: Values of options that were added later, for headers without them, where they are not the default.
+#: Values of options that were added later, for headers without them, where they are not
+#: the default.
 BEFORE = {"front": "objectives"}
 
 
@@ -30,12 +31,22 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
     if names is not None:
         names = [str(name) for name in names]
         if len(names) != policy.n_arms:
-            raise CobanditError(f"names: {policy.n_arms} are needed, one per arm, got {len(names)}")
+            raise CobanditError(
+                f"names: {policy.n_arms} are needed, one per arm, got {len(names)}"
+            )
+
     values = policy.options
     if values.get("budget") == np.inf:  # JSON has no infinity
         values["budget"] = None
-    options = {name: copy_plain(value, f"option {name}") for name, value in values.items()}
-    return {"journal": FORMAT, "policy": type(policy).__qualname__, "names": names, "options": options}
+    options = {
+        name: copy_plain(value, f"option {name}") for name, value in values.items()
+    }
+    return {
+        "journal": FORMAT,
+        "policy": type(policy).__qualname__,
+        "names": names,
+        "options": options,
+    }
 
 
 def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
@@ -74,22 +85,30 @@ def compare_nested(
             yield from compare_nested(there.get(key), here.get(key), (*path, str(key)))
     elif isinstance(there, list) and isinstance(here, list):
         if len(there) != len(here):
-            yield path, f"{'.'.join(path)} has {len(there)} entries there and {len(here)} here"
+            yield (
+                path,
+                f"{'.'.join(path)} has {len(there)} entries there and {len(here)} here",
+            )
             return
         for place, (old, new) in enumerate(zip(there, here, strict=True)):
             yield from compare_nested(old, new, (*path, str(place)))
             if old != new and not isinstance(new, Mapping):
                 return
     elif there != here:
-        old_text, new_text = (ellipsize(repr(value), LONGEST_VALUE) for value in (there, here))
+        old_text, new_text = (
+            ellipsize(repr(value), LONGEST_VALUE) for value in (there, here)
+        )
         yield path, f"{'.'.join(path)} is {old_text} there and {new_text} here"
 
 
 def copy_plain(value: Any, what: str) -> Any:
     """Copy a value as JSON gives it back."""
     try:
-        return json.loads(json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False))
+        return json.loads(
+            json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False)
+        )
     except (TypeError, ValueError):
         raise CobanditError(
-            f"{what} is {value!r}: a journal needs numbers, text or arrays of them (a seed, not a generator)"
+            f"{what} is {value!r}: a journal needs numbers, text or arrays of them (a"
+            " seed, not a generator)"
         ) from None

@@ -45,16 +45,24 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     try:
         for where, row in _read_rows(path, column):
             if row.get(column) is None:
-                remedy = suggest(column, row, f"name the column: {{file: {path.name}, column: ...}}")
+                remedy = suggest(
+                    column, row, f"name the column: {{file: {path.name}, column: ...}}"
+                )
                 problem = f"there is no {column!r}, but {', '.join(map(str, row))}"
                 raise_fault(where, problem, remedy, "no-id")
             name = str(row[column])
             if name in rows:
-                raise_fault(where, f"the instance {name!r} was there before", "name each once", "equal-ids")
+                raise_fault(
+                    where,
+                    f"the instance {name!r} was there before",
+                    "name each once",
+                    "equal-ids",
+                )
             rows[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
         problem = f"this is no CSV file, or no text in UTF-8: {error}"
         raise_fault(path, problem, "export it again", "unreadable-file")
+
     return rows
 
 
@@ -69,13 +77,17 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
         from cobandit.tables.record_files import read_columns  # pandas takes its time
 
         frame = read_columns(path, (column,)).astype(object)
-        for number, row in enumerate(frame.where(frame.notna(), None).to_dict("records"), 1):
+        for number, row in enumerate(
+            frame.where(frame.notna(), None).to_dict("records"), 1
+        ):
             yield f"{path}, row {number}", row
     elif suffix == ".jsonl":
         for where, line in read_lines(path):
             yield where, parse(_Line, line, where).root
     elif suffix == ".csv":
-        reader = csv.DictReader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True)
+        reader = csv.DictReader(
+            io.StringIO(read_bytes(path).decode(), newline=""), strict=True
+        )
         for row in reader:
             where = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
@@ -83,8 +95,12 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
                 raise_fault(where, problem, "correct it", "row-length")
             yield where, row
     elif suffix not in (".txt", ""):
-        remedy = "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
-        raise_fault(path, f"instances are not read from a {suffix} file", remedy, "file-format")
+        remedy = (
+            "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
+        )
+        raise_fault(
+            path, f"instances are not read from a {suffix} file", remedy, "file-format"
+        )
     else:
         for where, line in read_lines(path):
             yield where, {column: line.decode().strip()}
@@ -93,9 +109,10 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
 class Instances(Fields):
     """The instances of a plan, written as their number, a list of ids, or ``{file: questions.jsonl}``.
 
-    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column`` names no other; a .txt
-    file has one per line.  ``cluster`` names a column of what instances have in common, such as a passage: a
-    race then hands out whole clusters, and counts them.
+    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column``
+    names no other; a .txt file has one per line.  ``cluster`` names a column of what
+    instances have in common, such as a passage: a race then hands out whole clusters,
+    and counts them.
 
     Parameters
     ----------
@@ -113,7 +130,9 @@ class Instances(Fields):
     rows: dict[Annotated[str, Field(pattern=r"\S")], Columns] = Field(
         min_length=2, description="give at least two ids"
     )
-    cluster: str | None = Field(None, description="name the column of what instances have in common")
+    cluster: str | None = Field(
+        None, description="name the column of what instances have in common"
+    )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -127,9 +146,9 @@ class Instances(Fields):
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Put the instances into the order in which every configuration is evaluated.
 
-        It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's instances, which come
-        first, are those that a card with the same seed chooses for profiling in a table that has them all.
-        Clusters are shuffled as a whole.
+        It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's
+        instances, which come first, are those that a card with the same seed chooses
+        for profiling in a table that has them all. Clusters are shuffled as a whole.
 
         Examples
         --------
@@ -163,7 +182,11 @@ class Instances(Fields):
         for name, row in rows.items():
             if cluster is not None and row.get(cluster) is None:
                 problem = f"the instance {name!r} has no {cluster!r}"
-                remedy = suggest(str(cluster), row, "name the column of what instances have in common")
+                remedy = suggest(
+                    str(cluster),
+                    row,
+                    "name the column of what instances have in common",
+                )
                 raise_fault(path, problem, remedy, "no-cluster")
         return {"rows": rows, "cluster": cluster}
 

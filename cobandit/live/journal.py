@@ -21,8 +21,8 @@ from cobandit.policies.asktell import AskTell, Pull
 class Told(NamedTuple):
     """One evaluation in a journal.
 
-    ``reward`` (D,) is None for a failure, ``cost`` None if none was given, and ``record`` what else was to be
-    kept.
+    ``reward`` (D,) is None for a failure, ``cost`` None if none was given, and
+    ``record`` what else was to be kept.
     """
 
     pull: Pull
@@ -34,44 +34,51 @@ class Told(NamedTuple):
 class Journal(AbstractContextManager["Journal"]):
     """Ask and tell through a durable file, for evaluations that cost money.
 
-    Every `ask`, `tell` and `leave_out` is one line, on the disk before the call returns.  Opening the file
-    again brings a fresh policy to the state that the last complete line left, by asking and telling it again;
-    it then goes on as it would have without the interruption.
+    Every `ask`, `tell` and `leave_out` is one line, on the disk before the call
+    returns.  Opening the file again brings a fresh policy to the state that the last
+    complete line left, by asking and telling it again; it then goes on as it would have
+    without the interruption.
 
-    **What is done twice.**  An evaluation whose `tell` has returned is never asked for nor charged again.
-    A process that dies leaves those that it had begun and not told *in flight*: whether they were made, or
-    billed by whoever made them, cannot be known from here.  `in_flight` names them.  If the result of one can
-    still be found, `tell` it; otherwise `ask` hands them out again, in their order and before anything new,
-    they are made again, and the policy charges each once.  Each process that hands an evaluation out writes
-    its own ``ask`` line, so the ``ask`` lines of an evaluation less its ``tell`` lines say how often it may
-    have been billed without a result: at most once for each time that a process died.
+    **What is done twice.**  An evaluation whose `tell` has returned is never asked for
+    nor charged again. A process that dies leaves those that it had begun and not told
+    *in flight*: whether they were made, or billed by whoever made them, cannot be known
+    from here.  `in_flight` names them.  If the result of one can still be found, `tell`
+    it; otherwise `ask` hands them out again, in their order and before anything new,
+    they are made again, and the policy charges each once.  Each process that hands an
+    evaluation out writes its own ``ask`` line, so the ``ask`` lines of an evaluation
+    less its ``tell`` lines say how often it may have been billed without a result: at
+    most once for each time that a process died.
 
-    **What a line is.**  A JSON object that ends with the CRC-32 of everything before it in the file.  The
-    first line holds the policy's class, its options and the names of the arms.  A last line without its
-    newline was being written when the process died, and is dropped unless the newline is all that it lacks.
-    Any other line that does not fit its checksum is an error, and the file is left as it is.
+    **What a line is.**  A JSON object that ends with the CRC-32 of everything before it
+    in the file.  The first line holds the policy's class, its options and the names of
+    the arms.  A last line without its newline was being written when the process died,
+    and is dropped unless the newline is all that it lacks. Any other line that does not
+    fit its checksum is an error, and the file is left as it is.
 
     Parameters
     ----------
     path : str or path-like
-        The file; it is made if absent, and next to it an empty one whose name ends with ``.lock``.  One
-        process at a time can have it open.
+        The file; it is made if absent, and next to it an empty one whose name ends with
+        ``.lock``.  One process at a time can have it open.
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy, made with the options with which the journal was started.  It has to be deterministic.
+        A fresh policy, made with the options with which the journal was started.  It
+        has to be deterministic.
     names : sequence of str, optional
-        What the K arms stand for.  Kept in the first line, so that a journal is not continued with another
-        list, or another order, of configurations.
+        What the K arms stand for.  Kept in the first line, so that a journal is not
+        continued with another list, or another order, of configurations.
 
     Attributes
     ----------
     policy : CoHVUCB, CoPSI, ...
-        To be looked at (``spent``, ``pulls``, ``recommend()``); it is told through the journal only.
+        To be looked at (``spent``, ``pulls``, ``recommend()``); it is told through the
+        journal only.
 
     Raises
     ------
     CobanditError
-        If the file is open elsewhere, damaged (with the line), cannot be opened or locked, or belongs to a
-        run with another policy, other options or names; if the policy is not fresh.
+        If the file is open elsewhere, damaged (with the line), cannot be opened or
+        locked, or belongs to a run with another policy, other options or names; if the
+        policy is not fresh.
 
     Notes
     -----
@@ -100,14 +107,26 @@ class Journal(AbstractContextManager["Journal"]):
     (array([3, 4]), 4.0)
     """
 
-    def __init__(self, path: str | os.PathLike[str], policy: AskTell, *, names: Sequence[str] | None = None):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        policy: AskTell,
+        *,
+        names: Sequence[str] | None = None,
+    ):
         if policy.begun.any() or policy.spent:
-            raise CobanditError(f"the policy is not fresh ({policy}): make a new one to open a journal with")
+            raise CobanditError(
+                f"the policy is not fresh ({policy}): make a new one to open a journal"
+                " with"
+            )
+
         self.path = Path(path)
         self.policy = policy
         self._told: list[Told] = []
         self._scored = 0  # evaluations with a reward
-        # by evaluation in flight, whether it has to be handed out again, since its process died
+
+        # by evaluation in flight, whether it has to be handed out again, since its
+        # process died
         self._flying: dict[tuple[int, int], bool] = {}
         self._ended = False  # whether the end of the run has its line
         header = make_header(policy, names)
@@ -133,7 +152,8 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the journal is closed, could not be written, or the policy was told behind its back.
+            If the journal is closed, could not be written, or the policy was told
+            behind its back.
         """
         self._check_ready()
         with closed_by_errors(self):
@@ -163,8 +183,8 @@ class Journal(AbstractContextManager["Journal"]):
         cost : float, optional
             As the policy takes it.
         record : mapping, optional
-            Further values to keep of the evaluation, for `records`: names, with numbers, text or lists of
-            them.
+            Further values to keep of the evaluation, for `records`: names, with
+            numbers, text or lists of them.
 
         Warns
         -----
@@ -174,22 +194,29 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the policy refuses it, or the record cannot be kept: nothing is written then.  If it could not
-            be written: the journal is closed, and the message holds the evaluation, to be told again once
-            the journal is open.
+            If the policy refuses it, or the record cannot be kept: nothing is written
+            then.  If it could not be written: the journal is closed, and the message
+            holds the evaluation, to be told again once the journal is open.
         """
         self._check_ready()
         kept = None if record is None else copy_plain(record, "record")
         if not isinstance(kept, dict | None):
-            raise CobanditError(f"record is {record!r}: a mapping of names to values is needed")
+            raise CobanditError(
+                f"record is {record!r}: a mapping of names to values is needed"
+            )
+
         pull = self.policy.find(arm)
         with closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
-            # A warning may have been made an error: it must not come between the policy and the line.
+            # A warning may have been made an error: it must not come between the policy
+            # and the line.
             with warnings.catch_warnings(record=True, action="always") as doubts:
                 told = self._tell(pull, reward, cost, kept)
             values = None if told.reward is None else told.reward.tolist()
             evaluation = {"tell": int(pull), "number": pull.number}
-            self._lines.append(evaluation | {"reward": values, "cost": told.cost, "record": kept})
+            self._lines.append(
+                evaluation | {"reward": values, "cost": told.cost, "record": kept}
+            )
+
         for doubt in doubts:
             warnings.warn(doubt.message, stacklevel=2)
 
@@ -199,14 +226,17 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the policy refuses it: nothing is written then.  As `tell` if it could not be written.
+            If the policy refuses it: nothing is written then.  As `tell` if it could
+            not be written.
         """
         self._check_ready()
         # a failure may be left out, too, and is not in flight
         evaluation = pull if isinstance(pull, Pull) else self.policy.find(pull)
         with closed_by_errors(self, but=(CobanditError,)):
             self._leave_out(evaluation)
-            self._lines.append({"leave_out": int(evaluation), "number": evaluation.number})
+            self._lines.append(
+                {"leave_out": int(evaluation), "number": evaluation.number}
+            )
 
     def close(self) -> None:
         """Close the file and let others open it."""
@@ -220,11 +250,16 @@ class Journal(AbstractContextManager["Journal"]):
 
     def _check_ready(self) -> None:
         if self._lines.file.closed:
-            raise CobanditError(f"{self.path} is closed: open it again, with a fresh policy")
-        if (self._scored, len(self._flying)) != (self.policy.pulls.sum(), self.policy.in_flight.sum()):
             raise CobanditError(
-                f"{self.path} holds other evaluations than its policy: ask and tell the journal, not the "
-                "policy, and open it again with a fresh policy"
+                f"{self.path} is closed: open it again, with a fresh policy"
+            )
+        if (self._scored, len(self._flying)) != (
+            self.policy.pulls.sum(),
+            self.policy.in_flight.sum(),
+        ):
+            raise CobanditError(
+                f"{self.path} holds other evaluations than its policy: ask and tell the"
+                " journal, not the policy, and open it again with a fresh policy"
             )
 
     def _ask(self) -> Pull | None:
@@ -235,7 +270,11 @@ class Journal(AbstractContextManager["Journal"]):
         return pull
 
     def _tell(
-        self, pull: Pull, reward: ArrayLike | None, cost: float | None, record: dict[str, Any] | None
+        self,
+        pull: Pull,
+        reward: ArrayLike | None,
+        cost: float | None,
+        record: dict[str, Any] | None,
     ) -> Told:
         self.policy.tell(pull, reward, cost)
         values = None if reward is None else np.array(reward, dtype=np.float64)
@@ -257,8 +296,9 @@ class Journal(AbstractContextManager["Journal"]):
             differences = [words for _, words in compare_nested(there, header)]
             if differences:
                 raise CobanditError(
-                    f"{self.path} belongs to another run: {'; '.join(differences)}. Continue it with its own "
-                    "policy, options and names, or choose another file"
+                    f"{self.path} belongs to another run: {'; '.join(differences)}."
+                    " Continue it with its own policy, options and names, or choose"
+                    " another file"
                 )
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
@@ -268,30 +308,43 @@ class Journal(AbstractContextManager["Journal"]):
             self._lines.append(header)
         else:
             raise CobanditError(
-                f"{self.path} is no journal, or its first line was cut short under another policy. It is "
-                "left as it is: choose another file, or remove it"
+                f"{self.path} is no journal, or its first line was cut short under"
+                " another policy. It is left as it is: choose another file, or"
+                " remove it"
             )
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
         """Repeat a line on the policy."""
         what, arm = next(iter(entry.items()))
+
         number = entry.get("number", -1)  # the line of the end has none
         asked: tuple[int | None, int] = arm, number
         try:
             if what == "tell":
-                with warnings.catch_warnings(action="ignore"):  # it was given when the line was written
-                    self._tell(Pull(arm, number), entry["reward"], entry["cost"], entry["record"])
+                # it was given when the line was written
+                with warnings.catch_warnings(action="ignore"):
+                    self._tell(
+                        Pull(arm, number),
+                        entry["reward"],
+                        entry["cost"],
+                        entry["record"],
+                    )
             elif what == "leave_out":
                 self._leave_out(Pull(arm, number))
-            elif asked not in self._flying:  # else handed out once more, by a process that found it there
+            elif asked not in self._flying:
+                # else handed out once more, by a process that found it there
                 pull = self._ask()
                 self._ended = pull is None
                 asked = (None, -1) if pull is None else pull.key
         except CobanditError as error:
-            raise CobanditError(f"{self.path}, line {line}: the policy refuses it now: {error}") from error
+            raise CobanditError(
+                f"{self.path}, line {line}: the policy refuses it now: {error}"
+            ) from error
+
         if asked != (arm, number):
             raise CobanditError(
-                f"{self.path}, line {line}: the policy asked for evaluation {number} of arm {arm} then and "
-                f"for {asked[1]} of arm {asked[0]} now: its code has changed since, or it is not "
-                "deterministic. The file is left as it is"
+                f"{self.path}, line {line}: the policy asked for evaluation {number} of"
+                f" arm {arm} then and for {asked[1]} of arm {asked[0]} now: its code"
+                " has changed since, or it is not deterministic. The file is left as"
+                " it is"
             )

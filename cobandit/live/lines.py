@@ -51,7 +51,9 @@ class Closable(Protocol):
 
 
 @contextmanager
-def closed_by_errors(target: Closable, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+def closed_by_errors(
+    target: Closable, but: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
     """Close something at any error or interrupt, after which its state is not known."""
     try:
         yield
@@ -65,33 +67,41 @@ def closed_by_errors(target: Closable, but: tuple[type[Exception], ...] = ()) ->
 class Lines:
     """A file of lines that one process holds; `entries` are those found in it, oldest first.
 
-    Opening changes nothing but that an absent file is made.  `mend` then removes what was being written
-    when an earlier process died, and `append` adds to the file; neither returns before it is on the disk.
-    Once `file` is closed, by `close` or by an error of `append`, nothing can be appended any more.
-    The lock is on an empty file next to it, whose name ends with ``.lock``: on some systems nobody else could
-    read a file that is locked itself.
+    Opening changes nothing but that an absent file is made.  `mend` then removes what
+    was being written when an earlier process died, and `append` adds to the file;
+    neither returns before it is on the disk. Once `file` is closed, by `close` or by an
+    error of `append`, nothing can be appended any more. The lock is on an empty file
+    next to it, whose name ends with ``.lock``: on some systems nobody else could read a
+    file that is locked itself.
     """
 
     def __init__(self, path: Path):
         if not path.parent.is_dir():
-            raise CobanditError(f"{path}: there is no folder {path.parent}. Make it first")
+            raise CobanditError(
+                f"{path}: there is no folder {path.parent}. Make it first"
+            )
+
         self.path = path
+
         # a soft lock, which it would fall back to, outlives its process
-        self._lock = FileLock(f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False)
+        self._lock = FileLock(
+            f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False
+        )
         try:
             self._lock.acquire(blocking=False)
             self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
             raise CobanditError(
-                f"{path} is open already, here or in another process. Close it or let that process end, or "
-                "choose another file"
+                f"{path} is open already, here or in another process. Close it or let"
+                " that process end, or choose another file"
             ) from None
         except OSError as error:
             self._lock.release()
             raise CobanditError(
-                f"{path} cannot be locked and opened ({error}): choose a folder that you can write to, on a "
-                "local disk"
+                f"{path} cannot be locked and opened ({error}): choose a folder that"
+                " you can write to, on a local disk"
             ) from error
+
         with closed_by_errors(self):
             self.file.seek(0)
             content = self.file.read()
@@ -103,9 +113,10 @@ class Lines:
                 n_good = len(self.entries)
                 n_lines = content.count(b"\n")
                 raise CobanditError(
-                    f"{path}: line {n_good + 1} of {n_lines} is damaged, or this is no journal. The file is "
-                    "left as it is. Bring it back from a copy; without one, copy the lines before (the first "
-                    f"{n_good}) into a new file: evaluations that they do not have are made again"
+                    f"{path}: line {n_good + 1} of {n_lines} is damaged, or this is no"
+                    " journal. The file is left as it is. Bring it back from a copy;"
+                    f" without one, copy the lines before (the first {n_good}) into a"
+                    " new file: evaluations that they do not have are made again"
                 )
 
     def close(self) -> None:
@@ -127,7 +138,8 @@ class Lines:
         else:
             self.file.truncate(self._whole)
         os.fsync(self.file.fileno())
-        if hasattr(os, "O_DIRECTORY"):  # a new file is safe once its folder is on the disk
+        # a new file is safe once its folder is on the disk
+        if hasattr(os, "O_DIRECTORY"):
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
@@ -138,7 +150,10 @@ class Lines:
         """Replace all entries at once, and close the file."""
         content = b""
         for entry in entries:
-            content += seal(json.dumps(entry, allow_nan=False)[:-1].encode(), zlib.crc32(content))
+            content += seal(
+                json.dumps(entry, allow_nan=False)[:-1].encode(), zlib.crc32(content)
+            )
+
         try:
             # some systems replace no file that is open; the lock is on another one
             self.file.close()
@@ -160,7 +175,9 @@ class Lines:
                 os.fsync(self.file.fileno())
             except OSError as error:
                 raise CobanditError(
-                    f"{self.path}: could not write {json.dumps(entry)} ({error}). It is closed: see to the "
-                    "disk, open it again with a fresh policy, and tell what was not written"
+                    f"{self.path}: could not write {json.dumps(entry)} ({error}). It is"
+                    " closed: see to the disk, open it again with a fresh policy, and"
+                    " tell what was not written"
                 ) from error
+
         self._crc = zlib.crc32(line, self._crc)

@@ -13,12 +13,15 @@ from cobandit.live.stages import MainStage
 from cobandit.policies.asktell import AskTell
 
 
-def make_affordable_policy(plan: Plan, profile: Profile, earlier: EarlierResults) -> AskTell:
+def make_affordable_policy(
+    plan: Plan, profile: Profile, earlier: EarlierResults
+) -> AskTell:
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
-    A method that evaluates once is charged again for each result of the pilot that it uses, so its budget may
-    be larger than what is left. The part of the pilot that it never uses, since a configuration leaves early,
-    depends on its budget, so the largest budget that fits is found by replaying.
+    A method that evaluates once is charged again for each result of the pilot that it
+    uses, so its budget may be larger than what is left. The part of the pilot that it
+    never uses, since a configuration leaves early, depends on its budget, so the
+    largest budget that fits is found by replaying.
 
     Raises
     ------
@@ -28,20 +31,32 @@ def make_affordable_policy(plan: Plan, profile: Profile, earlier: EarlierResults
     total = profile.budget
     if total is None:
         return plan.make_policy(profile.costs, profile.cost_range, None)
+
     spent = profile.spent + earlier.lost + sum(earlier.non_pilot_costs.values())
     try:
         if spent > _budget.add_slack(total):
             raise CobanditError("nothing is left")
-        budget = _find_budget(plan, profile, total, earlier) if plan.is_once else total - spent
+        budget = (
+            _find_budget(plan, profile, total, earlier)
+            if plan.is_once
+            else total - spent
+        )
         return plan.make_policy(profile.costs, profile.cost_range, budget)
     except CobanditError as error:
         unit = plan.cost.unit
-        problem = f"{error}. {spent:,.6g} {unit} are spent, and the budget is {total:,.6g}"
-        remedy = "change the plan's budget or method and run it again; what was evaluated is kept"
+        problem = (
+            f"{error}. {spent:,.6g} {unit} are spent, and the budget is {total:,.6g}"
+        )
+        remedy = (
+            "change the plan's budget or method and run it again; what was evaluated is"
+            " kept"
+        )
         raise_fault(plan.method.name, problem, remedy, "method-budget")
 
 
-def _find_budget(plan: Plan, profile: Profile, total: float, earlier: EarlierResults) -> float:
+def _find_budget(
+    plan: Plan, profile: Profile, total: float, earlier: EarlierResults
+) -> float:
     """Find the largest budget of a method that fits into that of the run."""
     budget = total
     while True:
@@ -52,7 +67,9 @@ def _find_budget(plan: Plan, profile: Profile, total: float, earlier: EarlierRes
         budget = total - uncharged
 
 
-def _replay_known(plan: Plan, profile: Profile, budget: float, earlier: EarlierResults) -> float:
+def _replay_known(
+    plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
+) -> float:
     """Replay stored results through a policy, and return the spending that it was not charged for."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     stand_in = SimpleNamespace(  # for a journal without results

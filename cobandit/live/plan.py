@@ -24,14 +24,26 @@ from cobandit.tables.safe_reading import Fields, check_fields
 
 #: Fields that may change when a run is continued: no result depends on them.
 CHANGEABLE = frozenset(
-    {"title", "license", "reuse", "at_once", "timeout", "retries", "patience", "answers", "equal_scores"}
+    {
+        "title",
+        "license",
+        "reuse",
+        "at_once",
+        "timeout",
+        "retries",
+        "patience",
+        "answers",
+        "equal_scores",
+    }
 )
 
 
-#: Options of an evaluator that may change during the pilot, whose answers are then scored again.
+#: Options of an evaluator that may change during the pilot, whose answers are then
+#: scored again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: Fields that may also change during the pilot, and later where instances are evaluated once.
+#: Fields that may also change during the pilot, and later where instances are evaluated
+#: once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
@@ -45,34 +57,39 @@ class Plan(Fields):
     configurations : Configurations
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
     instances : Instances
-        Written as their number, a list of ids, or ``{file: ..., column: ..., cluster: ...}``; the cluster, a
-        column of what instances have in common, is for a race alone.
+        Written as their number, a list of ids, or ``{file: ..., column: ..., cluster:
+        ...}``; the cluster, a column of what instances have in common, is for a race
+        alone.
     method : Named
-        Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default `ParetoRace`.
+        Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default
+        `ParetoRace`.
     stop : Stop, optional
-        When a race stops by itself, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``; with
-        ``front: objectives`` if costs are not to be compared, and then with ``certified: true`` if the error
-        is to be proved instead of measured.
+        When a race stops by itself, written ``{tolerance: 0.02, cost: 10%, error:
+        0.05}``; with ``front: objectives`` if costs are not to be compared, and then
+        with ``certified: true`` if the error is to be proved instead of measured.
     budget : float, optional
-        In `unit`: ``share``, the part of what evaluating everything costs, or the unit of the cost.  A race
-        that has a `stop` needs none, and takes it as a cap.
+        In `unit`: ``share``, the part of what evaluating everything costs, or the unit
+        of the cost.  A race that has a `stop` needs none, and takes it as a cap.
     ordered : bool, optional
-        Whether the instances are evaluated in the order in which they are listed; by default it is random.
+        Whether the instances are evaluated in the order in which they are listed; by
+        default it is random.
     cost, objectives
         As on a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
     largest_cost : float or str, optional
-        What one evaluation may cost at most, or the setting that says it (such as ``max_tokens``).  If it is
-        true, the budget is never exceeded.
+        What one evaluation may cost at most, or the setting that says it (such as
+        ``max_tokens``).  If it is true, the budget is never exceeded.
     pilot : int
         Instances of the pilot.
     evaluate : Named, optional
         How to evaluate, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
-        The table of an earlier run: what it has is not evaluated again, and charged as if it were.
+        The table of an earlier run: what it has is not evaluated again, and charged as
+        if it were.
     at_once : int
         Calls under way at a time.
     timeout : float, optional
-        Seconds that one evaluation may take; if it is not given, 600 at an endpoint, and any elsewhere.
+        Seconds that one evaluation may take; if it is not given, 600 at an endpoint,
+        and any elsewhere.
     patience : float
         Seconds for which a service that fails is tried again before the run stops.
     retries : int
@@ -80,9 +97,11 @@ class Plan(Fields):
     answers : bool
         Whether answers are kept, for `cobandit.live.rescore`.
     equal_scores : bool
-        Whether a run goes on although all scores of an objective are equal in its pilot.
+        Whether a run goes on although all scores of an objective are equal in its
+        pilot.
     failures : {"zero", "leave-out"}
-        What becomes of one that went on failing: it scores zero, or its instance is left out for all.
+        What becomes of one that went on failing: it scores zero, or its instance is
+        left out for all.
     seed : int
         Of the order of the instances.
 
@@ -97,30 +116,72 @@ class Plan(Fields):
     (('a', 'b'), 'ParetoRace', 5, 30)
     """
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use a-z, 0-9, '.', '_' and '-'")
-    title: str | None = Field(None, description="say in one line what is evaluated, or leave it out")
-    license: str = Field("not stated", min_length=1, description="name the table's licence, or leave it out")
-    configurations: Configurations = Field(description=WRITE)
-    instances: Instances = Field(description="give their number, a list of ids, or a file of ids")
-    method: Named = Field(default=Named(name=RACE), description="name a method, or {NAME: {option: value}}")
-    stop: Stop | None = Field(None, description="write {tolerance: 0.02, error: 0.05}, or leave it out")
-    budget: float | None = Field(None, gt=0, lt=inf, description="give a number, and its unit as 'unit'")
-    unit: str = Field("", description="write share, or the unit of the cost")
-    cost: Cost = Field(description="write usd, tokens, seconds, or {column: ..., unit: ...}")
-    objectives: Objectives = Field(description="list at least one: - {name: ..., column: ...}")
-    largest_cost: float | str | None = Field(
-        None, description="give the most that one evaluation may cost, or the setting that says it"
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use a-z, 0-9, '.', '_' and '-'"
     )
-    pilot: int = Field(5, ge=2, description="give the number of instances of the pilot, at least two")
-    evaluate: Named | None = Field(None, description="write {callable: {function: 'module:function'}}")
-    reuse: str | None = Field(None, description="name the table of an earlier run, or leave it out")
-    at_once: int = Field(1, ge=1, description="give the number of calls under way at a time, at least 1")
-    timeout: float | None = Field(None, gt=0, description="give seconds, or leave it out")
-    patience: float = Field(600.0, ge=0, description="give seconds for which a failing service is tried")
-    retries: int = Field(2, ge=0, description="say how often to try again what was billed, 0 for never")
+    title: str | None = Field(
+        None, description="say in one line what is evaluated, or leave it out"
+    )
+    license: str = Field(
+        "not stated",
+        min_length=1,
+        description="name the table's licence, or leave it out",
+    )
+    configurations: Configurations = Field(description=WRITE)
+    instances: Instances = Field(
+        description="give their number, a list of ids, or a file of ids"
+    )
+    method: Named = Field(
+        default=Named(name=RACE),
+        description="name a method, or {NAME: {option: value}}",
+    )
+    stop: Stop | None = Field(
+        None, description="write {tolerance: 0.02, error: 0.05}, or leave it out"
+    )
+    budget: float | None = Field(
+        None, gt=0, lt=inf, description="give a number, and its unit as 'unit'"
+    )
+    unit: str = Field("", description="write share, or the unit of the cost")
+    cost: Cost = Field(
+        description="write usd, tokens, seconds, or {column: ..., unit: ...}"
+    )
+    objectives: Objectives = Field(
+        description="list at least one: - {name: ..., column: ...}"
+    )
+    largest_cost: float | str | None = Field(
+        None,
+        description=(
+            "give the most that one evaluation may cost, or the setting that says it"
+        ),
+    )
+    pilot: int = Field(
+        5, ge=2, description="give the number of instances of the pilot, at least two"
+    )
+    evaluate: Named | None = Field(
+        None, description="write {callable: {function: 'module:function'}}"
+    )
+    reuse: str | None = Field(
+        None, description="name the table of an earlier run, or leave it out"
+    )
+    at_once: int = Field(
+        1, ge=1, description="give the number of calls under way at a time, at least 1"
+    )
+    timeout: float | None = Field(
+        None, gt=0, description="give seconds, or leave it out"
+    )
+    patience: float = Field(
+        600.0, ge=0, description="give seconds for which a failing service is tried"
+    )
+    retries: int = Field(
+        2, ge=0, description="say how often to try again what was billed, 0 for never"
+    )
     answers: bool = Field(True, description="write false if answers are not to be kept")
-    failures: Literal["zero", "leave-out"] = Field("zero", description="choose zero or leave-out")
-    equal_scores: bool = Field(False, description="write true if equal scores are meant, or leave it out")
+    failures: Literal["zero", "leave-out"] = Field(
+        "zero", description="choose zero or leave-out"
+    )
+    equal_scores: bool = Field(
+        False, description="write true if equal scores are meant, or leave it out"
+    )
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
     ordered: bool | None = Field(None, description="write true, or leave it out")
 
@@ -168,7 +229,10 @@ class Plan(Fields):
         if self.largest_cost is None:
             return None
         if isinstance(self.largest_cost, str):
-            return [float(settings[self.largest_cost]) for settings in self.configurations.all]
+            return [
+                float(settings[self.largest_cost])
+                for settings in self.configurations.all
+            ]
         return [self.largest_cost] * len(self.names)
 
     @field_validator("cost", mode="before")
@@ -195,7 +259,10 @@ class Plan(Fields):
         return self
 
     def make_policy(
-        self, costs: Sequence[float], cost_range: tuple[float, float], budget: float | None
+        self,
+        costs: Sequence[float],
+        cost_range: tuple[float, float],
+        budget: float | None,
     ) -> AskTell:
         """Make a fresh policy from the costs that a pilot measured; the budget is in their unit."""
         largest = self.largest_costs
@@ -211,7 +278,8 @@ class Plan(Fields):
             budget=budget,  # None for a race alone
             largest_costs=largest,
             cost_range=(low, high),
-            # what an evaluation may cost, not its mean, has to fit into what is left: the last is paid, too
+            # what an evaluation may cost, not its mean, has to fit into what is left:
+            # the last is paid, too
             expected_costs=largest or [high] * len(costs),
         )
 
@@ -237,11 +305,14 @@ class Plan(Fields):
         >>> changed.differences(plan.model_dump(mode="json"))
         ['seed is 0 there and 1 here']
         """
-        same_names = Configurations.model_validate(written["configurations"]).names == self.names
+        same_names = (
+            Configurations.model_validate(written["configurations"]).names == self.names
+        )
         return [
             words
             for path, words in compare_nested(written, self.model_dump(mode="json"))
-            # the address of a model may change, unless it is part of the configurations' names
+            # the address of a model may change, unless it is part of the
+            # configurations' names
             if path[0] not in but
             and not (path[-1] in ADDRESS_SETTINGS and same_names)
             and not (path[0] == "evaluate" and path[-1] in free)

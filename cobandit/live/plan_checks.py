@@ -43,10 +43,18 @@ def check_together(plan: Plan) -> None:
 def check_columns(plan: Plan) -> None:
     """Refuse a table with two columns of one name."""
     cluster = plan.instances.cluster
-    columns = [*plan.settings, *TABLE_COLUMNS, *plan.measured, *([] if cluster is None else [cluster])]
+    columns = [
+        *plan.settings,
+        *TABLE_COLUMNS,
+        *plan.measured,
+        *([] if cluster is None else [cluster]),
+    ]
     twice = [name for name, number in Counter(columns).items() if number > 1]
     if twice:
-        others = f"settings, what is measured, a cluster, and always {', '.join(TABLE_COLUMNS)}"
+        others = (
+            "settings, what is measured, a cluster, and always"
+            f" {', '.join(TABLE_COLUMNS)}"
+        )
         problem = f"two columns of the table are {twice[0]!r} ({others})"
         raise_fault(None, problem, "rename one of them", "equal-columns")
 
@@ -57,7 +65,10 @@ def check_end(plan: Plan) -> None:
     stops_by_itself = plan.stop is not None and method == RACE
     if stops_by_itself or (plan.budget is not None and plan.stop is None):
         return
-    remedy = f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02, error: 0.05}}"
+    remedy = (
+        f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02,"
+        " error: 0.05}"
+    )
     raise_fault(None, f"{method} cannot end as the plan says", remedy, "no-end")
 
 
@@ -66,7 +77,9 @@ def check_cluster(plan: Plan) -> None:
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
         problem = f"{method} does not count clusters"
-        raise_fault(None, problem, f"leave out cluster, or take {RACE}", "cluster-method")
+        raise_fault(
+            None, problem, f"leave out cluster, or take {RACE}", "cluster-method"
+        )
 
 
 def check_budget(plan: Plan) -> None:
@@ -75,9 +88,13 @@ def check_budget(plan: Plan) -> None:
         return
     if plan.unit not in (SHARE_UNIT, plan.cost.unit):
         problem = f"the budget's unit {plan.unit!r} is not that of the cost"
-        raise_fault(None, problem, f"write {SHARE_UNIT}, or {plan.cost.unit}", "budget-unit")
+        raise_fault(
+            None, problem, f"write {SHARE_UNIT}, or {plan.cost.unit}", "budget-unit"
+        )
     if plan.unit == SHARE_UNIT and plan.budget > 1:
-        problem = f"a budget of {plan.budget:g} is more than evaluating everything costs"
+        problem = (
+            f"a budget of {plan.budget:g} is more than evaluating everything costs"
+        )
         remedy = f"give a share up to 1, or an amount with unit: {plan.cost.unit}"
         raise_fault(None, problem, remedy, "budget-share")
 
@@ -89,9 +106,12 @@ def check_pilot(plan: Plan) -> None:
     room = n_instances * min(1.0, share)
     if plan.pilot > room:
         problem = (
-            f"the pilot takes {plan.pilot} instances, and the plan has {n_instances}, its budget {room:.3g}"
+            f"the pilot takes {plan.pilot} instances, and the plan has {n_instances},"
+            f" its budget {room:.3g}"
         )
-        raise_fault(None, problem, "make the pilot smaller, or the budget larger", "pilot-size")
+        raise_fault(
+            None, problem, "make the pilot smaller, or the budget larger", "pilot-size"
+        )
 
 
 def check_repeats(plan: Plan) -> None:
@@ -99,12 +119,24 @@ def check_repeats(plan: Plan) -> None:
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
-        problem = f"{method} may evaluate an instance again, so none can be reused or left out"
-        remedy = "start without a table and with failures: zero, or evaluate once, as CoPSIOnce does"
+        problem = (
+            f"{method} may evaluate an instance again, so none can be reused or"
+            " left out"
+        )
+        remedy = (
+            "start without a table and with failures: zero, or evaluate once, as"
+            " CoPSIOnce does"
+        )
         raise_fault(None, problem, remedy, "repeated-instances")
+
     if leaves_out and plan.method.options.get("confidence") is not None:
         problem = f"{method} with a confidence can leave no instance out"
-        raise_fault(None, problem, "take failures: zero, or no confidence", "confidence-leave-out")
+        raise_fault(
+            None,
+            problem,
+            "take failures: zero, or no confidence",
+            "confidence-leave-out",
+        )
 
 
 def check_certified(plan: Plan) -> None:
@@ -112,14 +144,20 @@ def check_certified(plan: Plan) -> None:
     options = plan.strategy.given
     if not options.get("certified"):
         return
+
     if options.get("front") != "objectives":
-        problem = "a certified race compares declared costs, and a pilot does not declare them"
+        problem = (
+            "a certified race compares declared costs, and a pilot does not declare"
+            " them"
+        )
         remedy = "write stop: {front: objectives, ...}, or leave out certified"
         raise_fault(None, problem, remedy, "certified-costs")
+
     if plan.failures == "leave-out":
         problem = "a certified race can leave no instance out"
         remedy = "take failures: zero, or a race that is not certified"
         raise_fault(None, problem, remedy, "certified-leave-out")
+
     if plan.ordered:
         problem = "a certified race needs the instances in a random order"
         raise_fault(None, problem, "leave out ordered, or certified", "certified-order")
@@ -131,9 +169,17 @@ def check_largest_cost(plan: Plan) -> None:
         are_positive = all(0 < cost < inf for cost in plan.largest_costs or [])
     except (KeyError, TypeError, ValueError):
         are_positive = False
+
     if not are_positive:
-        problem = f"largest_cost is {plan.largest_cost!r}, not a positive number for each configuration"
-        remedy = suggest(str(plan.largest_cost), plan.settings, "give a number, or a setting that is one")
+        problem = (
+            f"largest_cost is {plan.largest_cost!r}, not a positive number for each"
+            " configuration"
+        )
+        remedy = suggest(
+            str(plan.largest_cost),
+            plan.settings,
+            "give a number, or a setting that is one",
+        )
         raise_fault(None, problem, remedy, "largest-cost")
 
 
@@ -141,6 +187,13 @@ def check_options(plan: Plan) -> None:
     """Refuse options of the method that its class refuses, by making one."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
     try:
-        plan.make_policy(costs, (min(costs), max(costs)), budget=SOME_ROUNDS * sum(costs))
+        plan.make_policy(
+            costs, (min(costs), max(costs)), budget=SOME_ROUNDS * sum(costs)
+        )
     except CobanditError as error:
-        raise_fault(None, f"{plan.method.name}: {error}", "correct its options", "method-options")
+        raise_fault(
+            None,
+            f"{plan.method.name}: {error}",
+            "correct its options",
+            "method-options",
+        )

@@ -53,11 +53,13 @@ class Named(Fields):
 class Stop(Fields):
     """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
 
-    Every configuration is then returned or at most the tolerance above one that is, in each objective and in
-    its cost; none that is returned is dominated by more than the tolerance by another one that is, nor by
-    more than twice the tolerance by any (`cobandit.ParetoRace`).
+    Every configuration is then returned or at most the tolerance above one that is, in
+    each objective and in its cost; none that is returned is dominated by more than the
+    tolerance by another one that is, nor by more than twice the tolerance by any
+    (`cobandit.ParetoRace`).
 
-    The share is measured; of a certified race it is proved, on any table, and the race takes longer.
+    The share is measured; of a certified race it is proved, on any table, and the race
+    takes longer.
 
     Examples
     --------
@@ -66,14 +68,20 @@ class Stop(Fields):
     (0.05, '10%')
     """
 
-    tolerance: float | tuple[float, ...] = Field(0.0, description="give a number, or one for each objective")
-    error: float = Field(0.05, gt=0, lt=1, description="give the share of runs that may be wrong")
+    tolerance: float | tuple[float, ...] = Field(
+        0.0, description="give a number, or one for each objective"
+    )
+    error: float = Field(
+        0.05, gt=0, lt=1, description="give the share of runs that may be wrong"
+    )
     certified: bool | None = Field(None, description="write true, or leave it out")
     cost: float | str | None = Field(
-        None, description="write a share such as 10%, or an amount in the unit of the cost"
+        None,
+        description="write a share such as 10%, or an amount in the unit of the cost",
     )
     front: Literal["objectives and cost", "objectives"] | None = Field(
-        None, description="write objectives for the front whatever the cost, or leave it out"
+        None,
+        description="write objectives for the front whatever the cost, or leave it out",
     )
 
     @field_validator("cost")

@@ -31,10 +31,11 @@ class Profile(NamedTuple):
     spent : float
         Cost of the pilot, failures included.
     budget : float or None
-        The budget of the whole run, pilot included, in the unit of the cost; None for none. A share is one of
-        the cost of everything, by the means of the pilot.
+        The budget of the whole run, pilot included, in the unit of the cost; None for
+        none. A share is one of the cost of everything, by the means of the pilot.
     results : dict of (int, int) to dict
-        The record of each evaluation, by number of the configuration and place in the order.
+        The record of each evaluation, by number of the configuration and place in the
+        order.
     """
 
     costs: list[float]
@@ -51,18 +52,22 @@ def profile_of(pilot: Stage) -> Profile:
     Raises
     ------
     CobanditError
-        If a configuration gave no score at all where failures are left out, if none did, if a record lacks a
-        column that the plan now names, or if no scale can be made.
+        If a configuration gave no score at all where failures are left out, if none
+        did, if a record lacks a column that the plan now names, or if no scale can be
+        made.
     """
     plan = pilot.plan
     results = pilot.results
     scored = {key: record for key, record in results.items() if FAILED not in record}
     for key, record in scored.items():
-        check_row(plan, record, *pilot.name_record(key))  # the plan may have changed since
+        # the plan may have changed since
+        check_row(plan, record, *pilot.name_record(key))
     _check_answers(pilot, scored)
 
     column = plan.cost.column
-    costs = np.array([results[key][column] for key in sorted(results)]).reshape(len(plan.names), -1)
+    costs = np.array([results[key][column] for key in sorted(results)]).reshape(
+        len(plan.names), -1
+    )
     means = costs.mean(axis=1).tolist()
     budget = plan.budget
     if budget is not None and plan.unit == SHARE_UNIT:
@@ -70,7 +75,10 @@ def profile_of(pilot: Stage) -> Profile:
     return Profile(
         costs=means,
         cost_range=(float(costs.min()), float(costs.max())),
-        limits={objective.name: _find_limits(objective, scored) for objective in plan.objectives},
+        limits={
+            objective.name: _find_limits(objective, scored)
+            for objective in plan.objectives
+        },
         spent=pilot.spent,
         budget=budget,
         results=results,
@@ -85,15 +93,20 @@ def _check_answers(pilot: Stage, scored: Mapping[Key, Record]) -> None:
     if silent and (not scored or plan.failures == "leave-out"):
         name = plan.names[silent[0]]
         reason = pilot.results[silent[0], 0][FAILED]
-        problem = f"it failed on every instance of the pilot ({reason}), so that nothing would be left"
+        problem = (
+            f"it failed on every instance of the pilot ({reason}), so that nothing"
+            " would be left"
+        )
         remedy = (
-            "mend it or leave it out, and start in another folder; or take failures: zero if others were "
-            "answered"
+            "mend it or leave it out, and start in another folder; or take failures:"
+            " zero if others were answered"
         )
         raise_fault(repr(name), problem, remedy, "no-answers")
 
 
-def _find_limits(objective: Objective, scored: Mapping[Key, Record]) -> tuple[float, float]:
+def _find_limits(
+    objective: Objective, scored: Mapping[Key, Record]
+) -> tuple[float, float]:
     """Return the values of an objective's column that score 1 and 0."""
     transform = TRANSFORMS[objective.transform]
     values = np.array([record[objective.column] for record in scored.values()])
@@ -101,6 +114,10 @@ def _find_limits(objective: Objective, scored: Mapping[Key, Record]) -> tuple[fl
     try:
         transform.apply(values, *limits)
     except TableError as error:
-        remedy = "give its limits, or leave it out, or take a larger pilot in another folder"
-        raise_fault(f"objective {objective.name!r}", f"{error} in the pilot", remedy, "no-scale")
+        remedy = (
+            "give its limits, or leave it out, or take a larger pilot in another folder"
+        )
+        raise_fault(
+            f"objective {objective.name!r}", f"{error} in the pilot", remedy, "no-scale"
+        )
     return limits

@@ -18,7 +18,8 @@ from cobandit.tables.transforms import TRANSFORMS
 #: Key of a record that has no measurements, with the reason as its value.
 FAILED = "failed"
 
-#: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost so far.
+#: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost
+#: so far.
 COST_WAS_ZERO = "cost_was_zero"
 
 #: An evaluation: number of the configuration, and place in the order of the instances.
@@ -49,14 +50,16 @@ class EarlierResults(NamedTuple):
     non_pilot_costs: Mapping[Key, float]
 
 
-def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: str) -> None:
+def check_row(
+    plan: Plan, row: Mapping[str, Any], configuration: str, instance: str
+) -> None:
     """Refuse a row of an evaluator that lacks a column of the plan, or has a value that it cannot use.
 
     Raises
     ------
     TableError
-        With the code ``reserved-column``, ``missing-column`` or ``bad-value``, the configuration, the
-        instance, the column and what to do.
+        With the code ``reserved-column``, ``missing-column`` or ``bad-value``, the
+        configuration, the instance, the column and what to do.
 
     Examples
     --------
@@ -74,22 +77,42 @@ def check_row(plan: Plan, row: Mapping[str, Any], configuration: str, instance: 
 outside [0, 1] -> correct the evaluator, or name another column or transform in the plan
     """
     where = f"{configuration!r} on instance {instance!r}"
-    reserved = [column for column in row if column in plan.settings or column in TABLE_COLUMNS]
+    reserved = [
+        column for column in row if column in plan.settings or column in TABLE_COLUMNS
+    ]
     if reserved:
-        problem = f"it gave {reserved[0]!r}, which is a setting or a column of every table"
-        raise_fault(where, problem, "rename this column in the evaluator", "reserved-column")
+        problem = (
+            f"it gave {reserved[0]!r}, which is a setting or a column of every table"
+        )
+        raise_fault(
+            where, problem, "rename this column in the evaluator", "reserved-column"
+        )
 
     rules: list[tuple[str, Rule | None]] = [(plan.cost.column, COST)]
-    rules += [(objective.column, TRANSFORMS[objective.transform].rule) for objective in plan.objectives]
+    rules += [
+        (objective.column, TRANSFORMS[objective.transform].rule)
+        for objective in plan.objectives
+    ]
     for column, rule in rules:
         if column not in row:
             problem = f"it gave no {column!r}, only {', '.join(row) or 'nothing'}"
-            remedy = suggest(column, row, "return it from the evaluator, or name another column in the plan")
+            remedy = suggest(
+                column,
+                row,
+                "return it from the evaluator, or name another column in the plan",
+            )
             raise_fault(where, problem, remedy, "missing-column")
         if rule is not None and rule.broken(np.array([row[column]])).any():
             problem = rule.problem.format(value=float(row[column]))
-            remedy = "correct the evaluator, or name another column or transform in the plan"
-            raise_fault(where, f"it gave {row[column]!r} as {column!r}: {problem}", remedy, "bad-value")
+            remedy = (
+                "correct the evaluator, or name another column or transform in the plan"
+            )
+            raise_fault(
+                where,
+                f"it gave {row[column]!r} as {column!r}: {problem}",
+                remedy,
+                "bad-value",
+            )
 
 
 def name_row(order: Sequence[str], place: int) -> str:

@@ -36,9 +36,10 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row of each evaluation, in the order in which they were made: ``config``, ``instance``,
-        ``prompt`` (a checksum of what was asked), ``text``, ``target`` (the right answer) and ``finish``
-        (why the text ended), as far as the evaluator gives them, and ``row``, what was measured.
+        One row of each evaluation, in the order in which they were made: ``config``,
+        ``instance``, ``prompt`` (a checksum of what was asked), ``text``, ``target``
+        (the right answer) and ``finish`` (why the text ended), as far as the evaluator
+        gives them, and ``row``, what was measured.
 
     Raises
     ------
@@ -48,10 +49,22 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     path = RunFiles(folder).answers
     entries = read_entries(path)
     if not entries:
-        problem = "the run has no answers: its evaluator gave no text, or its plan says answers: false"
-        raise_fault(path.parent, problem, "run a plan that keeps them in another folder", "no-answers-kept")
-    # one that was in flight when a process died was made again: the last is the one that counts
-    return pd.DataFrame(entries).drop_duplicates(["config", "instance"], keep="last", ignore_index=True)
+        problem = (
+            "the run has no answers: its evaluator gave no text, or its plan says"
+            " answers: false"
+        )
+        raise_fault(
+            path.parent,
+            problem,
+            "run a plan that keeps them in another folder",
+            "no-answers-kept",
+        )
+
+    # one that was in flight when a process died was made again: the last is the one
+    # that counts
+    return pd.DataFrame(entries).drop_duplicates(
+        ["config", "instance"], keep="last", ignore_index=True
+    )
 
 
 def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
@@ -72,17 +85,28 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     Raises
     ------
     CobanditError
-        If there is no table, an evaluation of it has no answer, or no column is the score.
+        If there is no table, an evaluation of it has no answer, or no column is the
+        score.
     """
     files = RunFiles(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
     answers = _read_last_answers(files)
     if not files.table.exists():
-        raise_fault(files.path, "the run has no table yet", "end the run, or export it", "no-table")
+        raise_fault(
+            files.path,
+            "the run has no table yet",
+            "end the run, or export it",
+            "no-table",
+        )
     frame = pd.read_parquet(files.table)
     if SCORE_COLUMN not in frame:
         problem = f"there is no column {SCORE_COLUMN!r}"
-        raise_fault(files.table, problem, "score by the function that made its columns", "no-score")
+        raise_fault(
+            files.table,
+            problem,
+            "score by the function that made its columns",
+            "no-score",
+        )
 
     has_failed = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
     for number, row in frame[~has_failed].iterrows():
@@ -93,11 +117,15 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
         if "text" not in answer or (needs_target and not isinstance(target, str)):
             raise_fault(
                 f"{row['config']!r} on instance {row['instance']!r}",
-                "no text was kept, or no right answer with it (a function as evaluator gives none)",
-                "run the plan anew, or score by a function of your own: --scorer my_module:score",
+                "no text was kept, or no right answer with it (a function as evaluator"
+                " gives none)",
+                "run the plan anew, or score by a function of your own: --scorer"
+                " my_module:score",
                 "no-answer",
             )
-        scores = options.score(answer["text"], target if isinstance(target, str) else "")
+        scores = options.score(
+            answer["text"], target if isinstance(target, str) else ""
+        )
         for column, value in scores.items():
             frame.loc[number, column] = value
 
@@ -105,7 +133,12 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     card["name"] = f"{card['name']}-rescored"
     words = ", ".join(f"{name} {value}" for name, value in scorer.items())
     output = files.path / "rescored.parquet"
-    write_table(frame, card, output, [f"made by: cobandit rescore, {words}; no evaluation was made again"])
+    write_table(
+        frame,
+        card,
+        output,
+        [f"made by: cobandit rescore, {words}; no evaluation was made again"],
+    )
     return output
 
 
@@ -118,7 +151,8 @@ def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     """Score the answers of a pilot again if its scorer has changed, or all its scores are equal.
 
-    Its journal is replaced at once, so that a process that dies meanwhile leaves the one or the other.
+    Its journal is replaced at once, so that a process that dies meanwhile leaves the
+    one or the other.
 
     Parameters
     ----------
@@ -140,16 +174,23 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     """
     if not folder.pilot.exists():
         return False
+
     with closing(Lines(folder.pilot)) as pilot:
         entries = pilot.entries
         scored = [
             entry
             for entry in entries
-            if "tell" in entry and entry["reward"] is not None and FAILED not in entry["record"]
+            if "tell" in entry
+            and entry["reward"] is not None
+            and FAILED not in entry["record"]
         ]
         # a plan that differs in anything else was refused before
         is_changed = bool(folder.find_differences(plan))
-        if not is_changed and find_equal_objective(plan, [entry["record"] for entry in scored]) is None:
+        if (
+            not is_changed
+            and find_equal_objective(plan, [entry["record"] for entry in scored])
+            is None
+        ):
             return False
         changed = _score_again(plan, evaluator, folder, scored)
         if changed is None:
@@ -162,6 +203,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
                 for answer in changed:
                     kept.append(answer)
             pilot.replace(entries)
+
     return True
 
 
@@ -170,7 +212,11 @@ def _score_again(
 ) -> list[dict[str, Any]] | None:
     """Change the records of a pilot to new scores, and return their answers; None if one has no score."""
     score_again = getattr(evaluator, "rescore", None)
-    answers = {(entry["config"], entry["instance"]): entry for entry in read_entries(folder.answers)}
+
+    answers = {
+        (entry["config"], entry["instance"]): entry
+        for entry in read_entries(folder.answers)
+    }
     changed = []
     for entry in scored:
         arm = entry["tell"]
@@ -181,9 +227,14 @@ def _score_again(
         scores = score_again(plan.configurations.all[arm], instance, answer)
         if scores is None:
             return None
-        row = {column: value for column, value in scores.items() if column != plan.cost.column}
+        row = {
+            column: value
+            for column, value in scores.items()
+            if column != plan.cost.column
+        }
         record = entry["record"] | row
         if record != entry["record"]:
             entry["record"] = record
             changed.append(answer | {"row": record})
+
     return changed

@@ -25,7 +25,8 @@ class Run:
     ----------
     plan : Plan
     recommendation : tuple of str
-        Names of the configurations that the method recommends: the Pareto set, or the most efficient one.
+        Names of the configurations that the method recommends: the Pareto set, or the
+        most efficient one.
     table : Path
         The evaluations, with their card next to it; `cobandit.read` reads it.
     policy : CoPSIOnce, ...
@@ -56,7 +57,10 @@ class Run:
         """Name the run, and count what it returns."""
         unit = self.plan.cost.unit
         counted = f"{len(self.recommendation)} of {len(self.plan.names)} configurations"
-        return f"Run({self.plan.name!r}, returns {counted}, spent {amount(self.spent)} {unit})"
+        return (
+            f"Run({self.plan.name!r}, returns {counted}, spent {amount(self.spent)}"
+            f" {unit})"
+        )
 
     @property
     def question(self) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 ===================================  ====================================================================
 the question's (400, a refusal)      scored as ``failures`` says, at once
 unclear (500, a dropped connection)  tried again; it is the question's if it goes on failing while its
-                                     configuration answers others, again and again, or, where no others
-                                     are left, one that it has answered before
+                                     configuration answers others, again and again, or,
+                                     where no others are left, one that it has answered
+                                     before
 the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
                                      for as long as ``patience``
-===================================  ====================================================================
+===================================
+====================================================================
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ LONGEST_BACK_OFF = 60.0
 #: Seconds between two tries, at most, where a service asks for more.
 LONGEST_WAIT = 120.0
 
-#: Seconds after which one evaluation may be given up, however long the patience with the service is.
+#: Seconds after which one evaluation may be given up, however long the patience with
+#: the service is.
 LONGEST_ALONE = 30.0
 
-#: Failures of one evaluation with answers to others in between, after which the question is at fault, once
-#: the patience is over.
+#: Failures of one evaluation with answers to others in between, after which the
+#: question is at fault, once the patience is over.
 CONTRASTS_LATE = 3
 
 #: The same before the patience is over.
@@ -41,7 +44,8 @@ CONTRASTS_EARLY = 5
 #: The same if each failure took as long as an answer may.
 CONTRASTS_TIMED_OUT = 1
 
-#: Tries of one evaluation before one that was answered is asked again, where no others are left.
+#: Tries of one evaluation before one that was answered is asked again, where no others
+#: are left.
 TRIES_ALONE = 5
 
 
@@ -169,10 +173,15 @@ class Retries:
         if trial.contrasts >= self._contrasts_needed(now - trial.first, failure):
             return Verdict.SCORE
 
-        # unclear: nothing is answered, maybe since no other question is left to be asked
-        enough = CONTRASTS_TIMED_OUT + 1 if isinstance(failure, TimedOut) else TRIES_ALONE
+        # unclear: nothing is answered, maybe since no other question is left to be
+        # asked
+        enough = (
+            CONTRASTS_TIMED_OUT + 1 if isinstance(failure, TimedOut) else TRIES_ALONE
+        )
         silence = self.find_silence(int(pull), now)
-        is_alone = silence >= min(self.patience, LONGEST_ALONE) and trial.tries >= enough
+        is_alone = (
+            silence >= min(self.patience, LONGEST_ALONE) and trial.tries >= enough
+        )
         if is_alone or silence >= self.patience:
             return Verdict.COMPARE
         return Verdict.RETRY

@@ -23,7 +23,8 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
     Raises
     ------
     TableError
-        If the table has none of them, its cost or a setting is another, or a row lacks what the plan needs.
+        If the table has none of them, its cost or a setting is another, or a row lacks
+        what the plan needs.
     """
     table = open_table(str(path))
     if table.card.cost != plan.cost:
@@ -34,23 +35,39 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
     frame["config"] = frame["config"].map(lambda name: names.get(name, name))
     frame["instance"] = frame["instance"].astype(str)
 
-    is_wanted = frame["config"].isin(plan.names) & frame["instance"].isin(plan.instances.ids)
+    is_wanted = frame["config"].isin(plan.names) & frame["instance"].isin(
+        plan.instances.ids
+    )
     if FAILED in frame:
         is_wanted &= ~frame[FAILED].astype(bool)
     if not is_wanted.any():
         problem = (
-            f"it has no evaluation of the plan, but such as {frame['config'][0]!r} on instance "
-            f"{frame['instance'][0]!r} (here {plan.names[0]!r} on {plan.order[0]!r})"
+            f"it has no evaluation of the plan, but such as {frame['config'][0]!r} on"
+            f" instance {frame['instance'][0]!r} (here {plan.names[0]!r} on"
+            f" {plan.order[0]!r})"
         )
-        remedy = "name both alike, or list the plan's settings as 'arms' on its card (--arm of an import)"
+        remedy = (
+            "name both alike, or list the plan's settings as 'arms' on its card (--arm"
+            " of an import)"
+        )
         raise_fault(source, problem, remedy, "nothing-reusable")
 
     rows = frame[is_wanted]
-    measured = rows.drop(columns=[*TABLE_COLUMNS, *plan.settings, *table.card.arms], errors="ignore")
-    records = measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
+    measured = rows.drop(
+        columns=[*TABLE_COLUMNS, *plan.settings, *table.card.arms], errors="ignore"
+    )
+    records = (
+        measured.select_dtypes(["number", "bool"]).astype(float).to_dict("records")
+    )
     reusable = {}
-    for name, instance, record in zip(rows["config"], rows["instance"], records, strict=True):
-        row = {str(column): value for column, value in record.items() if not math.isnan(value)}
+    for name, instance, record in zip(
+        rows["config"], rows["instance"], records, strict=True
+    ):
+        row = {
+            str(column): value
+            for column, value in record.items()
+            if not math.isnan(value)
+        }
         check_row(plan, row, name, instance)
         reusable[name, instance] = row
     return reusable
@@ -65,7 +82,10 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
     for name, theirs in table.arms.to_dict("index").items():
         for ours, settings in zip(plan.names, plan.configurations.all, strict=True):
             values = {setting: settings.get(setting) for setting in plan.settings}
-            wanted = {setting: NOT_SET if value is None else value for setting, value in values.items()}
+            wanted = {
+                setting: NOT_SET if value is None else value
+                for setting, value in values.items()
+            }
             shared = wanted.keys() & theirs.keys()
             differing = [
                 setting
@@ -74,12 +94,16 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
             ]
             if name == ours and differing:
                 setting = differing[0]
-                problem = f"{name!r} has {setting} {theirs[setting]} there and {wanted[setting]} here"
+                problem = (
+                    f"{name!r} has {setting} {theirs[setting]} there and"
+                    f" {wanted[setting]} here"
+                )
                 remedy = "leave the table out, or give the settings that were evaluated"
                 raise_fault(source, problem, remedy, "other-setting")
             has_all = not differing and shared == wanted.keys()
             if name == ours or has_all:
                 names[str(name)] = ours
+
     return names
 
 

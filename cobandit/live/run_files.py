@@ -55,7 +55,9 @@ class RunFiles:
     @property
     def prices_day(self) -> date:
         """The day whose prices are the run's: that of its first start, today for a new one."""
-        return date.fromisoformat(self._read_prices().get("day", date.today().isoformat()))
+        return date.fromisoformat(
+            self._read_prices().get("day", date.today().isoformat())
+        )
 
     @property
     def prices_source(self) -> str:
@@ -87,7 +89,10 @@ class RunFiles:
     @property
     def earlier(self) -> list[Path]:
         """Journals that were set aside when the plan changed, oldest first."""
-        return sorted(self.path.glob("earlier-*.journal"), key=lambda path: (len(path.name), path.name))
+        return sorted(
+            self.path.glob("earlier-*.journal"),
+            key=lambda path: (len(path.name), path.name),
+        )
 
     def set_aside(self, journal: Path) -> None:
         """Set aside the journal of a plan that has changed; its results are not evaluated again.
@@ -105,27 +110,41 @@ class RunFiles:
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
-            # a method that comes back to instances began after the pilot, and its later rounds are of no use
+            # a method that comes back to instances began after the pilot, and its later
+            # rounds are of no use
             first = 0 if "n_instances" in header["options"] else plan.pilot
             for entry in entries:
                 if "tell" not in entry:
                     continue
                 place = first + entry["number"]
                 was_billed_in_vain = entry["reward"] is None
-                if was_billed_in_vain or FAILED in entry["record"] or place >= len(plan.order):
+                if (
+                    was_billed_in_vain
+                    or FAILED in entry["record"]
+                    or place >= len(plan.order)
+                ):
                     # a failure of the pilot is charged by the pilot's own journal
-                    lost += entry["cost"] if was_billed_in_vain or place >= plan.pilot else 0.0
+                    lost += (
+                        entry["cost"]
+                        if was_billed_in_vain or place >= plan.pilot
+                        else 0.0
+                    )
                 else:
                     rows[entry["tell"], place] = entry["record"]
+
         column = plan.cost.column
-        non_pilot_costs = {key: row[column] for key, row in rows.items() if key[1] >= plan.pilot}
+        non_pilot_costs = {
+            key: row[column] for key, row in rows.items() if key[1] >= plan.pilot
+        }
         return EarlierResults(rows, lost, non_pilot_costs)
 
     @contextmanager
     def copy(self) -> Iterator[RunFiles]:
         """Copy the journals, to be looked at while the run goes on; a line being written is dropped."""
         if not self.begun:
-            raise_fault(self.path, "the folder holds no run", "run the plan first", "no-run")
+            raise_fault(
+                self.path, "the folder holds no run", "run the plan first", "no-run"
+            )
         with tempfile.TemporaryDirectory() as folder:
             for path in (self.plan, self.pilot, self.journal, *self.earlier):
                 with suppress(FileNotFoundError):
@@ -138,7 +157,9 @@ class RunFiles:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             problem = f"the file cannot be read: {error}"
-            raise_fault(self.plan, problem, "bring it back from a copy", "unreadable-plan")
+            raise_fault(
+                self.plan, problem, "bring it back from a copy", "unreadable-plan"
+            )
 
     def check(self, plan: Plan) -> None:
         """Refuse a folder that belongs to something else.
@@ -146,14 +167,22 @@ class RunFiles:
         Raises
         ------
         TableError
-            If another plan has results here (``other-plan``), or the folder holds other files
-            (``other-folder``).
+            If another plan has results here (``other-plan``), or the folder holds other
+            files (``other-folder``).
         """
         if not self.begun:
-            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            if self.path.exists() and (
+                not self.path.is_dir() or any(self.path.iterdir())
+            ):
                 problem = "it exists but is not a run folder"
-                raise_fault(self.path, problem, "choose another folder, or empty this one", "other-folder")
+                raise_fault(
+                    self.path,
+                    problem,
+                    "choose another folder, or empty this one",
+                    "other-folder",
+                )
             return
+
         free = () if self.journal.exists() else SCORING
         if self.find_differences(plan, free) and self.has_results:
             self.refuse(plan)
@@ -163,7 +192,11 @@ class RunFiles:
 
         Options of the evaluator in ``free`` are not compared.
         """
-        may_change = CHANGEABLE if self.journal.exists() and not plan.is_once else CHANGEABLE | AFTER_PILOT
+        may_change = (
+            CHANGEABLE
+            if self.journal.exists() and not plan.is_once
+            else CHANGEABLE | AFTER_PILOT
+        )
         return plan.differences(self.read_written(), may_change, free)
 
     def refuse(self, plan: Plan) -> NoReturn:
@@ -175,15 +208,24 @@ class RunFiles:
             With the code ``other-plan``, and what differs.
         """
         other = self.find_differences(plan)
-        more = f"; and {len(other) - MOST_DIFFERENCES} more" if len(other) > MOST_DIFFERENCES else ""
+        more = (
+            f"; and {len(other) - MOST_DIFFERENCES} more"
+            if len(other) > MOST_DIFFERENCES
+            else ""
+        )
         started = self.read_written().get("reuse")
         if started != plan.reuse:
-            more += f" (it was started with {started or 'no table'}, this plan has {plan.reuse or 'none'})"
+            more += (
+                f" (it was started with {started or 'no table'}, this plan has"
+                f" {plan.reuse or 'none'})"
+            )
+
         raise_fault(
             self.path,
-            f"the folder holds the run of another plan: {'; '.join(other[:MOST_DIFFERENCES])}{more}",
-            "continue it with the plan that it was started with, or choose another folder, where --from "
-            "takes over what the table of this run has",
+            "the folder holds the run of another plan:"
+            f" {'; '.join(other[:MOST_DIFFERENCES])}{more}",
+            "continue it with the plan that it was started with, or choose another"
+            " folder, where --from takes over what the table of this run has",
             code="other-plan",
         )
 
@@ -206,15 +248,21 @@ class RunFiles:
             if keep:
                 self.write(self.instances, dict(digests))
             return
+
         written = json.loads(self.instances.read_text(encoding="utf-8"))
-        changed = [name for name, digest in digests.items() if written.get(name, digest) != digest]
+        changed = [
+            name
+            for name, digest in digests.items()
+            if written.get(name, digest) != digest
+        ]
         if changed:
             raise_fault(
                 self.path,
-                f"{len(changed)} of {len(digests)} instances and prices, such as {changed[0]!r}, are not "
-                "what they were when the run was begun, and results of both would be mixed",
-                "bring them back, or start a run in another folder: --from the table of this run, it asks "
-                "nothing again and charges by its own prices",
+                f"{len(changed)} of {len(digests)} instances and prices, such as"
+                f" {changed[0]!r}, are not what they were when the run was begun, and"
+                " results of both would be mixed",
+                "bring them back, or start a run in another folder: --from the table of"
+                " this run, it asks nothing again and charges by its own prices",
                 code="changed-instances",
             )
 
@@ -226,4 +274,6 @@ class RunFiles:
     def write(self, path: Path, content: Any) -> None:
         """Write JSON, all of it or nothing."""
         with replace_file(path) as partial:
-            partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            partial.write_text(
+                json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+            )

@@ -22,8 +22,8 @@ NOT_SET = "not set"
 def frame_of(stage: MainStage) -> pd.DataFrame:
     """Make a row per evaluation, in the order of configurations and instances.
 
-    An evaluation that failed has the values that score zero.  Where a method came back to an instance, its
-    name counts how often.
+    An evaluation that failed has the values that score zero.  Where a method came back
+    to an instance, its name counts how often.
 
     Returns
     -------
@@ -46,21 +46,33 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     ]
     if not rows:
         problem = "an evaluation failed on every instance, so that all are left out"
-        raise_fault(plan.name, problem, "mend it, or take failures: zero", "nothing-left")
+        raise_fault(
+            plan.name, problem, "mend it, or take failures: zero", "nothing-left"
+        )
+
     frame = pd.DataFrame(rows)
     if not frame[FAILED].any():
         del frame[FAILED]
     for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
-        frame[column] = frame[column].fillna(0.0)  # most evaluators give these only where they apply
+        # most evaluators give these only where they apply
+        frame[column] = frame[column].fillna(0.0)
+
     for setting in reversed(plan.settings):
         values = [settings.get(setting) for settings in plan.configurations.all]
         types = {type(value) for value in values}
-        if types != {bool} and not types <= {int, float}:  # a column has one type: numbers, or else text
+        if types != {bool} and not types <= {
+            int,
+            float,
+        }:  # a column has one type: numbers, or else text
             values = [NOT_SET if value is None else str(value) for value in values]
         by_name = dict(zip(stage.names, values, strict=True))
         frame.insert(2, setting, frame["config"].map(by_name))
+
     if plan.instances.cluster is not None:
-        frame[plan.instances.cluster] = frame["instance"].map(plan.instances.find_cluster)
+        frame[plan.instances.cluster] = frame["instance"].map(
+            plan.instances.find_cluster
+        )
+
     return frame
 
 
@@ -71,19 +83,29 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     shared = [name for name in stage.order if configs.get(name) == len(stage.names)]
     if len(shared) < MIN_INSTANCES:
         problem = (
-            f"a table needs {MIN_INSTANCES} instances that every configuration was evaluated on, and there "
-            f"are {len(shared)} so far"
+            f"a table needs {MIN_INSTANCES} instances that every configuration was"
+            f" evaluated on, and there are {len(shared)} so far"
         )
-        raise_fault(plan.name, problem, "run the plan on, or with a larger budget", "few-instances")
+        raise_fault(
+            plan.name,
+            problem,
+            "run the plan on, or with a larger budget",
+            "few-instances",
+        )
+
     # the pilot's instances that are not left out, and no fewer than a card allows
     n_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
+
     profiling = shared[: max(n_pilot, MIN_INSTANCES)]
     objectives = []
     for objective in plan.objectives:
-        fields = objective.model_dump(exclude_defaults=True, exclude={"low", "high", "limits"})
+        fields = objective.model_dump(
+            exclude_defaults=True, exclude={"low", "high", "limits"}
+        )
         if objective.transform != "none":
             fields["limits"] = list(stage.profile.limits[objective.name])
         objectives.append(fields)
+
     optional: dict[str, Any] = {}
     counts = count_flaws(frame)
     if counts:
@@ -94,16 +116,24 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         optional["cluster"] = plan.instances.cluster
     return {
         "name": plan.name,
-        "title": plan.title or f"Evaluations of {len(stage.names)} configurations by cobandit run",
+        "title": (
+            plan.title
+            or f"Evaluations of {len(stage.names)} configurations by cobandit run"
+        ),
         "source": f"measured by cobandit {__version__}, {date.today():%d %B %Y}",
         "license": plan.license,
         "kind": "measured",
         "records": "table.parquet",
         "cost": plan.cost.model_dump(),
         "objectives": objectives,
-        "split": {"profiling": len(profiling), "seed": plan.seed, "instances": profiling},
+        "split": {
+            "profiling": len(profiling),
+            "seed": plan.seed,
+            "instances": profiling,
+        },
         "arms": list(plan.settings),
-        # one that comes back to an instance has more rows than the benchmark has instances
+        # one that comes back to an instance has more rows than the benchmark has
+        # instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
         **optional,
     }
@@ -115,9 +145,15 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     state = "over" if stage.policy.finished else "not over"
     lines = [
         f"made by: cobandit run, method {plan.method.name} {plan.method.options or ''}".rstrip(),
-        f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; the run is {state}",
+        (
+            f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; the run is"
+            f" {state}"
+        ),
         f"pilot: {plan.pilot} instances; order of the instances: seed {plan.seed}",
-        f"machine: {platform.machine()}, {platform.system()}, Python {platform.python_version()}",
+        (
+            f"machine: {platform.machine()}, {platform.system()}, Python"
+            f" {platform.python_version()}"
+        ),
     ]
     if plan.reuse is not None:
         lines.append(f"evaluations of {plan.reuse} were not made again")

@@ -55,9 +55,10 @@ def run(
 ) -> Run:
     """Evaluate under a budget, as a plan says; started again, it goes on where it was.
 
-    First the pilot evaluates every configuration on the first instances of one random order.  It gives mean
-    costs, the range of costs, and the limits of the objectives' transforms; it is part of the run and of its
-    budget.  Then the method decides what is evaluated.  Results are journaled, and never evaluated again.
+    First the pilot evaluates every configuration on the first instances of one random
+    order.  It gives mean costs, the range of costs, and the limits of the objectives'
+    transforms; it is part of the run and of its budget.  Then the method decides what
+    is evaluated.  Results are journaled, and never evaluated again.
 
     Parameters
     ----------
@@ -66,15 +67,17 @@ def run(
     folder : str or Path, optional
         Where the run lives, by default ``runs/NAME``.
     evaluator : callable or Evaluator, optional
-        In the place of the plan's ``evaluate``: a function, plain or async, of a configuration (a mapping)
-        and an instance (its id), that gives a mapping of columns to numbers; or an evaluator.
+        In the place of the plan's ``evaluate``: a function, plain or async, of a
+        configuration (a mapping) and an instance (its id), that gives a mapping of
+        columns to numbers; or an evaluator.
     watch : callable, optional
-        Called with a `Progress` after each thing that happened, in the thread that does the work.
+        Called with a `Progress` after each thing that happened, in the thread that does
+        the work.
     announce : callable, optional
         Called with an `Estimate` before the first call of a new run.
     start : str or Path, optional
-        A table, imported or of another run, with which the run starts: what it has of the plan is not
-        evaluated again, and comes first.
+        A table, imported or of another run, with which the run starts: what it has of
+        the plan is not evaluated again, and comes first.
 
     Returns
     -------
@@ -83,8 +86,9 @@ def run(
     Raises
     ------
     CobanditError
-        If the plan is bad, or another than the folder's: nothing is started then.  If the evaluator gives
-        what the plan cannot use, or nothing can be evaluated: what was evaluated is kept.
+        If the plan is bad, or another than the folder's: nothing is started then.  If
+        the evaluator gives what the plan cannot use, or nothing can be evaluated: what
+        was evaluated is kept.
 
     Examples
     --------
@@ -138,7 +142,8 @@ def estimate(
     async def add_up() -> Estimate:
         async with _opened(setup, evaluator) as opened:
             reusable = dict(_reprice(setup.plan, opened, _find_reusable(setup)))
-            if setup.folder.begun:  # a plan with which the run could not go on is refused here
+            # a plan with which the run could not go on is refused here
+            if setup.folder.begun:
                 with setup.folder.copy() as copy:
                     stage = _restore(setup._replace(folder=copy))
                 for key, record in stage.records.items():
@@ -174,7 +179,9 @@ def export(
     with setup.folder.copy() as copy:
         stage = _restore(setup._replace(folder=copy))
     if not isinstance(stage, MainStage):
-        raise CobanditError(f"{_count_pilot(stage)}: a table needs all of them; run the plan again")
+        raise CobanditError(
+            f"{_count_pilot(stage)}: a table needs all of them; run the plan again"
+        )
     return write_run(stage, setup.folder)
 
 
@@ -201,24 +208,37 @@ def read_progress(folder: str | Path) -> Progress:
 def _restore(setup: _Setup) -> Stage:
     """Bring back the stage that a run is in, to be looked at."""
     reusable: Reusable = {}
-    with suppress(CobanditError):  # its table may be elsewhere now, and only says what was inherited
+    # its table may be elsewhere now, and only says what was inherited
+    with suppress(CobanditError):
         reusable = _find_reusable(setup)
     *_, stage = _open_stages(setup, reusable)
     return stage
 
 
 def _set_up(
-    plan: str | Path | Mapping[str, Any], folder: str | Path | None, start: str | Path | None
+    plan: str | Path | Mapping[str, Any],
+    folder: str | Path | None,
+    start: str | Path | None,
 ) -> _Setup:
     if isinstance(plan, Mapping):
         content, source, base = dict(plan), "the plan", Path()
     else:
-        content, source, base = load_yaml(Path(plan), "plan"), str(plan), Path(plan).parent
+        content, source, base = (
+            load_yaml(Path(plan), "plan"),
+            str(plan),
+            Path(plan).parent,
+        )
+
     checked = check_plan(content, source, base)
     if start is not None:
-        checked = check_plan(content | {"reuse": str(Path(start).resolve())}, source, base)
-        reusable = read_reusable(checked, Path(start), f"the table to start from, {start}")
+        checked = check_plan(
+            content | {"reuse": str(Path(start).resolve())}, source, base
+        )
+        reusable = read_reusable(
+            checked, Path(start), f"the table to start from, {start}"
+        )
         checked = order_by_reuse(checked, reusable)
+
     files = RunFiles(Path("runs") / checked.name if folder is None else folder)
     files.check(checked)
     return _Setup(checked, source, base, files)
@@ -229,28 +249,40 @@ def _find_reusable(setup: _Setup) -> Reusable:
     reuse = setup.plan.reuse
     if reuse is None:
         return {}
+
     path = setup.base / reuse
     source = f"{setup.source}, the table {reuse}"
     earlier = RunFiles(path.parent)
     if earlier.begun and path.name == earlier.table.name:
         others = Plan.model_fields.keys() - {"evaluate"}
-        differences = setup.plan.differences(earlier.read_written(), others, free=("prices",))
+        differences = setup.plan.differences(
+            earlier.read_written(), others, free=("prices",)
+        )
         if differences:
-            problem = f"it was evaluated in another way: {'; '.join(differences[:MOST_DIFFERENCES])}"
+            problem = (
+                "it was evaluated in another way:"
+                f" {'; '.join(differences[:MOST_DIFFERENCES])}"
+            )
             remedy = "leave it out: its answers are to other questions than this plan's"
             raise_fault(source, problem, remedy, "other-evaluator")
+
     return read_reusable(setup.plan, path, source)
 
 
 async def _run(
-    setup: _Setup, evaluator: Evaluate | None, watch: Watch, announce: Callable[[Estimate], None]
+    setup: _Setup,
+    evaluator: Evaluate | None,
+    watch: Watch,
+    announce: Callable[[Estimate], None],
 ) -> Run:
     plan, folder = setup.plan, setup.folder
     reusable = _find_reusable(setup)
     async with _opened(setup, evaluator) as opened:
         if plan.reuse is not None:
             digests = getattr(opened, "digests", {})
-            ours = {name: digests[name] for name in plan.instances.ids if name in digests}
+            ours = {
+                name: digests[name] for name in plan.instances.ids if name in digests
+            }
             RunFiles((setup.base / plan.reuse).parent).check_instances(ours, keep=False)
         reusable = _reprice(plan, opened, reusable)
         if not folder.begun:
@@ -258,11 +290,15 @@ async def _run(
             folder.begin(plan)
         source = getattr(opened, "prices", "")
         if source:
-            folder.write(folder.prices, {"day": folder.prices_day.isoformat(), "source": source})
+            folder.write(
+                folder.prices, {"day": folder.prices_day.isoformat(), "source": source}
+            )
         _check_digests(setup, opened)
 
         doubted: set[str] = set()
-        with closing(Lines(folder.answers)) if plan.answers else nullcontext() as answers:
+        with (
+            closing(Lines(folder.answers)) if plan.answers else nullcontext()
+        ) as answers:
             if answers is not None:
                 answers.mend()
             with closing(_open_stages(setup, reusable)) as stages:
@@ -275,7 +311,9 @@ async def _run(
                     if stage.policy.finished and not folder.journal.exists():
                         can_rescore = plan.answers and hasattr(opened, "rescore")
                         refuse_equal_scores(stage, folder, can_rescore)
-    problem = f"{_count_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}"
+    problem = (
+        f"{_count_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}"
+    )
     remedy = "raise the plan's budget and run it again; what was evaluated is kept"
     raise_fault(folder.path, problem, remedy, "budget-below-pilot")
 
@@ -285,7 +323,11 @@ def _check_digests(setup: _Setup, evaluator: Evaluator) -> None:
     plan, folder = setup.plan, setup.folder
     digests = getattr(evaluator, "digests", {})
     if not folder.journal.exists() and rescore_pilot(plan, evaluator, folder):
-        others = {name: digest for name, digest in digests.items() if name not in plan.instances.rows}
+        others = {
+            name: digest
+            for name, digest in digests.items()
+            if name not in plan.instances.rows
+        }
         folder.check_instances(others, keep=False)
         folder.write(folder.instances, digests)
     elif digests:
@@ -298,7 +340,10 @@ def _reprice(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Reusable:
     if reprice is None:
         return reusable
     settings = dict(zip(plan.names, plan.configurations.all, strict=True))
-    return {(name, instance): reprice(settings[name], row) for (name, instance), row in reusable.items()}
+    return {
+        (name, instance): reprice(settings[name], row)
+        for (name, instance), row in reusable.items()
+    }
 
 
 def _count_pilot(stage: Stage) -> str:
@@ -312,7 +357,10 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
     plan = setup.plan
     if given is None:
         if plan.evaluate is None:
-            remedy = "write evaluate: {callable: {function: 'module:function'}}, or give an evaluator"
+            remedy = (
+                "write evaluate: {callable: {function: 'module:function'}}, or give an"
+                " evaluator"
+            )
             raise_fault(setup.source, "field 'evaluate' is missing", remedy)
         kind = find_evaluator(plan.evaluate.name)
         context = Context(
@@ -324,7 +372,9 @@ async def _opened(setup: _Setup, given: Evaluate | None) -> AsyncIterator[Evalua
             objectives=[objective.column for objective in plan.objectives],
             day=setup.folder.prices_day,
         )
-        async with kind.open(kind.options.model_validate(plan.evaluate.options), context) as opened:
+        async with kind.open(
+            kind.options.model_validate(plan.evaluate.options), context
+        ) as opened:
             yield opened
     elif not callable(given):
         yield given
@@ -343,8 +393,10 @@ def _open_stages(setup: _Setup, reusable: Reusable) -> Generator[Stage]:
         stage = Stage(plan, journal, reusable)
         pilot.budget = stage.budget or pilot.budget
         yield stage
+
     if not pilot.finished:
         return
+
     profile = profile_of(stage)
     while True:
         earlier = folder.read_earlier(plan)
@@ -352,6 +404,7 @@ def _open_stages(setup: _Setup, reusable: Reusable) -> Generator[Stage]:
         if not (plan.is_once and _policy_changed(folder.journal, policy, plan)):
             break
         folder.set_aside(folder.journal)
+
     with Journal(folder.journal, policy, names=plan.names) as journal:
         folder.begin(plan)
         yield MainStage(plan, journal, reusable, profile, earlier)
@@ -361,5 +414,7 @@ def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
     """Whether a journal belongs to another policy, since the plan has changed."""
     here = make_header(policy, plan.names)
     return any(
-        difference for header in read_entries(journal)[:1] for difference in compare_nested(header, here)
+        difference
+        for header in read_entries(journal)[:1]
+        for difference in compare_nested(header, here)
     )

@@ -39,22 +39,27 @@ class Stage:
     ----------
     plan : Plan
     journal : Journal
-        Of the stage's policy, or a stand-in for one; it may hold results of an earlier process.
+        Of the stage's policy, or a stand-in for one; it may hold results of an earlier
+        process.
     reusable : mapping of (str, str) to dict
         Evaluations that need not be made, by name of the configuration and instance.
 
     Attributes
     ----------
     budget : float or None
-        The budget of the whole run, in the unit of the cost; None for none, or while it is not known.
+        The budget of the whole run, in the unit of the cost; None for none, or while it
+        is not known.
     results : dict of (int, int) to dict
-        The record of each evaluation that was scored, by configuration and place in the order.
+        The record of each evaluation that was scored, by configuration and place in the
+        order.
     answers : Lines or None
         The file of kept answers, if answers are kept.
     first : int
-        Place in the order, going round and round, of the first evaluation of each configuration.
+        Place in the order, going round and round, of the first evaluation of each
+        configuration.
     before : mapping of (int, int) to dict
-        Records from before this stage, by configuration and place in the order; they are not made again.
+        Records from before this stage, by configuration and place in the order; they
+        are not made again.
     """
 
     name = "pilot"
@@ -85,7 +90,11 @@ class Stage:
         """Part of the cost that an earlier run paid, whose evaluations are charged as if made now."""
         column = self.plan.cost.column
         records = self.records.items()
-        return sum(record[column] for key, record in records if self.name_record(key) in self.reusable)
+        return sum(
+            record[column]
+            for key, record in records
+            if self.name_record(key) in self.reusable
+        )
 
     @property
     def records(self) -> Mapping[Key, Record]:
@@ -127,10 +136,14 @@ class Stage:
     def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
         """Whether an outcome can be charged: it has a cost, or another evaluation had one."""
         if not isinstance(outcome, Failure):
-            return outcome.get(self.plan.cost.column) != 0 or self.smallest_cost is not None
+            return (
+                outcome.get(self.plan.cost.column) != 0
+                or self.smallest_cost is not None
+            )
         if outcome.cost:
             return True
-        # an answer to this run: those of a reused table do not show that the service works
+        # an answer to this run: those of a reused table do not show that the service
+        # works
         return any(
             FAILED not in record and self.name_record(key) not in self.reusable
             for key, record in self.records.items()
@@ -146,7 +159,9 @@ class Stage:
         key = self.find_key(pull)
         record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
         has_failed = FAILED in record
-        if (has_failed and self.plan.failures == "leave-out") or pull.number in self.left_out:
+        if (
+            has_failed and self.plan.failures == "leave-out"
+        ) or pull.number in self.left_out:
             self.journal.leave_out(pull)
         elif has_failed:
             self._report(pull, record)
@@ -154,6 +169,7 @@ class Stage:
             self.report(pull, record)
         else:
             return False
+
         return True
 
     def report(self, pull: Pull, row: Mapping[str, Any]) -> None:
@@ -165,11 +181,15 @@ class Stage:
         if numbers.get(column) == 0:
             numbers |= {column: self.smallest_cost or 0.0, COST_WAS_ZERO: 1.0}
         check_row(self.plan, numbers, name, instance)
+
         # the answer first: one without a result is made again, and the last one counts
         if self.answers is not None and isinstance(row, Answered):
             row_name = name_row(self.order, key[1])
             entry = {"config": name, "instance": row_name, **row.answer, "row": numbers}
-            self.answers.append(copy_plain(entry, f"the answer of {name!r} on instance {row_name!r}"))
+            self.answers.append(
+                copy_plain(entry, f"the answer of {name!r} on instance {row_name!r}")
+            )
+
         self._report(pull, numbers)
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
@@ -189,15 +209,22 @@ class Stage:
         self._charge(pull, self.rewards(record), record[self.plan.cost.column], record)
         self._store(pull, record)
 
-    def _charge(self, pull: Pull, reward: list[float] | None, cost: float, record: Record) -> None:
+    def _charge(
+        self, pull: Pull, reward: list[float] | None, cost: float, record: Record
+    ) -> None:
         # a cost may well be beyond those of the pilot
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _budget.add_slack(largest[pull]):
             # without the cost, so that Python shows it once per configuration
-            problem = f"an evaluation of {self.names[pull]} cost more than its largest_cost {largest[pull]:g}"
-            warnings.warn(f"{problem}: the budget may be exceeded", GuaranteeWarning, stacklevel=2)
+            problem = (
+                f"an evaluation of {self.names[pull]} cost more than its largest_cost"
+                f" {largest[pull]:g}"
+            )
+            warnings.warn(
+                f"{problem}: the budget may be exceeded", GuaranteeWarning, stacklevel=2
+            )
 
     def _store(self, pull: Pull, record: Record) -> None:
         self.results[self.find_key(pull)] = record
@@ -206,14 +233,19 @@ class Stage:
 class MainStage(Stage):
     """The stage of the plan's method, with costs, limits and budget from the pilot.
 
-    A method that evaluates once receives the pilot's results.  Any other starts after the pilot, and begins
-    the order again at its end.
+    A method that evaluates once receives the pilot's results.  Any other starts after
+    the pilot, and begins the order again at its end.
     """
 
     name = "run"
 
     def __init__(
-        self, plan: Plan, journal: Any, reusable: Reusable, profile: Profile, earlier: EarlierResults
+        self,
+        plan: Plan,
+        journal: Any,
+        reusable: Reusable,
+        profile: Profile,
+        earlier: EarlierResults,
     ):
         self.profile = profile
         self.earlier = earlier
@@ -253,7 +285,10 @@ class MainStage(Stage):
         if FAILED not in record:
             return dict(record)
         limits = self.profile.limits
-        zero = {objective.column: limits[objective.name][1] for objective in self.plan.objectives}
+        zero = {
+            objective.column: limits[objective.name][1]
+            for objective in self.plan.objectives
+        }
         # the record last: an objective may be the cost itself
         return {**zero, **record}
 
@@ -263,7 +298,9 @@ class MainStage(Stage):
         for objective in self.plan.objectives:
             transform = TRANSFORMS[objective.transform]
             value = np.array(values[objective.column])
-            rewards.append(float(transform.apply(value, *self.profile.limits[objective.name])))
+            rewards.append(
+                float(transform.apply(value, *self.profile.limits[objective.name]))
+            )
         return rewards
 
     def _store(self, pull: Pull, record: Record) -> None:

@@ -25,8 +25,8 @@ def describe_progress(progress: Progress) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        ``run``, ``spent``, ``evaluations``, and where there is something to say ``note``, ``front so far``
-        and ``settled``.
+        ``run``, ``spent``, ``evaluations``, and where there is something to say
+        ``note``, ``front so far`` and ``settled``.
     """
     stage = progress.stage
     plan = stage.plan
@@ -47,7 +47,9 @@ def describe_progress(progress: Progress) -> dict[str, str]:
     parts = [f"{len(stage.records):,} made"]
     begun = int(policy.in_flight.sum())
     if begun:
-        parts.append(f"{begun:,} {'in flight' if progress.busy else 'begun and not ended'}")
+        parts.append(
+            f"{begun:,} {'in flight' if progress.busy else 'begun and not ended'}"
+        )
     parts.append(f"{active} of {n_arms} configurations active")
     if not progress.busy and not is_over:
         parts[-1] += " (no process is at work)"
@@ -98,8 +100,9 @@ def tabulate_configurations(progress: Progress) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by configuration, in the plan's order: ``evaluations`` so far, ``state``, as text, and a
-        column per kind of flaw, such as answers that were cut off, with how many it has.
+        Indexed by configuration, in the plan's order: ``evaluations`` so far,
+        ``state``, as text, and a column per kind of flaw, such as answers that were cut
+        off, with how many it has.
 
     Raises
     ------
@@ -110,15 +113,22 @@ def tabulate_configurations(progress: Progress) -> pd.DataFrame:
     frame = frame_of(stage)
     names = list(stage.names)
     counts = frame["config"].value_counts().reindex(names, fill_value=0)
-    table = pd.DataFrame({"evaluations": counts.to_numpy()}, index=pd.Index(names, name="configuration"))
+    table = pd.DataFrame(
+        {"evaluations": counts.to_numpy()}, index=pd.Index(names, name="configuration")
+    )
     policy = stage.policy
     if isinstance(policy, IdentificationPolicy):
         active = set(policy.active.tolist())
         returned = set(progress.front)
         table["state"] = [
-            "active" if arm in active else _name_end(name in returned, int(policy.pulls[arm]))
+            (
+                "active"
+                if arm in active
+                else _name_end(name in returned, int(policy.pulls[arm]))
+            )
             for arm, name in enumerate(names)
         ]
+
     flaws = count_flaws(frame)
     for kind in dict.fromkeys(kind for kinds in flaws.values() for kind in kinds):
         table[kind] = [flaws.get(name, {}).get(kind, 0) for name in names]
@@ -132,6 +142,7 @@ def _name_end(is_returned: bool, instances: int) -> str:
 def _find_main_stage(progress: Progress) -> MainStage:
     if not isinstance(progress.stage, MainStage):
         raise CobanditError(
-            "the run is in its pilot, and there is nothing to compare yet -> wait until the pilot is over"
+            "the run is in its pilot, and there is nothing to compare yet -> wait until"
+            " the pilot is over"
         )
     return progress.stage

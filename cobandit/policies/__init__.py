@@ -26,5 +26,6 @@ from cobandit.policies.pareto_race import ParetoRace as ParetoRace
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec
 
-for _found in iter_modules(__path__, f"{__name__}."):  # a policy is known once its class is there
+# a policy is known once its class is there
+for _found in iter_modules(__path__, f"{__name__}."):
     import_module(_found.name)

@@ -44,7 +44,8 @@ class AccuracyCostUCB(OnlinePolicy):
 
     .. math:: I_i = \frac{\min\{1, \bar r_i^{(a)} + s_r \beta_i\}}{\max\{\lambda/2, \bar c_i - s_c \beta_i\}}
 
-    Takes what `OnlinePolicy` takes, and ``objective``, the number a of the objective (default 0).
+    Takes what `OnlinePolicy` takes, and ``objective``, the number a of the objective
+    (default 0).
 
     Examples
     --------
@@ -62,11 +63,15 @@ class AccuracyCostUCB(OnlinePolicy):
         self.objective = _validation.count(objective, "objective", 0)
         if self.objective >= self.n_objectives:
             raise CobanditError(
-                f"objective is {objective}, but there are {self.n_objectives} (counted from 0)"
+                f"objective is {objective}, but there are {self.n_objectives} (counted"
+                " from 0)"
             )
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
-        return self.optimistic_rewards[:, self.objective] / self.normalised_optimistic_costs
+        return (
+            self.optimistic_rewards[:, self.objective]
+            / self.normalised_optimistic_costs
+        )
 
 
 class UniformAllocation(OnlinePolicy):
@@ -99,9 +104,10 @@ class PSISR(GapElimination):
         n_k = \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil, \qquad
         \overline{\log}(K) = \frac12 + \sum_{i=2}^K \frac1i
 
-    Takes what `IdentificationPolicy` takes, and ``rounds``, how T follows from the budget:
-    ``"worst-case"`` (default), the most rounds whose spend fits whatever the order of elimination;
-    ``"max"``, B over the largest cost; ``"mean"``, B over the mean cost, cut short where B is reached.
+    Takes what `IdentificationPolicy` takes, and ``rounds``, how T follows from the
+    budget: ``"worst-case"`` (default), the most rounds whose spend fits whatever the
+    order of elimination; ``"max"``, B over the largest cost; ``"mean"``, B over the
+    mean cost, cut short where B is reached.
 
     Examples
     --------
@@ -116,7 +122,9 @@ class PSISR(GapElimination):
     label = "PSI-SR"
 
     def __init__(self, *arguments: Any, rounds: str = "worst-case", **options: Any):
-        self.rounds = _validation.choice(rounds, "rounds", ("worst-case", "max", "mean"))
+        self.rounds = _validation.choice(
+            rounds, "rounds", ("worst-case", "max", "mean")
+        )
         super().__init__(*arguments, **options)
 
     def _check_budget(self) -> None:
@@ -125,17 +133,29 @@ class PSISR(GapElimination):
         if self.rounds == "worst-case":
             smallest, self.n_rounds = self._worst_spend(fewest), self._most_rounds()
         else:
-            per_round = float(self.costs.max() if self.rounds == "max" else self.costs.mean())
-            smallest, self.n_rounds = fewest * per_round, _budget.floor(self.budget / per_round)
+            per_round = float(
+                self.costs.max() if self.rounds == "max" else self.costs.mean()
+            )
+            smallest, self.n_rounds = (
+                fewest * per_round,
+                _budget.floor(self.budget / per_round),
+            )
+
         if self.n_rounds < fewest:
             why = f"does not hold {fewest} rounds, one more than arms"
             raise self._too_small(why, smallest, f" (rounds={self.rounds!r})")
+
         self.targets = self._targets(self.n_rounds)
 
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
         """n_1, ..., n_{K-1}."""
         K = self.n_arms
-        return np.array([_budget.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k))) for k in range(1, K)])
+        return np.array(
+            [
+                _budget.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k)))
+                for k in range(1, K)
+            ]
+        )
 
     def _worst_spend(self, n_rounds: int) -> float:
         """Largest spend over all orders of elimination: the most expensive arms stay longest."""
@@ -158,8 +178,9 @@ class UniformIdentification(IdentificationPolicy):
 
     .. math:: n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
 
-    Takes what `IdentificationPolicy` takes.  Only complete rounds count, so that every arm is judged by
-    the same number of evaluations; with realised costs their number follows from what was charged.
+    Takes what `IdentificationPolicy` takes.  Only complete rounds count, so that every
+    arm is judged by the same number of evaluations; with realised costs their number
+    follows from what was charged.
 
     Examples
     --------
@@ -176,7 +197,9 @@ class UniformIdentification(IdentificationPolicy):
     #: Complete rounds, all of whose rewards are added up.
     _complete = 0
 
-    def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
+    def recommend(
+        self,
+    ) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
         if not self._complete:
             return np.array([], dtype=np.int64)
         return np.flatnonzero(pareto_mask(self._reward_sums / self._complete))
@@ -186,7 +209,8 @@ class UniformIdentification(IdentificationPolicy):
             while not self._affords(float(self._set_aside.sum())):
                 if not self._flying:
                     return
-                yield None  # what is in flight may cost less than what is set aside for it
+                # what is in flight may cost less than what is set aside for it
+                yield None
             yield from self._hand_out(n)
 
     def _rounds(self) -> Iterable[int]:

@@ -12,8 +12,9 @@ class CoPSI(GapElimination):
         n_r = \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor, \qquad C_r = \sum_{i \in A_r} c_i,
         \qquad L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Takes what `IdentificationPolicy` takes; lambda is ``min_cost`` over the largest cost.  It never spends
-    more than B, and Theorem 2 bounds the probability that it errs.  Time O(K) a phase for the targets.
+    Takes what `IdentificationPolicy` takes; lambda is ``min_cost`` over the largest
+    cost.  It never spends more than B, and Theorem 2 bounds the probability that it
+    errs.  Time O(K) a phase for the targets.
 
     Examples
     --------
@@ -39,7 +40,10 @@ class CoPSI(GapElimination):
     def _check_budget(self) -> None:
         smallest = float(self.allocation_constant * self.costs.sum())
         if self._target(1) < 1:
-            what = f", one pull of each arm times the allocation constant {self.allocation_constant:g}"
+            what = (
+                ", one pull of each arm times the allocation constant"
+                f" {self.allocation_constant:g}"
+            )
             raise self._too_small("gives no pull in the first phase", smallest, what)
 
     def _target(self, phase: int) -> int:
@@ -55,8 +59,8 @@ class CoPSIExact(CoPSI):
         n_r = \Bigl\lfloor \frac{B}{L^\star(c)\, C_r} \Bigr\rfloor, \qquad
         L^\star(c) = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}}
 
-    with costs sorted downwards (`theory.exact_allocation_constant`).  The bound of Theorem 2 holds with
-    :math:`L^\star` in the place of :math:`L_{K,\lambda}`.
+    with costs sorted downwards (`theory.exact_allocation_constant`).  The bound of
+    Theorem 2 holds with :math:`L^\star` in the place of :math:`L_{K,\lambda}`.
 
     Takes what `CoPSI` takes; ``min_cost`` does not matter.
 
@@ -89,9 +93,10 @@ class CoPSIAdaptive(CoPSIExact):
     `CoPSIExact`.  It spends all but less than one pull of each of the last two arms, and never more than B;
     the bound of Theorem 2 holds with :math:`L^\star([K])` in the place of :math:`L_{K,\lambda}`.
 
-    If charges differ from the declared costs, :math:`S_r` is all that was charged less the declared cost of
-    the active arms' pulls, so that every phase plans with what is left; a target never falls below the one
-    before.  Time O(K log K) a phase for the targets (kernel: O(K)).
+    If charges differ from the declared costs, :math:`S_r` is all that was charged less
+    the declared cost of the active arms' pulls, so that every phase plans with what is
+    left; a target never falls below the one before.  Time O(K log K) a phase for the
+    targets (kernel: O(K)).
 
     Takes what `CoPSI` takes; ``min_cost`` does not matter.
 
@@ -116,4 +121,6 @@ class CoPSIAdaptive(CoPSIExact):
         reached = self.phases[-1].target if self.phases else 0
         on_removed = self.spent - reached * round_cost
         constant = theory.exact_allocation_constant(costs)
-        return max(reached, _budget.floor((self.budget - on_removed) / (constant * round_cost)))
+        return max(
+            reached, _budget.floor((self.budget - on_removed) / (constant * round_cost))
+        )

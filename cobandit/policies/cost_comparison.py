@@ -11,7 +11,8 @@ from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
 #: What a race can look for: the front of the objectives and the cost, or the paper's.
 FRONTS = ("objectives and cost", "objectives")
-#: Least sum of squared deviations of a pair: that of one difference of the largest size, seen or not.
+#: Least sum of squared deviations of a pair: that of one difference of the largest
+#: size, seen or not.
 LEAST_SCATTER = 1.0
 
 Floats = NDArray[np.float64]
@@ -49,13 +50,15 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
         value = np.nan
     if isinstance(written, bool) or not 0 <= value < np.inf:
         raise CobanditError(
-            f"the tolerance of the cost is {written!r} -> write a share such as '10%', or an amount in the "
-            "unit of the cost, 0 or more"
+            f"the tolerance of the cost is {written!r} -> write a share such as '10%',"
+            " or an amount in the unit of the cost, 0 or more"
         )
     return CostTolerance(value / 100, 0.0) if is_share else CostTolerance(0.0, value)
 
 
-def find_affordable(costs: ArrayLike, tolerance: float | str = 0.0) -> NDArray[np.bool_]:
+def find_affordable(
+    costs: ArrayLike, tolerance: float | str = 0.0
+) -> NDArray[np.bool_]:
     """Find which arm may stand for which by its cost.
 
     Parameters
@@ -77,16 +80,19 @@ def find_affordable(costs: ArrayLike, tolerance: float | str = 0.0) -> NDArray[n
     share, amount = read_cost_tolerance(tolerance)
     values = np.asarray(costs, dtype=np.float64)
     own = values[:, None]
-    affordable: NDArray[np.bool_] = (1 + share) * own + amount - values >= -TIE * np.maximum(own, values)
+    affordable: NDArray[np.bool_] = (
+        1 + share
+    ) * own + amount - values >= -TIE * np.maximum(own, values)
     return affordable
 
 
 class CostMargin(NamedTuple):
     """How one cost compares with another, in units of the larger mean of the two.
 
-    Arrays of one shape, or numbers.  ``cheaper`` is how much cheaper the other is, and ``within`` how far it
-    is from being more expensive by more than the tolerance; ``cheaper_error`` and ``within_error`` are their
-    standard errors.  ``varies`` is 1 where the difference of the two varies, and 0 where it does not.
+    Arrays of one shape, or numbers.  ``cheaper`` is how much cheaper the other is, and
+    ``within`` how far it is from being more expensive by more than the tolerance;
+    ``cheaper_error`` and ``within_error`` are their standard errors.  ``varies`` is 1
+    where the difference of the two varies, and 0 where it does not.
     """
 
     cheaper: Floats
@@ -109,14 +115,15 @@ def compare_costs(
 ) -> CostMargin:
     r"""Compare a cost with another, both observed on the same n instances.
 
-    The other is within the tolerance if its mean is at most :math:`(1 + r)\, c + a`, for a share r and an
-    amount a.  That is a contrast of the two costs, whose scatter is
+    The other is within the tolerance if its mean is at most :math:`(1 + r)\, c + a`,
+    for a share r and an amount a.  That is a contrast of the two costs, whose scatter
+    is
 
     .. math:: (1 + r)\, S_{\text{difference}} + r\, (S_{\text{own}} - S_{\text{other}}) + r^2 S_{\text{own}} .
 
-    Scores lie in [0, 1], and costs have no largest size that is known: the larger of the two means stands for
-    it.  A difference that is the same on every instance, as of declared costs, or of prices per call, counts
-    as exact.
+    Scores lie in [0, 1], and costs have no largest size that is known: the larger of
+    the two means stands for it.  A difference that is the same on every instance, as of
+    declared costs, or of prices per call, counts as exact.
 
     Parameters
     ----------
@@ -143,10 +150,16 @@ def compare_costs(
     square = size * size
     varies = 1.0 * (scatter > TIE * n * square)
     seen = varies * scatter
-    contrast = (1 + share) * seen + share * (own_scatter - other_scatter) + share * share * own_scatter
+    contrast = (
+        (1 + share) * seen
+        + share * (own_scatter - other_scatter)
+        + share * share * own_scatter
+    )
     prior = varies * PRIOR_VARIANCE * square
     least = varies * LEAST_SCATTER * square
     cheaper_error = scale * np.sqrt(np.maximum(seen, least) + prior) / size
-    within_error = scale * np.sqrt(np.maximum(np.maximum(contrast, 0.0), least) + prior) / size
+    within_error = (
+        scale * np.sqrt(np.maximum(np.maximum(contrast, 0.0), least) + prior) / size
+    )
     within = ((1 + share) * own + amount - other) / size
     return CostMargin((own - other) / size, cheaper_error, within, within_error, varies)

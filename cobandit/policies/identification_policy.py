@@ -16,8 +16,9 @@ from cobandit.policies.asktell import AskTell, Pull
 class Phase:
     """What one phase of an elimination did: the record behind the book's pictures.
 
-    ``active`` (k,) are the arms at its start, ``target`` the pulls each had after sampling, ``means``
-    (k, D) and ``gaps`` (k,) their empirical values; ``removed`` left, as Pareto arm if ``accepted``.
+    ``active`` (k,) are the arms at its start, ``target`` the pulls each had after
+    sampling, ``means`` (k, D) and ``gaps`` (k,) their empirical values; ``removed``
+    left, as Pareto arm if ``accepted``.
     """
 
     phase: int
@@ -32,13 +33,14 @@ class Phase:
 class IdentificationPolicy(AskTell):
     """A sampling plan under known costs, and the Pareto set it recommends.
 
-    Subclasses give the plan in `_schedule` and say in `_check_budget` what it needs.  The run stops early,
-    and is *cut short*, when the next planned pull does not fit into the budget; declared costs never let
-    that happen to CoPSI.
+    Subclasses give the plan in `_schedule` and say in `_check_budget` what it needs.
+    The run stops early, and is *cut short*, when the next planned pull does not fit
+    into the budget; declared costs never let that happen to CoPSI.
 
-    A plan knows a whole phase ahead, and `ask` hands it out; then it returns None until all of the phase is
-    told.  Rewards are added up in the order in which the evaluations were handed out, so that the order in
-    which they are told changes nothing.
+    A plan knows a whole phase ahead, and `ask` hands it out; then it returns None until
+    all of the phase is told.  Rewards are added up in the order in which the
+    evaluations were handed out, so that the order in which they are told changes
+    nothing.
 
     Parameters
     ----------
@@ -49,11 +51,13 @@ class IdentificationPolicy(AskTell):
     n_objectives : int
         D >= 1.
     min_cost : float, optional
-        Lower bound on the costs, in the same unit; default the smallest cost.  `CoPSI` reads it.
+        Lower bound on the costs, in the same unit; default the smallest cost.  `CoPSI`
+        reads it.
     largest_costs : array_like, shape (K,), optional
-        Largest cost of a single evaluation of each arm, in the same unit, where evaluations differ in what
-        they cost.  An evaluation is then handed out only if that fits into the budget, so that no run
-        spends more than B.  Default the known costs.
+        Largest cost of a single evaluation of each arm, in the same unit, where
+        evaluations differ in what they cost.  An evaluation is then handed out only if
+        that fits into the budget, so that no run spends more than B.  Default the known
+        costs.
 
     Attributes
     ----------
@@ -68,7 +72,8 @@ class IdentificationPolicy(AskTell):
         If the budget is too small for the algorithm; it names the smallest that works.
     """
 
-    #: The order in which the set that it looks for is the Pareto set, as of `cobandit.pareto_mask`.
+    #: The order in which the set that it looks for is the Pareto set, as of
+    #: `cobandit.pareto_mask`.
     dominance = "strict"
 
     def __init__(
@@ -83,22 +88,33 @@ class IdentificationPolicy(AskTell):
         self.costs = _validation.costs(costs)
         super().__init__(len(self.costs), n_objectives, budget)
         smallest = float(self.costs.min())
-        self.min_cost = smallest if min_cost is None else _validation.positive(min_cost, "min_cost")
+        self.min_cost = (
+            smallest if min_cost is None else _validation.positive(min_cost, "min_cost")
+        )
         if self.min_cost > _budget.add_slack(smallest):
-            raise CobanditError(f"min_cost is {min_cost}, more than the smallest cost {smallest:g}")
+            raise CobanditError(
+                f"min_cost is {min_cost}, more than the smallest cost {smallest:g}"
+            )
+
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
         _budget.pulls_within(self.budget, smallest)
         given = self.costs if largest_costs is None else largest_costs
         self._largest = _validation.costs(given, "largest_costs", self.n_arms)
         if (self._largest < self.costs * (1 - _budget.SLACK)).any():
-            raise CobanditError(f"largest_costs: below the known costs {self.costs.tolist()}")
+            raise CobanditError(
+                f"largest_costs: below the known costs {self.costs.tolist()}"
+            )
+
         self.largest_costs = None if largest_costs is None else self._largest
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
         self._turn: int | None = None  # the plan's next arm, until it is handed out
         self._added = np.zeros(self.n_arms, dtype=np.int64)  # rewards that are added up
-        self._results: dict[tuple[int, int], NDArray[np.float64]] = {}  # those that wait for one before them
+
+        # those that wait for one before them
+        self._results: dict[tuple[int, int], NDArray[np.float64]] = {}
+
         self._plan = self._schedule()
         at_largest = 0.0 if largest_costs is None else float(self._largest.sum())
         try:
@@ -106,8 +122,12 @@ class IdentificationPolicy(AskTell):
         except BudgetError as error:  # of two reasons the one that asks for more
             if _budget.add_slack(error.smallest) >= at_largest:
                 raise
+
         if not self._affords(at_largest):
-            raise self._too_small("does not hold one evaluation of each arm at its largest cost", at_largest)
+            raise self._too_small(
+                "does not hold one evaluation of each arm at its largest cost",
+                at_largest,
+            )
 
     @property
     def active(self) -> NDArray[np.int64]:
@@ -120,16 +140,21 @@ class IdentificationPolicy(AskTell):
         Returns
         -------
         ndarray of int
-            Sorted arm numbers: the accepted arms, and the empirical Pareto set of the arms that are still
-            active (one arm after a complete run).  An arm that was never evaluated is not recommended.
+            Sorted arm numbers: the accepted arms, and the empirical Pareto set of the
+            arms that are still active (one arm after a complete run).  An arm that was
+            never evaluated is not recommended.
         """
         active = self._active[self._scored[self._active] > 0]
         return self._front(active, self.mean_rewards)
 
-    def _front(self, arms: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _front(
+        self, arms: NDArray[np.int64], means: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
         """Numbers of those accepted, and of the front of some arms."""
         front = arms[pareto_mask(means[arms])] if len(arms) > 1 else arms
-        return np.sort(np.concatenate([np.array(self._accepted, dtype=np.int64), front]))
+        return np.sort(
+            np.concatenate([np.array(self._accepted, dtype=np.int64), front])
+        )
 
     def _check_budget(self) -> None:
         """Raise `BudgetError` if the budget is too small for the plan: by default for one evaluation each."""
@@ -177,7 +202,11 @@ class IdentificationPolicy(AskTell):
         if not self._failed and self._turn is None:
             self._turn = next(self._plan, None)
         arm = self._failed[0][0] if self._failed else self._turn
-        return arm if arm is not None and self._affords(float(self._set_aside[arm])) else None
+        return (
+            arm
+            if arm is not None and self._affords(float(self._set_aside[arm]))
+            else None
+        )
 
     @property
     def _scored(self) -> NDArray[np.int64]:
@@ -207,8 +236,12 @@ class IdentificationPolicy(AskTell):
 
     def _doubt(self, arm: int, cost: float) -> str:
         if self.largest_costs is None or cost <= _budget.add_slack(self._largest[arm]):
-            return ""  # what is declared is a mean, and half of all costs may be above it
-        return f"above its largest cost {self._largest[arm]:g}: it is charged, but the guarantee is void"
+            # what is declared is a mean, and half of all costs may be above it
+            return ""
+        return (
+            f"above its largest cost {self._largest[arm]:g}: it is charged, but the"
+            " guarantee is void"
+        )
 
 
 class GapElimination(IdentificationPolicy):
@@ -235,4 +268,8 @@ class GapElimination(IdentificationPolicy):
             means = self.mean_rewards[active]
             front, gaps = pareto_mask(means), classification_gaps(means)
             e = find_clearest(gaps, front)
-            self._end(Phase(phase, active, target, means, gaps, int(active[e]), bool(front[e])))
+            self._end(
+                Phase(
+                    phase, active, target, means, gaps, int(active[e]), bool(front[e])
+                )
+            )

@@ -20,9 +20,10 @@ class Once(IdentificationPolicy):
 
     .. math:: n_r^{\text{once}} = \min\{n_r, N\}
 
-    The instances stand in one order that all configurations share: evaluation number n of a configuration,
-    counted from 0, is on instance n of that order.  An instance that some configuration cannot be evaluated
-    on is left out (`leave_out`), for all; a phase that was to reach it is not made longer for that.
+    The instances stand in one order that all configurations share: evaluation number n
+    of a configuration, counted from 0, is on instance n of that order.  An instance
+    that some configuration cannot be evaluated on is left out (`leave_out`), for all; a
+    phase that was to reach it is not made longer for that.
 
     Mixed in before the method that sets :math:`n_r`.
 
@@ -39,7 +40,14 @@ class Once(IdentificationPolicy):
         Instances that are left out, by their place in the order.
     """
 
-    def __init__(self, costs: ArrayLike, budget: float, n_objectives: int, n_instances: int, **options: Any):
+    def __init__(
+        self,
+        costs: ArrayLike,
+        budget: float,
+        n_objectives: int,
+        n_instances: int,
+        **options: Any,
+    ):
         self.n_instances = _validation.count(n_instances, "n_instances", 1)
         super().__init__(costs, budget, n_objectives, **options)
         self.left_out = np.zeros(self.n_instances, dtype=np.bool_)
@@ -54,13 +62,14 @@ class Once(IdentificationPolicy):
     def leave_out(self, pull: int) -> None:
         """Leave the instance of an evaluation out, for all configurations: it cannot be made.
 
-        Nothing is charged.  Evaluations on that instance that are still in flight can be told: they are
-        charged, and not scored.
+        Nothing is charged.  Evaluations on that instance that are still in flight can
+        be told: they are charged, and not scored.
 
         Parameters
         ----------
         pull : Pull or int
-            In flight, or told as a failure; of a plain number the oldest evaluation in flight.
+            In flight, or told as a failure; of a plain number the oldest evaluation in
+            flight.
 
         Raises
         ------
@@ -79,7 +88,9 @@ class Once(IdentificationPolicy):
         self._settle()
 
     @property
-    def mean_rewards(self) -> NDArray[np.float64]:  # noqa: D102 (as its parent, without what is left out)
+    def mean_rewards(
+        self,
+    ) -> NDArray[np.float64]:  # noqa: D102 (as its parent, without what is left out)
         return self._rewards.sum(axis=0) / np.maximum(self._scored, 1)[:, None]
 
     @property
@@ -98,7 +109,9 @@ class Once(IdentificationPolicy):
 
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)
-        while number < self.n_instances and (self.left_out[number] or self._told[number, arm]):
+        while number < self.n_instances and (
+            self.left_out[number] or self._told[number, arm]
+        ):
             number += 1
         return number
 
@@ -163,9 +176,9 @@ class PSISROnce(Once, PSISR):
 
     .. math:: n_k = \min\Bigl\{N, \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
 
-    With one objective the largest gap is that of the worst configuration (the best one's is never larger
-    than the second's), so that this is successive rejects on shared instances, as SySRs are by their
-    abstract (Lyu et al., 2026).
+    With one objective the largest gap is that of the worst configuration (the best
+    one's is never larger than the second's), so that this is successive rejects on
+    shared instances, as SySRs are by their abstract (Lyu et al., 2026).
 
     Takes what `Once` takes.
 
@@ -190,8 +203,8 @@ class EGESHOnce(Once, GapElimination):
         n_r = \min\Bigl\{N, n_{r-1} + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
         \qquad |A_{r+1}| = \lceil |A_r| / 2 \rceil
 
-    Of each round the half with the larger empirical gaps leaves, each as accepted or rejected.  At equal
-    costs the new evaluations of a round are those of EGE-SH.
+    Of each round the half with the larger empirical gaps leaves, each as accepted or
+    rejected.  At equal costs the new evaluations of a round are those of EGE-SH.
 
     Takes what `Once` takes.
 
@@ -216,12 +229,16 @@ class EGESHOnce(Once, GapElimination):
         smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
             what = ", one evaluation of each arm times the number of rounds"
-            raise self._too_small("gives no evaluation in the first round", smallest, what)
+            raise self._too_small(
+                "gives no evaluation in the first round", smallest, what
+            )
 
     def _schedule(self) -> Iterator[int | None]:
         depth = 0
         while len(self._active) > 1:
-            more = _budget.floor(self.budget / (self.n_rounds * float(self.costs[self._active].sum())))
+            more = _budget.floor(
+                self.budget / (self.n_rounds * float(self.costs[self._active].sum()))
+            )
             depth = min(self.n_instances, depth + more)
             yield from self._evaluate(depth)
             means = self.mean_rewards[self._active]

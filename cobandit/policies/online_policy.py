@@ -17,8 +17,9 @@ from cobandit.problem import hypervolume
 class BestArm:
     """The arm that an online policy recommends, and what is known of it.
 
-    ``arm`` was pulled ``pulls`` times; ``mean_rewards`` (D,) and ``mean_cost`` (unit of the budget) are its
-    empirical means, ``efficiency`` is the hypervolume of the former over the latter.
+    ``arm`` was pulled ``pulls`` times; ``mean_rewards`` (D,) and ``mean_cost`` (unit of
+    the budget) are its empirical means, ``efficiency`` is the hypervolume of the former
+    over the latter.
     """
 
     arm: int
@@ -31,17 +32,18 @@ class BestArm:
 class OnlinePolicy(AskTell):
     r"""An index policy under a budget: every arm ``n_init`` times in turn, then the largest index.
 
-    Subclasses give the `index`; ties go to the lowest arm number.  Costs and budget are in the user's unit.
-    What a formula of the paper reads is divided by the largest cost, and its name begins with
-    ``normalised``.
+    Subclasses give the `index`; ties go to the lowest arm number.  Costs and budget are
+    in the user's unit. What a formula of the paper reads is divided by the largest
+    cost, and its name begins with ``normalised``.
 
     With several evaluations at once, radii count those in flight, and means do not:
 
     .. math:: n_i = \text{evaluations of arm } i \text{ that were told or are in flight}
 
-    so that they spread over the arms.  The index decides once the first ``n_init`` of each arm are told, and
-    the largest cost is set aside for each evaluation in flight, so that of all evaluations only the last that
-    was handed out may cross the budget.  For Theorem 1 see `theory.alpha_in_flight`.
+    so that they spread over the arms.  The index decides once the first ``n_init`` of
+    each arm are told, and the largest cost is set aside for each evaluation in flight,
+    so that of all evaluations only the last that was handed out may cross the budget.
+    For Theorem 1 see `theory.alpha_in_flight`.
 
     Parameters
     ----------
@@ -50,20 +52,24 @@ class OnlinePolicy(AskTell):
     budget : float
         B, in the user's unit of cost.
     cost_range : (float, float)
-        Smallest and largest cost of a single evaluation, in the same unit; their ratio is lambda.
+        Smallest and largest cost of a single evaluation, in the same unit; their ratio
+        is lambda.
     alpha : float
         Exploration constant; Theorem 1 asks for alpha >= 2.
     reward_scale, cost_scale : float
         Factors s_r and s_c of the radii (paper, Appendix A); 1 is the theory's.
     n_init : int
-        Pulls of each arm before the index decides; beyond the first, while the arm is `eligible`.
+        Pulls of each arm before the index decides; beyond the first, while the arm is
+        `eligible`.
     expected_costs : array_like, shape (K,), optional
-        What an evaluation of each arm is expected to cost, in the user's unit, to tell what is
-        affordable.  Default: its running mean, or the largest cost before the first pull.
+        What an evaluation of each arm is expected to cost, in the user's unit, to tell
+        what is affordable.  Default: its running mean, or the largest cost before the
+        first pull.
     selection : {"feasible", "all"}
-        Among which arms the index decides.  ``"feasible"``, the paper's experiments (Appendix A): those whose
-        expected cost fits into what is left of the budget.  ``"all"``, Algorithm 1 as printed: every arm,
-        while no more than the budget is spent, so that the last pull may cross it.
+        Among which arms the index decides.  ``"feasible"``, the paper's experiments
+        (Appendix A): those whose expected cost fits into what is left of the budget.
+        ``"all"``, Algorithm 1 as printed: every arm, while no more than the budget is
+        spent, so that the last pull may cross it.
 
     Attributes
     ----------
@@ -75,7 +81,8 @@ class OnlinePolicy(AskTell):
     Raises
     ------
     BudgetError
-        If the budget does not hold one expected pull of each arm; it names the smallest that does.
+        If the budget does not hold one expected pull of each arm; it names the smallest
+        that does.
     """
 
     def __init__(
@@ -96,7 +103,9 @@ class OnlinePolicy(AskTell):
         pair = _validation.numbers(cost_range, "cost_range", None)
         low, high = pair if pair.shape == (2,) else (0.0, 0.0)
         if not 0 < low <= high:
-            raise CobanditError(f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high")
+            raise CobanditError(
+                f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high"
+            )
         self.cost_range = (float(low), float(high))
         self.cost_ratio = float(low / high)
         self.alpha = _validation.positive(alpha, "alpha")
@@ -104,22 +113,32 @@ class OnlinePolicy(AskTell):
         self.cost_scale = _validation.non_negative(cost_scale, "cost_scale")
         self.n_init = _validation.count(n_init, "n_init", 1)
         if self.n_init * self.n_arms > _budget.MOST_PULLS:
-            raise CobanditError(f"n_init is {n_init}: that is more than 2^62 pulls of initialisation")
+            raise CobanditError(
+                f"n_init is {n_init}: that is more than 2^62 pulls of initialisation"
+            )
         self.selection = _validation.choice(selection, "selection", ("feasible", "all"))
-        self.log_term = self.alpha * log(theory.horizon(self.budget / high, self.cost_ratio))
+        self.log_term = self.alpha * log(
+            theory.horizon(self.budget / high, self.cost_ratio)
+        )
         self._normalised_cost_sums = np.zeros(self.n_arms)
         self._largest = np.full(self.n_arms, self.cost_range[1])
 
         self._declared = None
         if expected_costs is not None:
-            self._declared = _validation.costs(expected_costs, "expected_costs", n_arms=self.n_arms)
-            if self._declared.max() > _budget.add_slack(high) or low > _budget.add_slack(
-                self._declared.min()
-            ):
-                raise CobanditError(f"expected_costs: means outside cost_range {self.cost_range}")
+            self._declared = _validation.costs(
+                expected_costs, "expected_costs", n_arms=self.n_arms
+            )
+            if self._declared.max() > _budget.add_slack(
+                high
+            ) or low > _budget.add_slack(self._declared.min()):
+                raise CobanditError(
+                    f"expected_costs: means outside cost_range {self.cost_range}"
+                )
         smallest = float(self.expected_costs.sum())
         if smallest > _budget.add_slack(self.budget):
-            raise self._too_small(f"does not hold one pull of each of the {self.n_arms} arms", smallest)
+            raise self._too_small(
+                f"does not hold one pull of each of the {self.n_arms} arms", smallest
+            )
 
     def index(self) -> NDArray[np.float64]:
         """Index of each arm, shape (K,), from what was observed so far.  Time O(K D)."""
@@ -131,8 +150,8 @@ class OnlinePolicy(AskTell):
         Returns
         -------
         BestArm or None
-            The lowest number among ties.  An arm that was never pulled is not recommended: None before the
-            first pull.
+            The lowest number among ties.  An arm that was never pulled is not
+            recommended: None before the first pull.
 
         Examples
         --------
@@ -146,14 +165,23 @@ class OnlinePolicy(AskTell):
         pulled = np.flatnonzero(self.pulls)
         if not len(pulled):
             return None
+
         means, costs = self.mean_rewards[pulled], self.mean_costs[pulled]
         efficiency = hypervolume(means) / costs
         best = int(efficiency.argmax())
         arm = int(pulled[best])
-        return BestArm(arm, int(self.pulls[arm]), means[best], float(costs[best]), float(efficiency[best]))
+        return BestArm(
+            arm,
+            int(self.pulls[arm]),
+            means[best],
+            float(costs[best]),
+            float(efficiency[best]),
+        )
 
     @property
-    def options(self) -> dict[str, Any]:  # noqa: D102 (as its parent; expected_costs changes with the run)
+    def options(
+        self,
+    ) -> dict[str, Any]:  # noqa: D102 (as its parent; expected_costs changes with the run)
         return super().options | {"expected_costs": self._declared}
 
     @property
@@ -172,7 +200,9 @@ class OnlinePolicy(AskTell):
     def eligible(self) -> NDArray[np.bool_]:
         """Arms among which the index decides, shape (K,): by `selection` those `affordable`, or all."""
         if self.selection == "all":
-            return np.full(self.n_arms, self._committed <= _budget.add_slack(self.budget))
+            return np.full(
+                self.n_arms, self._committed <= _budget.add_slack(self.budget)
+            )
         return self.affordable
 
     @property
@@ -203,12 +233,16 @@ class OnlinePolicy(AskTell):
     @property
     def optimistic_rewards(self) -> NDArray[np.float64]:
         r""":math:`U_i^{(d)} = \min\{1, \bar r_i^{(d)} + s_r \beta_i\}`, shape (K, D)."""
-        return np.minimum(1.0, self.mean_rewards + self.reward_scale * self.reward_radius)
+        return np.minimum(
+            1.0, self.mean_rewards + self.reward_scale * self.reward_radius
+        )
 
     @property
     def normalised_optimistic_costs(self) -> NDArray[np.float64]:
         r""":math:`\underline c_i = \max\{\lambda/2, \bar c_i - s_c \beta_i\}`, shape (K,)."""
-        lowered = self.normalised_mean_costs - self.cost_scale * self.normalised_cost_radius
+        lowered = (
+            self.normalised_mean_costs - self.cost_scale * self.normalised_cost_radius
+        )
         return np.maximum(self.cost_ratio / 2, lowered)
 
     def _choose(self) -> int | None:
@@ -218,7 +252,8 @@ class OnlinePolicy(AskTell):
         initial = eligible & (self.begun < self.n_init)
         if initial.any():  # round-robin: fewest pulls first, then the lowest number
             return int(np.where(initial, self.begun, self.n_init).argmin())
-        if self.in_flight[self.pulls < self.n_init].any():  # the index needs what they give
+        # the index needs what they give
+        if self.in_flight[self.pulls < self.n_init].any():
             return None
         return int(np.where(eligible, self.index(), -np.inf).argmax())
 
@@ -226,7 +261,10 @@ class OnlinePolicy(AskTell):
         low, high = self.cost_range
         if low <= _budget.add_slack(cost) and cost <= _budget.add_slack(high):
             return ""
-        return f"outside the range [{low:g}, {high:g}]: it is charged, but the regret guarantee is void"
+        return (
+            f"outside the range [{low:g}, {high:g}]: it is charged, but the regret"
+            " guarantee is void"
+        )
 
     def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
         super()._record(pull, reward, cost)

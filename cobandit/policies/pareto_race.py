@@ -36,17 +36,20 @@ def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
     >>> beats(np.array([[0.5, 0.0], [0.5, -0.1], [0.0, 0.0]]))
     array([ True, False, False])
     """
-    dominating: NDArray[np.bool_] = np.any(above > TIE, axis=-1) & np.all(above >= -TIE, axis=-1)
+    dominating: NDArray[np.bool_] = np.any(above > TIE, axis=-1) & np.all(
+        above >= -TIE, axis=-1
+    )
     return dominating
 
 
 class Contrasts(NamedTuple):
     """How others compare with one configuration, arrays of shape (k, C) for C compared quantities.
 
-    ``above`` is how far they are above it, ``within`` how far above it when they are given the tolerance, and
-    ``beyond`` how far when the tolerance is taken from them, which is never done with a cost.  The first has
-    the standard error ``above_error``, the other two ``within_error``.  The half-width has a least size where
-    a difference ``varies``, and else none.
+    ``above`` is how far they are above it, ``within`` how far above it when they are
+    given the tolerance, and ``beyond`` how far when the tolerance is taken from them,
+    which is never done with a cost.  The first has the standard error ``above_error``,
+    the other two ``within_error``.  The half-width has a least size where a difference
+    ``varies``, and else none.
     """
 
     above: NDArray[np.float64]
@@ -60,8 +63,9 @@ class Contrasts(NamedTuple):
 class Calls(NamedTuple):
     """What is certain of pairs of the k active configurations, (k, k) each, False on the diagonal.
 
-    ``dominated[i, j]``: j is above i, in the standard order; ``covered[i, j]``: j is above i when it is
-    given the tolerance; ``open[i, j]``: j may be above i even when the tolerance is taken from it.
+    ``dominated[i, j]``: j is above i, in the standard order; ``covered[i, j]``: j is
+    above i when it is given the tolerance; ``open[i, j]``: j may be above i even when
+    the tolerance is taken from it.
     """
 
     dominated: NDArray[np.bool_]
@@ -74,29 +78,35 @@ class Standing:
 
     At a look, in this order:
 
-    1. Who is dominated leaves, the weakest first; those that dominate it cover whom it covered.
-    2. Who is covered within the tolerance by one that stays leaves, the most expensive first, unless it is
-       the only cover of one that left: dominance is transitive, cover is not.
-    3. Who is *fine*, since nobody active may dominate it by more than the tolerance, and by whom nobody who
-       is not fine may be dominated so, is returned and no longer evaluated.  When all are fine, all are.
+    1. Who is dominated leaves, the weakest first; those that dominate it cover whom it
+       covered.
+    2. Who is covered within the tolerance by one that stays leaves, the most expensive
+       first, unless it is the only cover of one that left: dominance is transitive,
+       cover is not.
+    3. Who is *fine*, since nobody active may dominate it by more than the tolerance,
+       and by whom nobody who is not fine may be dominated so, is returned and no longer
+       evaluated.  When all are fine, all are.
 
     If every call is right, then at the end, with :math:`\tau` the tolerance:
 
-    - Every configuration is returned or covered within :math:`\tau` by one that is returned.  One that left
-      as dominated is below one that is present or left as covered, since dominance is transitive and has no
-      cycles; one that left as covered has a present cover at any time: a cover that leaves as dominated
-      hands it on to those above, and one that would leave as covered only does if there is another.
-    - Nobody returned is dominated by more than :math:`\tau` by another one that is.  If j was active when i
-      was called fine, or was returned at an earlier look, when i was active, then j was certainly not above
-      i by more than :math:`\tau`.
-    - Nobody returned is dominated by more than :math:`2 \tau` by anybody.  Let i be returned and j above it.
-      If j was active when i was returned, or was returned before, j does not dominate i by more than
-      :math:`\tau`.  Otherwise j is below one that is present, or covered within :math:`\tau` by one, m; in
-      some objective m is at most :math:`\tau` above i, and j at most :math:`\tau` above m.
+    - Every configuration is returned or covered within :math:`\tau` by one that is
+      returned.  One that left as dominated is below one that is present or left as
+      covered, since dominance is transitive and has no cycles; one that left as covered
+      has a present cover at any time: a cover that leaves as dominated hands it on to
+      those above, and one that would leave as covered only does if there is another.
+    - Nobody returned is dominated by more than :math:`\tau` by another one that is.  If
+      j was active when i was called fine, or was returned at an earlier look, when i
+      was active, then j was certainly not above i by more than :math:`\tau`.
+    - Nobody returned is dominated by more than :math:`2 \tau` by anybody.  Let i be
+      returned and j above it. If j was active when i was returned, or was returned
+      before, j does not dominate i by more than :math:`\tau`.  Otherwise j is below one
+      that is present, or covered within :math:`\tau` by one, m; in some objective m is
+      at most :math:`\tau` above i, and j at most :math:`\tau` above m.
 
-    The factor 2 is the price of letting the expensive leave early: what is known of j against i is as little
-    as j was evaluated.  Keeping i until no cover of such a j can dominate it at all would give :math:`\tau`,
-    and was measured to cost 2 to 5 % more at a tolerance of .02 and 5 to 25 % more at .05.
+    The factor 2 is the price of letting the expensive leave early: what is known of j
+    against i is as little as j was evaluated.  Keeping i until no cover of such a j can
+    dominate it at all would give :math:`\tau`, and was measured to cost 2 to 5 % more
+    at a tolerance of .02 and 5 to 25 % more at .05.
 
     With tolerance 0 what is returned is the Pareto set in the standard order.
 
@@ -139,6 +149,7 @@ class Standing:
                 covered = np.flatnonzero(self.covers[:, active[a]])
                 self.covers[np.ix_(covered, active[above])] = True
                 self.covers[covered, active[a]] = False
+
         for a in np.argsort(-self.costs[active], kind="stable"):
             by = calls.covered[a] & stays
             covered = np.flatnonzero(self.covers[:, active[a]])
@@ -146,6 +157,7 @@ class Standing:
                 stays[a] = False
                 self.covers[covered, active[a]] = False
                 self.covers[active[a], active[by]] = True
+
         open_ = calls.open & stays & stays[:, None]
         fine = ~np.any(open_, axis=1)
         done = fine & ~np.any(open_[~fine], axis=0)
@@ -153,34 +165,44 @@ class Standing:
         self.active = active[stays & ~done]
 
 
-#: Configurations are first compared on twenty instances, and then after every twentieth part more.
+#: Configurations are first compared on twenty instances, and then after every twentieth
+#: part more.
 FIRST_LOOK, STEP = 20, 0.05
-#: Differences of the largest size that may not have been seen: the square of the threshold over this.
+#: Differences of the largest size that may not have been seen: the square of the
+#: threshold over this.
 UNSEEN = 3.0
-#: Rivals are within so many standard errors of the boundary, and nobody is so far above a candidate.
+#: Rivals are within so many standard errors of the boundary, and nobody is so far above
+#: a candidate.
 NEAR = 2.0
-#: Others that are within so many standard errors of the boundary are in reach, and so many exact ties are.
+#: Others that are within so many standard errors of the boundary are in reach, and so
+#: many exact ties are.
 REACH, TIES_IN_REACH = 3.0, 0.9973
-#: Power of the share in reach by which rivals count, and how often they do where all are ties.
+#: Power of the share in reach by which rivals count, and how often they do where all
+#: are ties.
 SHARPNESS, WEIGHT = 12, 2
-#: Near ties that are always allowed for; rivals of a candidate per near tie, and candidates with rivals.
+#: Near ties that are always allowed for; rivals of a candidate per near tie, and
+#: candidates with rivals.
 LEAST_TIES, PER_TIE = 2, 8
 
-#: Standard errors by which chance alone lets pairs be decided before their differences as seen now would.
+#: Standard errors by which chance alone lets pairs be decided before their differences
+#: as seen now would.
 ANTICIPATED = 0.5
 
 
-def count_near_ties(n_candidates: int, n_contested: int, n_rivals: int, n_reached: int, n_others: int) -> int:
+def count_near_ties(
+    n_candidates: int, n_contested: int, n_rivals: int, n_reached: int, n_others: int
+) -> int:
     r"""Count the near ties that a look allows for.
 
     .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    A candidate has r rivals on average, c candidates have any, and a share q of the others is in a
-    candidate's reach in the objective in which most are.  Where all are equal, q is 0.9973, and every rival
-    counts twice: chances of discrete scores after a few instances are larger than `find_crossing_chances`
-    says.  Where means are spread by two standard errors, q is 0.82, and a fifth of the rivals count; by
-    three, a seventieth: most rivals are then no exact ties, and an eighth of them is counted.
+    A candidate has r rivals on average, c candidates have any, and a share q of the
+    others is in a candidate's reach in the objective in which most are.  Where all are
+    equal, q is 0.9973, and every rival counts twice: chances of discrete scores after a
+    few instances are larger than `find_crossing_chances` says.  Where means are spread
+    by two standard errors, q is 0.82, and a fifth of the rivals count; by three, a
+    seventieth: most rivals are then no exact ties, and an eighth of them is counted.
 
     Parameters
     ----------
@@ -189,8 +211,8 @@ def count_near_ties(n_candidates: int, n_contested: int, n_rivals: int, n_reache
     n_rivals : int
         Rivals of all candidates together.
     n_reached, n_others : int
-        Pairs of a candidate and another configuration that are in reach in the objective in which most are,
-        and all such pairs.
+        Pairs of a candidate and another configuration that are in reach in the
+        objective in which most are, and all such pairs.
 
     Examples
     --------
@@ -203,7 +225,12 @@ def count_near_ties(n_candidates: int, n_contested: int, n_rivals: int, n_reache
         return LEAST_TIES
     rivals = n_rivals / n_candidates
     weight = WEIGHT * min(1.0, n_reached / (TIES_IN_REACH * n_others)) ** SHARPNESS
-    return max(LEAST_TIES, n_contested // PER_TIE, floor(rivals / PER_TIE), floor(rivals * weight))
+    return max(
+        LEAST_TIES,
+        n_contested // PER_TIE,
+        floor(rivals / PER_TIE),
+        floor(rivals * weight),
+    )
 
 
 def next_look(depth: int, n_instances: int) -> int:
@@ -220,9 +247,9 @@ def next_look(depth: int, n_instances: int) -> int:
 class Others(NamedTuple):
     """Where the others are, seen from one configuration.
 
-    ``is_candidate``: none is above it by two standard errors in every objective; ``rivals`` (k,): whether
-    each is within two standard errors of covering it; ``reached`` (k, C): whether it is within three in one
-    of the C compared quantities.
+    ``is_candidate``: none is above it by two standard errors in every objective;
+    ``rivals`` (k,): whether each is within two standard errors of covering it;
+    ``reached`` (k, C): whether it is within three in one of the C compared quantities.
     """
 
     is_candidate: bool
@@ -273,15 +300,26 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
     """
     if cluster is None:
         return np.arange(n_instances + 1)
+
     labels = list(cluster)
     if len(labels) != n_instances:
-        raise CobanditError(f"cluster: {n_instances} instances need a cluster each, {len(labels)} are given")
-    starts = [place for place in range(n_instances) if place == 0 or labels[place] != labels[place - 1]]
+        raise CobanditError(
+            f"cluster: {n_instances} instances need a cluster each, {len(labels)} are"
+            " given"
+        )
+
+    starts = [
+        place
+        for place in range(n_instances)
+        if place == 0 or labels[place] != labels[place - 1]
+    ]
     counts = Counter(labels[place] for place in starts)
     if apart := [label for label, count in counts.items() if count > 1]:
         raise CobanditError(
-            f"cluster: other instances stand between those of {apart[0]!r} -> order whole clusters"
+            f"cluster: other instances stand between those of {apart[0]!r} -> order"
+            " whole clusters"
         )
+
     return np.array([*starts, n_instances])
 
 
@@ -303,7 +341,9 @@ def list_looks(n_instances: int) -> NDArray[np.int64]:
 FIRST_GROWTH = 0.3
 
 
-def find_crossing_chances(thresholds: ArrayLike, n_instances: int) -> NDArray[np.float64]:
+def find_crossing_chances(
+    thresholds: ArrayLike, n_instances: int
+) -> NDArray[np.float64]:
     r"""Find the chances that one exact tie is first above its threshold at each look.
 
     .. math::
@@ -312,10 +352,11 @@ def find_crossing_chances(thresholds: ArrayLike, n_instances: int) -> NDArray[np
         P_t = z_t\, \varphi(z_t)\, \frac{\Delta_t}{2}\, e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
         \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
-    Over its standard error a mean difference of zero is, from look to look, a stationary Gaussian process in
-    the clock :math:`\log(n / (N - n))`, the Brownian bridge of a finite population; this is Siegmund's
-    approximation of its first passage, seen at the looks below N only.  Their sum agrees with simulations to
-    a fifth for chances up to one in twenty.
+    Over its standard error a mean difference of zero is, from look to look, a
+    stationary Gaussian process in the clock :math:`\log(n / (N - n))`, the Brownian
+    bridge of a finite population; this is Siegmund's approximation of its first
+    passage, seen at the looks below N only.  Their sum agrees with simulations to a
+    fifth for chances up to one in twenty.
 
     Parameters
     ----------
@@ -356,13 +397,15 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
         s_t = \log\frac{n_t}{n_{t-1}}\, \sqrt{n_t}\, \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
         s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
 
-    The error is spent as the root of n grows: the first instances tell hardly anybody apart, whatever the
-    threshold.  Less of it is spent the fewer instances are left to be saved.
+    The error is spent as the root of n grows: the first instances tell hardly anybody
+    apart, whatever the threshold.  Less of it is spent the fewer instances are left to
+    be saved.
 
     Returns
     -------
     ndarray, shape (L, most)
-        A row per look before the last one (`list_looks`), with the chances of `find_crossing_chances`.
+        A row per look before the last one (`list_looks`), with the chances of
+        `find_crossing_chances`.
 
     Examples
     --------
@@ -389,7 +432,8 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
 def widen(threshold: float, depth: int, n_instances: int) -> float:
     """Widen a normal quantile to Student's, to first order, since variances are estimated.
 
-    The part of the instances that is seen is known, and only the variance on the others is estimated.
+    The part of the instances that is seen is known, and only the variance on the others
+    is estimated.
 
     Examples
     --------
@@ -403,10 +447,11 @@ def widen(threshold: float, depth: int, n_instances: int) -> float:
 class ParetoRace(Once):
     r"""Race configurations on N shared instances until those that are left are good enough.
 
-    The instances stand in one uniformly random order, the same for all.  After 20 instances, and then after
-    every twentieth part more, the active configurations are compared on the n instances that all of them were
-    evaluated on, in each objective and in the cost.  With
-    :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard error and the half-width
+    The instances stand in one uniformly random order, the same for all.  After 20
+    instances, and then after every twentieth part more, the active configurations are
+    compared on the n instances that all of them were evaluated on, in each objective
+    and in the cost.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard
+    error and the half-width
 
     .. math::
 
@@ -416,24 +461,29 @@ class ParetoRace(Once):
         h = z \Bigl(1 + \frac{z^2 + 1}{4n} \Bigl(1 - \frac nN\Bigr)\Bigr)
             \max\Bigl\{\hat\sigma,\, \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
 
-    j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and somewhere above (the standard
-    order), certainly covers it within the tolerance :math:`\tau` if :math:`\hat\delta - h + \tau` is, and
-    may dominate it by more than the tolerance if :math:`\hat\delta + h - \tau` is.  Who is dominated or
-    covered leaves; who is fine, and needed to tell whether another is, is returned (`Standing`).  The race is
-    over when all are settled, at the latest at n = N, where h is zero and the answer is exact.
+    j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and
+    somewhere above (the standard order), certainly covers it within the tolerance
+    :math:`\tau` if :math:`\hat\delta - h + \tau` is, and may dominate it by more than
+    the tolerance if :math:`\hat\delta + h - \tau` is.  Who is dominated or covered
+    leaves; who is fine, and needed to tell whether another is, is returned
+    (`Standing`).  The race is over when all are settled, at the latest at n = N, where
+    h is zero and the answer is exact.
 
-    The **cost** is one more thing that is compared, so that what is returned is what is worth its money.
-    It is observed like a score (`tell`), and of a pair the cheaper one is above.  Its tolerance is an amount
-    a in the user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.  One that is
-    returned is dominated by more than the tolerance by none that costs no more; a cheaper one that alone
-    covers another may stay beside a better one of about its cost.  Costs have no largest size that is known,
-    so that of a pair the larger of the two means stands for it; and a difference that is the same on every
-    instance, as of declared costs or of prices per call, is exact (`compare_costs`).  With
-    ``front="objectives"`` costs are charged, and not compared: the question of the paper.
+    The **cost** is one more thing that is compared, so that what is returned is what is
+    worth its money. It is observed like a score (`tell`), and of a pair the cheaper one
+    is above.  Its tolerance is an amount a in the user's unit, or a share r: j covers i
+    if it costs at most :math:`(1 + r)\, c_i + a`.  One that is returned is dominated by
+    more than the tolerance by none that costs no more; a cheaper one that alone covers
+    another may stay beside a better one of about its cost.  Costs have no largest size
+    that is known, so that of a pair the larger of the two means stands for it; and a
+    difference that is the same on every instance, as of declared costs or of prices per
+    call, is exact (`compare_costs`).  With ``front="objectives"`` costs are charged,
+    and not compared: the question of the paper.
 
-    The threshold z of a look allows for m near ties (`find_thresholds`), and m is counted anew at each look.
-    A *candidate* is an active i that nobody is above by two standard errors in every objective; a *rival* of
-    i is a j that is within two standard errors of covering it just so:
+    The threshold z of a look allows for m near ties (`find_thresholds`), and m is
+    counted anew at each look. A *candidate* is an active i that nobody is above by two
+    standard errors in every objective; a *rival* of i is a j that is within two
+    standard errors of covering it just so:
 
     .. math::
 
@@ -441,65 +491,75 @@ class ParetoRace(Once):
         m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
             \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\},
 
-    with c candidates that have a rival, r rivals of a candidate on average, and q the share of the others
-    that are within three standard errors of the boundary in one objective, the one with the largest share
-    (`count_near_ties`).  A rival that left, and that i certainly covers, is counted as long as i is active:
-    the luckiest of many ties is the last to leave.  So a list of prompts that hardly differ is raced with
-    more caution than one with a few clear leaders.  The second term of h stands for differences that are rare
-    and have not been seen: where :math:`z^2 / 3` of them are to be expected, none is seen with probability
-    :math:`e^{-z^2 / 3}`.
+    with c candidates that have a rival, r rivals of a candidate on average, and q the
+    share of the others that are within three standard errors of the boundary in one
+    objective, the one with the largest share (`count_near_ties`).  A rival that left,
+    and that i certainly covers, is counted as long as i is active: the luckiest of many
+    ties is the last to leave.  So a list of prompts that hardly differ is raced with
+    more caution than one with a few clear leaders.  The second term of h stands for
+    differences that are rare and have not been seen: where :math:`z^2 / 3` of them are
+    to be expected, none is seen with probability :math:`e^{-z^2 / 3}`.
 
-    If every comparison was right, every configuration is covered within :math:`\tau` by one that is returned;
-    none that is returned is dominated by more than :math:`\tau` by another one that is, or by more than
-    :math:`2 \tau` by any, in every objective (proof: `Standing`).  With tolerance 0 the answer is then the
-    Pareto set in the standard order.  That this holds in all but a share ``error`` of the runs is *measured*,
-    on tables with many near ties (``benchmarks/promises.py``), and not proved; where many means were put on
-    the boundary by hand it holds up to half a point.
+    If every comparison was right, every configuration is covered within :math:`\tau` by
+    one that is returned; none that is returned is dominated by more than :math:`\tau`
+    by another one that is, or by more than :math:`2 \tau` by any, in every objective
+    (proof: `Standing`).  With tolerance 0 the answer is then the Pareto set in the
+    standard order.  That this holds in all but a share ``error`` of the runs is
+    *measured*, on tables with many near ties (``benchmarks/promises.py``), and not
+    proved; where many means were put on the boundary by hand it holds up to half a
+    point.
 
-    A **certified** race takes for certain only what `ToleranceEvidence` holds, and compares from 5 instances
-    on, each time that n has grown by 2 %.  Then, whatever the table, with probability at least 1 - ``error``
-    over the order of the instances: at any time every configuration is covered within :math:`\tau` by one
-    that is active or returned; and when it is settled, by one that is returned, none that is returned is
-    dominated by more than :math:`\tau` in every objective by another one that is, nor by more than
-    :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto set in the standard order.  Bets need
-    bounded differences, which costs are not: a certified race compares the *declared* costs, which are known,
-    and what is proved holds for these.
+    A **certified** race takes for certain only what `ToleranceEvidence` holds, and
+    compares from 5 instances on, each time that n has grown by 2 %.  Then, whatever the
+    table, with probability at least 1 - ``error`` over the order of the instances: at
+    any time every configuration is covered within :math:`\tau` by one that is active or
+    returned; and when it is settled, by one that is returned, none that is returned is
+    dominated by more than :math:`\tau` in every objective by another one that is, nor
+    by more than :math:`2 \tau` by any, and with tolerance 0 the answer is the Pareto
+    set in the standard order.  Bets need bounded differences, which costs are not: a
+    certified race compares the *declared* costs, which are known, and what is proved
+    holds for these.
 
-    With **clusters** of instances, such as questions about one passage, the race hands out whole clusters,
-    and clusters stand in the place of instances in all that is said above, in a uniformly random order.  A
-    configuration scores :math:`\sum_{q \in g} X_{iq} / \max_g |g|` on cluster g, and the tolerance is taken
-    times the mean size of a cluster over the largest.  Sums, and not means of clusters, since their mean over
-    all clusters is then the mean over instances, whatever the sizes, and all that is measured and proved of
-    instances holds of clusters.
+    With **clusters** of instances, such as questions about one passage, the race hands
+    out whole clusters, and clusters stand in the place of instances in all that is said
+    above, in a uniformly random order.  A configuration scores :math:`\sum_{q \in g}
+    X_{iq} / \max_g |g|` on cluster g, and the tolerance is taken times the mean size of
+    a cluster over the largest.  Sums, and not means of clusters, since their mean over
+    all clusters is then the mean over instances, whatever the sizes, and all that is
+    measured and proved of instances holds of clusters.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
-        Mean cost of one evaluation of each configuration, in the user's unit, as far as it is known: what is
-        planned and charged by, while the costs that are told are compared.
+        Mean cost of one evaluation of each configuration, in the user's unit, as far as
+        it is known: what is planned and charged by, while the costs that are told are
+        compared.
     n_objectives : int
         D >= 1.
     n_instances : int
-        N: instances that every configuration can be evaluated on; one that turns out not to be can be left
-        out in the run (`leave_out`), unless it is certified.
+        N: instances that every configuration can be evaluated on; one that turns out
+        not to be can be left out in the run (`leave_out`), unless it is certified.
     tolerance : float or array_like, shape (D,)
         :math:`\tau \ge 0`, one for all objectives or one each, in the objective's own unit: what is not
         worth telling apart.
     error : float
         In (0, 1): share of runs that may be off by more than the tolerance.
     budget : float, optional
-        Cap on what is spent, in the unit of the costs; by default there is none.  A race that reaches it
-        returns those that are settled, and of the active the empirical front.
+        Cap on what is spent, in the unit of the costs; by default there is none.  A
+        race that reaches it returns those that are settled, and of the active the
+        empirical front.
     certified : bool
-        Whether ``error`` is proved, on any table and for any number of configurations, instead of measured.
-        That costs more: on long lists and at wide tolerances up to twice as much and a half (chapter 5).
+        Whether ``error`` is proved, on any table and for any number of configurations,
+        instead of measured. That costs more: on long lists and at wide tolerances up to
+        twice as much and a half (chapter 5).
     front : {"objectives and cost", "objectives"}
         Whether the cost is compared, too.
     cost_tolerance : float or str
-        What is not worth telling apart in a cost: an amount in its unit, or a share such as ``"10%"``.
+        What is not worth telling apart in a cost: an amount in its unit, or a share
+        such as ``"10%"``.
     cluster : sequence, length N, optional
-        What each instance belongs to, in the order of the instances, in which those of one cluster stand
-        together; by default each stands for itself.
+        What each instance belongs to, in the order of the instances, in which those of
+        one cluster stand together; by default each stands for itself.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
@@ -551,43 +611,73 @@ class ParetoRace(Once):
     ):
         self.error = _validation.positive(error, "error", 1.0)
         if self.error == 1.0:
-            raise CobanditError("error is 1: a race that may always be wrong has nothing to do; take less")
-        everything = _validation.count(n_instances, "n_instances", 1) * float(_validation.costs(costs).sum())
+            raise CobanditError(
+                "error is 1: a race that may always be wrong has nothing to do; take"
+                " less"
+            )
+
+        everything = _validation.count(n_instances, "n_instances", 1) * float(
+            _validation.costs(costs).sum()
+        )
         most = everything if budget is None or budget == inf else budget
-        super().__init__(costs, most, n_objectives, n_instances, largest_costs=largest_costs)
+        super().__init__(
+            costs, most, n_objectives, n_instances, largest_costs=largest_costs
+        )
         self.budget = inf if budget is None else float(budget)
         self.tolerance = tolerance
         values = _validation.numbers(tolerance, "tolerance", None)
-        if values.shape not in ((), (self.n_objectives,)) or ((values < 0) | (values > 1)).any():
+        if (
+            values.shape not in ((), (self.n_objectives,))
+            or ((values < 0) | (values > 1)).any()
+        ):
             raise CobanditError(
-                f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or one for each of the "
-                f"{self.n_objectives} objectives"
+                f"tolerance is {values.tolist()}: a number from 0 to 1 is needed, or"
+                f" one for each of the {self.n_objectives} objectives"
             )
+
         self.front = _validation.choice(front, "front", FRONTS)
         self.cost_tolerance = cost_tolerance
+
         #: Share and amount of a cost that are not worth telling apart.
         self.cost_margin = read_cost_tolerance(cost_tolerance)
+
         #: Tolerance of each objective, shape (D,).
         self.tolerances = np.array(np.broadcast_to(values, self.n_objectives))
         self.cluster = None if cluster is None else np.asarray(cluster).tolist()
-        self._starts = find_starts(self.cluster, self.n_instances)  # of the units: instances, or clusters
+
+        # of the units: instances, or clusters
+        self._starts = find_starts(self.cluster, self.n_instances)
         self._largest_size = int(np.diff(self._starts).max())
         n_units = len(self._starts) - 1
-        #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, a row for each look
-        #: before the last one, shape (L, 2 K) or longer.
-        self.thresholds = find_thresholds(n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error)
+
+        #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, a
+        #: row for each look before the last one, shape (L, 2 K) or longer.
+        self.thresholds = find_thresholds(
+            n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error
+        )
         self.depth = 0
-        self._reached = 0  # in the order of the units: more than the depth if some are left out
-        self._coming: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] | None = None
+
+        # in the order of the units: more than the depth if some are left out
+        self._reached = 0
+        self._coming: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] | None = (
+            None
+        )
         self._looks = list_looks(n_units)
-        self._outdone = np.zeros(self.n_arms, dtype=np.int64)  # rivals of each that left below it
+
+        # rivals of each that left below it
+        self._outdone = np.zeros(self.n_arms, dtype=np.int64)
         self._standing = Standing(self.costs)
         self._sums = np.zeros((self.n_arms, self.n_objectives))
-        self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))  # of pairs of rewards
-        self._paid = np.zeros((self.n_instances, self.n_arms))  # costs that are compared
+
+        # of pairs of rewards
+        self._products = np.zeros((self.n_objectives, self.n_arms, self.n_arms))
+
+        # costs that are compared
+        self._paid = np.zeros((self.n_instances, self.n_arms))
         self._cost_sums = np.zeros(self.n_arms)
         self._cost_products = np.zeros((self.n_arms, self.n_arms))
         self.certified = bool(certified)
+
         #: What is certain so far; None if the race is not certified.
         self.evidence = None
         if self.certified:
@@ -596,14 +686,19 @@ class ParetoRace(Once):
                 n_units,
                 self._scaled_tolerances,
                 self.error,
-                find_affordable(self.costs, cost_tolerance) if self.compares_cost else None,
+                (
+                    find_affordable(self.costs, cost_tolerance)
+                    if self.compares_cost
+                    else None
+                ),
             )
 
     def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
         if self.evidence:
             raise CobanditError(
-                "in a certified race no instance can be left out: what is certain is certain of all "
-                f"{self.n_instances}; tell a score, or leave the instance out of a new race"
+                "in a certified race no instance can be left out: what is certain is"
+                f" certain of all {self.n_instances}; tell a score, or leave the"
+                " instance out of a new race"
             )
         self._coming = None
         super().leave_out(pull)
@@ -649,34 +744,46 @@ class ParetoRace(Once):
     def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
         """Take evaluations that were made before: they are not asked for again, and nothing is charged.
 
-        As far as they go the race is over before its first evaluation.  What an earlier race has evaluated,
-        with a larger tolerance, lets this one go on where that one stopped.
+        As far as they go the race is over before its first evaluation.  What an earlier
+        race has evaluated, with a larger tolerance, lets this one go on where that one
+        stopped.
 
         Parameters
         ----------
         rewards : array_like, shape (N, K, D)
-            In the order of the instances (for a table with holes see `arrange`); NaN where there is none.
+            In the order of the instances (for a table with holes see `arrange`); NaN
+            where there is none.
         costs : array_like, shape (N, K), optional
-            What they cost; it is not read where there is no reward.  By default the declared costs.
+            What they cost; it is not read where there is no reward.  By default the
+            declared costs.
 
         Raises
         ------
         CobanditError
-            If a shape is another, a reward is outside [0, 1], a cost is not positive, or the race has begun.
+            If a shape is another, a reward is outside [0, 1], a cost is not positive,
+            or the race has begun.
         """
         values = np.array(rewards, dtype=np.float64)
         if self.begun.any():
-            raise CobanditError("the race has begun: make a new one, and tell it first what is known")
+            raise CobanditError(
+                "the race has begun: make a new one, and tell it first what is known"
+            )
         if values.shape != self._rewards.shape or ((values < 0) | (values > 1)).any():
             raise CobanditError(
-                f"rewards: {self._rewards.shape} numbers in [0, 1] are needed, NaN where none is"
+                f"rewards: {self._rewards.shape} numbers in [0, 1] are needed, NaN"
+                " where none is"
             )
+
         told = np.all(np.isfinite(values), axis=2)
         paid = np.array(np.broadcast_to(self.costs, told.shape))
         if costs is not None and not self.certified:
             paid = np.array(costs, dtype=np.float64)
         if paid.shape != told.shape or not ((paid > 0) & (paid < inf))[told].all():
-            raise CobanditError(f"costs: {told.shape} positive numbers are needed, one for each evaluation")
+            raise CobanditError(
+                f"costs: {told.shape} positive numbers are needed, one for each"
+                " evaluation"
+            )
+
         self._paid = np.where(told, paid, 0.0)
         self._told, self._rewards = told, np.where(told[:, :, None], values, 0.0)
         self._turn, self._plan, self._coming = None, self._schedule(), None
@@ -685,9 +792,10 @@ class ParetoRace(Once):
     def forecast(self) -> NDArray[np.int64]:
         """Tell about how many evaluations of each configuration are still to be made, shape (K,).
 
-        They are those that a race would make if differences and their variances stayed what they are now:
-        one outcome, in the middle of those that are possible, not a bound.  Before anything is compared it is
-        everything.  A certified race is continued with scores that are drawn from those seen.
+        They are those that a race would make if differences and their variances stayed
+        what they are now: one outcome, in the middle of those that are possible, not a
+        bound.  Before anything is compared it is everything.  A certified race is
+        continued with scores that are drawn from those seen.
         """
         *_, (missing, _) = self.foresee()
         return missing
@@ -708,13 +816,19 @@ class ParetoRace(Once):
 
     def _go_on(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
         """Give the looks to come: how many units more, who is active until then, and who is after it."""
-        standing, evidence, depth = deepcopy(self._standing), deepcopy(self.evidence), self.depth
+        standing, evidence, depth = (
+            deepcopy(self._standing),
+            deepcopy(self.evidence),
+            self.depth,
+        )
+
         rng = np.random.default_rng(0)
         seen = self._gather(self._rewards, slice(0, self._reached))
         while len(active := standing.active):
             before = depth
             depth = self._next_look(depth)
-            if depth == self._n_units and (evidence or self.depth < FIRST_LOOK):  # then all is known
+            # then all is known
+            if depth == self._n_units and (evidence or self.depth < FIRST_LOOK):
                 standing.active = active[:0]
             elif self.depth >= FIRST_LOOK and evidence:
                 for scores in seen[rng.integers(len(seen), size=depth - before)]:
@@ -731,8 +845,8 @@ class ParetoRace(Once):
         Returns
         -------
         ndarray of int
-            Sorted numbers; the open ones are compared, in the standard order, on the instances that they
-            share.
+            Sorted numbers; the open ones are compared, in the standard order, on the
+            instances that they share.
         """
         active, which = self._active, self._shared()
         returned = self._standing.returned.copy()
@@ -748,7 +862,9 @@ class ParetoRace(Once):
         while len(self._active):
             done = self._reached
             has_score = self._told[:, self._active].all(axis=1) | self.left_out
-            is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])[done:].tolist()
+            is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])[
+                done:
+            ].tolist()
             # complete units cost nothing, and there is no need to look between them
             more = [*is_complete, False].index(False)
             if not more:
@@ -774,13 +890,17 @@ class ParetoRace(Once):
         super()._record(pull, reward, cost)
 
     def _next_look(self, depth: int) -> int:
-        return (next_certified_look if self.evidence else next_look)(depth, self._n_units)
+        return (next_certified_look if self.evidence else next_look)(
+            depth, self._n_units
+        )
 
     def _affordable(self, more: int) -> int:
         """Further units, at most so many, that all active ones can be evaluated on."""
         starts = self._starts[self._reached : self._reached + more + 1]
         missing = ~self._told[starts[0] : starts[-1], self._active]
-        needed = np.cumsum(missing @ self.costs[self._active])[np.diff(starts).cumsum() - 1]
+        needed = np.cumsum(missing @ self.costs[self._active])[
+            np.diff(starts).cumsum() - 1
+        ]
         return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())
 
     def _gather(self, values: NDArray[np.float64], units: slice) -> NDArray[np.float64]:
@@ -801,13 +921,17 @@ class ParetoRace(Once):
         rewards = self._gather(self._rewards, units)[:, active]
         self.depth += len(rewards)
         self._sums[active] += rewards.sum(axis=0)
-        for products, of in zip(self._products, rewards.transpose(2, 0, 1), strict=True):
+        for products, of in zip(
+            self._products, rewards.transpose(2, 0, 1), strict=True
+        ):
             products[pairs] += of.T @ of
+
         if self.compares_cost:
             costs = self._gather(self._paid, units)[:, active]
             self._cost_sums[active] += costs.sum(axis=0)
             self._cost_products[pairs] += costs.T @ costs
             self._standing.costs[active] = self._cost_sums[active] / max(self.depth, 1)
+
         if self.evidence:
             for scores in rewards:
                 self.evidence.add(active, scores)
@@ -815,12 +939,14 @@ class ParetoRace(Once):
     def _compare(self, active: NDArray[np.int64], depth: int) -> Iterator[Contrasts]:
         """Yield how the active ones compare with each of them, (k, C).
 
-        Row by row, since all statistics at once would need as much memory as the products.  By what has been
-        seen so far, and as precise as they would be at the depth.
+        Row by row, since all statistics at once would need as much memory as the
+        products.  By what has been seen so far, and as precise as they would be at the
+        depth.
         """
         n, tolerances = self.depth, self._scaled_tolerances
         means = self._sums[active] / n
         products = self._products[:, active[:, None], active].transpose(1, 2, 0)
+
         squares = np.einsum("aad->ad", products)
         scale = sqrt((1 - depth / self._n_units) / (depth * n))
         for a in range(len(active)):
@@ -828,23 +954,44 @@ class ParetoRace(Once):
             scatter = squares + squares[a] - 2 * products[a] - n * above**2
             error = scale * np.sqrt(np.maximum(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
             scores = Contrasts(
-                above, error, above + tolerances, error, above - tolerances, np.ones(above.shape)
+                above,
+                error,
+                above + tolerances,
+                error,
+                above - tolerances,
+                np.ones(above.shape),
             )
             if not self.compares_cost:
                 yield scores
                 continue
             cost = self._compare_costs(active, a, scale)
-            costs = cost.cheaper, cost.cheaper_error, cost.within, cost.within_error, cost.within, cost.varies
-            yield Contrasts(*(np.column_stack(both) for both in zip(scores, costs, strict=True)))
+            costs = (
+                cost.cheaper,
+                cost.cheaper_error,
+                cost.within,
+                cost.within_error,
+                cost.within,
+                cost.varies,
+            )
+            yield Contrasts(
+                *(np.column_stack(both) for both in zip(scores, costs, strict=True))
+            )
 
-    def _compare_costs(self, active: NDArray[np.int64], a: int, scale: float) -> CostMargin:
+    def _compare_costs(
+        self, active: NDArray[np.int64], a: int, scale: float
+    ) -> CostMargin:
         """Compare the costs of the active ones with that of one of them."""
         n = self.depth
         share, amount = self.cost_margin
         means = self._cost_sums[active] / n
         products = self._cost_products[np.ix_(active, active)]
         scatter = np.maximum(np.diag(products) - n * means**2, 0.0)
-        of_pairs = np.diag(products) + products[a, a] - 2 * products[a] - n * (means - means[a]) ** 2
+        of_pairs = (
+            np.diag(products)
+            + products[a, a]
+            - 2 * products[a]
+            - n * (means - means[a]) ** 2
+        )
         return compare_costs(
             means[a],
             means,
@@ -857,10 +1004,14 @@ class ParetoRace(Once):
             amount * self._mean_size,
         )
 
-    def _place_all(self, active: NDArray[np.int64], depth: int) -> Iterator[tuple[int, Others]]:
+    def _place_all(
+        self, active: NDArray[np.int64], depth: int
+    ) -> Iterator[tuple[int, Others]]:
         """Yield each active one, by position, with where the others are; it is not among them itself."""
         for a, row in enumerate(self._compare(active, depth)):
-            others = place_others(row.above, row.above_error, row.within, row.within_error)
+            others = place_others(
+                row.above, row.above_error, row.within, row.within_error
+            )
             others.rivals[a] = False
             others.reached[a] = False
             yield a, others
@@ -879,47 +1030,75 @@ class ParetoRace(Once):
             n_rivals += rivals
             n_reached += others.reached.sum(axis=0) + outdone
             n_others += len(active) - 1 + outdone
-        return count_near_ties(n_candidates, n_contested, n_rivals, int(n_reached.max()), n_others)
+
+        return count_near_ties(
+            n_candidates, n_contested, n_rivals, int(n_reached.max()), n_others
+        )
 
     def _count_outdone(self, calls: Calls) -> None:
         """Count, of each active one, the rivals that it certainly covers and that have just left."""
         before = self._active
-        left = ~np.isin(before, self._standing.active) & ~self._standing.returned[before]
+        left = (
+            ~np.isin(before, self._standing.active) & ~self._standing.returned[before]
+        )
         if self.depth == self._n_units or not left.any():
             return
         for a, others in self._place_all(before, self.depth):
-            self._outdone[before[a]] += int((others.rivals & calls.covered[:, a] & left).sum())
+            self._outdone[before[a]] += int(
+                (others.rivals & calls.covered[:, a] & left).sum()
+            )
 
-    def _calls(self, active: NDArray[np.int64], depth: int) -> tuple[Calls, NDArray[np.float64]]:
+    def _calls(
+        self, active: NDArray[np.int64], depth: int
+    ) -> tuple[Calls, NDArray[np.float64]]:
         """Return what would be certain at a depth, and how strong each is, by the differences seen so far."""
-        if self.evidence and depth < self._n_units:  # then all is known, and no difference has a half-width
+        # then all is known, and no difference has a half-width
+        if self.evidence and depth < self._n_units:
             return self._read(self.evidence, active)
+
         k = len(active)
         calls = Calls(*(np.zeros((k, k), dtype=np.bool_) for _ in Calls._fields))
         threshold = 0.0
         if depth < self._n_units:
-            look = min(int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1)
-            threshold = float(self.thresholds[look, self._count_ties(active, depth) - 1])
+            look = min(
+                int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1
+            )
+            threshold = float(
+                self.thresholds[look, self._count_ties(active, depth) - 1]
+            )
             if depth > self.depth:
                 threshold -= ANTICIPATED
+
         wide = widen(threshold, depth, self._n_units)
-        least = threshold * sqrt((1 - depth / self._n_units) / (UNSEEN * depth * self.depth))
+        least = threshold * sqrt(
+            (1 - depth / self._n_units) / (UNSEEN * depth * self.depth)
+        )
         for a, row in enumerate(self._compare(active, depth)):
             floor_ = least * row.varies
-            calls.dominated[a] = beats(row.above - wide * np.maximum(row.above_error, floor_))
-            calls.covered[a] = beats(row.within - wide * np.maximum(row.within_error, floor_))
+            calls.dominated[a] = beats(
+                row.above - wide * np.maximum(row.above_error, floor_)
+            )
+            calls.covered[a] = beats(
+                row.within - wide * np.maximum(row.within_error, floor_)
+            )
             if depth < self._n_units:  # afterwards nothing is left to wait for
-                calls.open[a] = beats(row.beyond + wide * np.maximum(row.within_error, floor_))
+                calls.open[a] = beats(
+                    row.beyond + wide * np.maximum(row.within_error, floor_)
+                )
+
         for matrix in calls:
             np.fill_diagonal(matrix, False)
         strength = (self._sums[active] / self.depth).sum(axis=1)
         if self.compares_cost:
             costs = self._cost_sums[active]
             strength -= costs / costs.max()
+
         return calls, strength
 
     @staticmethod
-    def _read(evidence: ToleranceEvidence, active: NDArray[np.int64]) -> tuple[Calls, NDArray[np.float64]]:
+    def _read(
+        evidence: ToleranceEvidence, active: NDArray[np.int64]
+    ) -> tuple[Calls, NDArray[np.float64]]:
         """Return what is certain by evidence; nothing is taken to be dominated that is not covered."""
         covered, open_ = evidence.read(active)
         return Calls(np.zeros_like(covered), covered, open_), np.zeros(len(active))

@@ -17,13 +17,15 @@ from cobandit.policies.online_policy import OnlinePolicy
 #: What a method is a class of.
 Policy = OnlinePolicy | IdentificationPolicy
 
-#: Arguments that whoever runs a policy knows, a table or a plan and its pilot: no option sets them.
+#: Arguments that whoever runs a policy knows, a table or a plan and its pilot: no
+#: option sets them.
 SUPPLIED = frozenset(
     {"n_arms", "n_objectives", "n_instances", "budget"}
     | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
-#: Compiled runs by class, entered by `cobandit.replay.kernels`; a class without one runs itself.
+#: Compiled runs by class, entered by `cobandit.replay.kernels`; a class without one
+#: runs itself.
 KERNELS: dict[type[AskTell], Any] = {}
 
 
@@ -42,14 +44,18 @@ def get_kind(policy: type[AskTell]) -> str:
     """``"online"``, ``"identification"``, or ``"once"`` if it is told how many instances there are."""
     if not issubclass(policy, IdentificationPolicy):
         return "online"
-    return "once" if "n_instances" in inspect.signature(policy).parameters else "identification"
+    return (
+        "once"
+        if "n_instances" in inspect.signature(policy).parameters
+        else "identification"
+    )
 
 
 def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     """List the methods by name: this project's, and those that were imported besides.
 
-    Of two classes with one name this project's counts, otherwise the later, as where a notebook defines its
-    class again.
+    Of two classes with one name this project's counts, otherwise the later, as where a
+    notebook defines its class again.
 
     Parameters
     ----------
@@ -62,7 +68,11 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     'CoPSI once'
     """
     policies = chain(_walk(OnlinePolicy), _walk(IdentificationPolicy))
-    found = [policy for policy in policies if policy.label and kind in (None, get_kind(policy))]
+    found = [
+        policy
+        for policy in policies
+        if policy.label and kind in (None, get_kind(policy))
+    ]
     by_name = {policy.__name__: policy for policy in sorted(found, key=is_ours)}
     return dict(sorted(by_name.items()))
 
@@ -102,7 +112,9 @@ class Spec:
         takes, options = inspect.signature(self.policy).parameters, dict(self.given)
         if "eta" in options:
             options["n_init"] = max(1, _budget.floor(options.pop("eta") * rho))
-        return self.policy(**{name: supplied[name] for name in supplied if name in takes}, **options)
+        return self.policy(
+            **{name: supplied[name] for name in supplied if name in takes}, **options
+        )
 
 
 def spec(name: str | type[AskTell], **options: Any) -> Spec:
@@ -111,15 +123,17 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     Parameters
     ----------
     name : str or class
-        ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"`` online; ``"CoPSI"``,
-        ``"PSISR"``, ``"UniformIdentification"`` for identification; ``"CoPSIOnce"``, ``"UniformOnce"`` where
-        every instance is evaluated once; the name of any other class that has a label.  Or the class
-        itself, or one of your own that extends ``OnlinePolicy`` or ``IdentificationPolicy``: without a
-        kernel it runs itself, some hundred times slower; in several processes if other processes can
-        import it.
+        ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"``
+        online; ``"CoPSI"``, ``"PSISR"``, ``"UniformIdentification"`` for
+        identification; ``"CoPSIOnce"``, ``"UniformOnce"`` where every instance is
+        evaluated once; the name of any other class that has a label.  Or the class
+        itself, or one of your own that extends ``OnlinePolicy`` or
+        ``IdentificationPolicy``: without a kernel it runs itself, some hundred times
+        slower; in several processes if other processes can import it.
     **options
-        Keyword arguments of the class that do not come from the table; online also ``eta``, which stands
-        for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
+        Keyword arguments of the class that do not come from the table; online also
+        ``eta``, which stands for ``n_init = max(1, floor(eta rho))`` (paper, Appendix
+        A).
 
     Returns
     -------
@@ -128,8 +142,9 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     Raises
     ------
     CobanditError
-        If the method or an option is unknown (the nearest name is suggested), or ``eta`` and ``n_init``
-        are both given.  Values are checked when the policy is made.
+        If the method or an option is unknown (the nearest name is suggested), or
+        ``eta`` and ``n_init`` are both given.  Values are checked when the policy is
+        made.
 
     Examples
     --------
@@ -141,7 +156,11 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
     """
     known = list_methods()
-    policy = name if isinstance(name, type) else known[_validation.choice(name, "method", list(known))]
+    policy = (
+        name
+        if isinstance(name, type)
+        else known[_validation.choice(name, "method", list(known))]
+    )
     check_class(policy)
     takes = set(inspect.signature(policy).parameters) - SUPPLIED
     if issubclass(policy, OnlinePolicy):
@@ -149,11 +168,15 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     for option, value in options.items():
         _validation.choice(option, f"option of {policy.__name__}", sorted(takes))
         if isinstance(value, (np.ndarray, list)):
-            raise CobanditError(f"option {option} of {policy.__name__} must be a single value")
+            raise CobanditError(
+                f"option {option} of {policy.__name__} must be a single value"
+            )
+
     if "eta" in options:
         options["eta"] = _validation.non_negative(options["eta"], "eta")
         if "n_init" in options:
             raise CobanditError("eta stands for n_init: give one of them")
+
     return Spec(policy, options)
 
 
@@ -161,39 +184,61 @@ def check_class(policy: type[Any]) -> None:
     """Refuse a class that is no policy, or has the name of one of this project's."""
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
-            f"{policy.__name__} is no method: it extends neither OnlinePolicy nor IdentificationPolicy"
+            f"{policy.__name__} is no method: it extends neither OnlinePolicy nor"
+            " IdentificationPolicy"
         )
     known = list_methods().get(policy.__name__, policy)
     if known is not policy and is_ours(known):
-        raise CobanditError(f"there is a method {policy.__name__} already: give the class another name")
+        raise CobanditError(
+            f"there is a method {policy.__name__} already: give the class another name"
+        )
 
 
 def read_methods(methods: Any, kind: str) -> list[Spec]:
     """Turn names, classes and specs into specs of one kind of experiment.
 
-    On a finite benchmark a method stands for what is made of it there: PSISR for PSISROnce.
+    On a finite benchmark a method stands for what is made of it there: PSISR for
+    PSISROnce.
     """
     known = list_methods(kind)
     if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):
         raise CobanditError(f"methods: names or specs are needed, got {methods!r}")
-    chosen = [method if isinstance(method, Spec) else spec(method) for method in methods]
+
+    chosen = [
+        method if isinstance(method, Spec) else spec(method) for method in methods
+    ]
     if not chosen:
         raise CobanditError(f"no method to replay; known: {', '.join(known)}")
+
     for place, method in enumerate(chosen):
-        made_of_it = [each for each in known.values() if kind == "once" and issubclass(each, method.policy)]
+        made_of_it = [
+            each
+            for each in known.values()
+            if kind == "once" and issubclass(each, method.policy)
+        ]
         if method.kind != kind and made_of_it:
-            least_derived = min(made_of_it, key=lambda each: len(each.__mro__))  # not a user's kin of it
+            # not a user's kin of it
+            least_derived = min(made_of_it, key=lambda each: len(each.__mro__))
             chosen[place] = replace(method, policy=least_derived)
         elif method.kind != kind:
-            hint = "it evaluates once: give feedback 'once'; " if method.kind == "once" else ""
-            raise CobanditError(
-                f"{method.name} is not a method for {kind} replays; {hint}known: {', '.join(known)}"
+            hint = (
+                "it evaluates once: give feedback 'once'; "
+                if method.kind == "once"
+                else ""
             )
+            raise CobanditError(
+                f"{method.name} is not a method for {kind} replays; {hint}known:"
+                f" {', '.join(known)}"
+            )
+
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):
         raise CobanditError("the same method with the same options is named twice")
-    if len({method.policy for method in chosen}) > len({method.name for method in chosen}):
+    if len({method.policy for method in chosen}) > len(
+        {method.name for method in chosen}
+    ):
         raise CobanditError("two classes have the same name: give one of them another")
+
     return chosen

@@ -20,15 +20,17 @@ from cobandit.replay.running import Runs, run_kernel
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Each cell (method, budget) is played in at most so many parts, between which progress shows and Ctrl-C
-#: works; in fewer where the cells alone make work for many workers, as each part has its overhead.
+#: Each cell (method, budget) is played in at most so many parts, between which progress
+#: shows and Ctrl-C works; in fewer where the cells alone make work for many workers, as
+#: each part has its overhead.
 PARTS, ENOUGH = 20, 100
 
 
 class Source(NamedTuple):
     """What the workers need of a table, small and picklable.
 
-    ``cluster`` (N,) is that of each instance, if each is evaluated once and they have any.
+    ``cluster`` (N,) is that of each instance, if each is evaluated once and they have
+    any.
     """
 
     feedback: FeedbackRows
@@ -52,8 +54,12 @@ def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
     """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
     _validation.table(table)
     feedback = table.feedback
-    rows = np.column_stack([feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards])
-    packed = FeedbackRows(np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64))
+    rows = np.column_stack(
+        [feedback.costs, feedback.costs / table.cost_range[1], feedback.rewards]
+    )
+    packed = FeedbackRows(
+        np.ascontiguousarray(rows), np.asarray(feedback.offsets, dtype=np.int64)
+    )
     return Source(packed, table.truth(true_costs), table.costs, table.cost_range)
 
 
@@ -63,7 +69,8 @@ def pack_shared(table: EvaluationTable) -> Source:
     Raises
     ------
     CobanditError
-        If fewer than two instances of the evaluation split have been evaluated with every configuration.
+        If fewer than two instances of the evaluation split have been evaluated with
+        every configuration.
     """
     source, rows = pack_table(table), table.rows
     held = rows.loc[rows["split"] == "evaluation", "instance"].cat.codes.to_numpy()
@@ -71,9 +78,11 @@ def pack_shared(table: EvaluationTable) -> Source:
     n_instances = int(shared.sum()) // table.n_arms
     if n_instances < 2:
         raise CobanditError(
-            f"{table.name}: {n_instances} instances of the evaluation split have been evaluated with every "
-            "configuration; evaluating once compares on shared instances -> leave out configurations"
+            f"{table.name}: {n_instances} instances of the evaluation split have been"
+            " evaluated with every configuration; evaluating once compares on shared"
+            " instances -> leave out configurations"
         )
+
     packed = source.feedback.rows[shared]
     cluster = None
     if table.clusters is not None:  # those of one cluster are put together
@@ -82,8 +91,13 @@ def pack_shared(table: EvaluationTable) -> Source:
         arms = packed.reshape(table.n_arms, n_instances, -1)
         packed = arms[:, together].reshape(packed.shape)
         cluster = cluster[together]
+
     means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
-    problem = source.problem if shared.all() else Problem(means, source.problem.costs, source.problem.names)
+    problem = (
+        source.problem
+        if shared.all()
+        else Problem(means, source.problem.costs, source.problem.names)
+    )
     offsets = n_instances * np.arange(table.n_arms + 1)
     feedback = FeedbackRows(packed, offsets, once=True)
     return source._replace(feedback=feedback, problem=problem, cluster=cluster)
@@ -99,15 +113,27 @@ def cut_grid(
 ) -> list[GridCell]:
     """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
     _validation.table(table)
-    rhos = [_validation.positive(r, "rho") for r in (rho if isinstance(rho, Iterable) else [rho])]
+    rhos = [
+        _validation.positive(r, "rho")
+        for r in (rho if isinstance(rho, Iterable) else [rho])
+    ]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
-    replications, seed = _validation.count(replications, "replications", 1), _validation.seed(seed)
+
+    replications, seed = (
+        _validation.count(replications, "replications", 1),
+        _validation.seed(seed),
+    )
     if most is None:
         most = min(PARTS, -(-ENOUGH // (len(chosen) * len(rhos))))
     parts = np.array_split(np.arange(replications), min(most, replications))
     per_round = float(table.costs.sum())  # K times the mean cost
-    return [GridCell(s, r, r * per_round, part, seed) for s in chosen for r in rhos for part in parts]
+    return [
+        GridCell(s, r, r * per_round, part, seed)
+        for s in chosen
+        for r in rhos
+        for part in parts
+    ]
 
 
 def make_policy(source: Source, cell: GridCell) -> Any:
@@ -126,21 +152,32 @@ def make_policy(source: Source, cell: GridCell) -> Any:
     )
 
 
-def play_cell(source: Source, cell: GridCell, record: Record | None = None, realised: bool = True) -> Runs:
+def play_cell(
+    source: Source, cell: GridCell, record: Record | None = None, realised: bool = True
+) -> Runs:
     """Play the replications of a cell, as `run_kernel` does; `BudgetError` where the budget is too small."""
     policy = make_policy(source, cell)
-    return run_kernel(policy, source.feedback, cell.seed, cell.replications, record, realised=realised)
+    return run_kernel(
+        policy, source.feedback, cell.seed, cell.replications, record, realised=realised
+    )
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
     """Columns of a part, one row per replication: arrays, or one value for all rows."""
-    shared = {"method": cell.spec.name, "options": cell.spec.options, "rho": cell.rho, "budget": cell.budget}
+    shared = {
+        "method": cell.spec.name,
+        "options": cell.spec.options,
+        "rho": cell.rho,
+        "budget": cell.budget,
+    }
     return {**shared, "replication": cell.replications, **columns}
 
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
     """Return a column of a part, one value repeated if it has no more."""
-    values = np.asarray(part[name], dtype=object if isinstance(part[name], str) else None)
+    values = np.asarray(
+        part[name], dtype=object if isinstance(part[name], str) else None
+    )
     return np.broadcast_to(values, len(part["replication"]))
 
 
@@ -158,5 +195,9 @@ def run_grid(
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
     # column by column: a small frame for each part would take longer than most runs
-    columns = {name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]}
-    return pd.DataFrame(columns).assign(dataset=table.name, kind=table.kind, unit=table.card.cost.unit)
+    columns = {
+        name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]
+    }
+    return pd.DataFrame(columns).assign(
+        dataset=table.name, kind=table.kind, unit=table.card.cost.unit
+    )

@@ -2,7 +2,8 @@
 
 from cobandit.policies.registry import Spec, spec
 
-#: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c, eta).
+#: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c,
+#: eta).
 RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 ONLINE_RHO = (2, 4, 8, 16, 32)
 IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -16,4 +17,7 @@ def online_methods() -> list[Spec]:
     >>> [method.label for method in online_methods()]
     ['CoHV-UCB', 'HV-UCB', 'Accuracy-Cost-UCB', 'Uniform allocation']
     """
-    return [spec(name, **RADII) for name in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation")]
+    return [
+        spec(name, **RADII)
+        for name in ("CoHVUCB", "HVUCB", "AccuracyCostUCB", "UniformAllocation")
+    ]

@@ -24,7 +24,10 @@ class Parallel(TypedDict, total=False):
 
 @contextlib.contextmanager
 def spread(
-    workers: int = 1, backend: str = "loky", scheduler: str | None = None, shared: tuple[Any, ...] = ()
+    workers: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    shared: tuple[Any, ...] = (),
 ) -> Iterator[None]:
     """Let what joblib runs inside be spread; the arguments are those of `run`.
 
@@ -38,7 +41,8 @@ def spread(
         _validation.count(workers, "workers", 1)
     if (scheduler is None) == (backend == "dask"):
         raise CobanditError(
-            "a scheduler's address, such as tcp://127.0.0.1:8786, belongs to backend='dask', and only there"
+            "a scheduler's address, such as tcp://127.0.0.1:8786, belongs to"
+            " backend='dask', and only there"
         )
     if scheduler is None:
         with joblib.parallel_config(backend=backend, n_jobs=workers):
@@ -48,10 +52,13 @@ def spread(
         from dask.distributed import Client
         from distributed.comm import get_address_host_port
 
-        get_address_host_port(scheduler, strict=True)  # a client of no address ends in tracebacks
+        # a client of no address ends in tracebacks
+        get_address_host_port(scheduler, strict=True)
         client = Client(scheduler, timeout=10, set_as_default=False)
     except ImportError:
-        raise CobanditError("backend='dask' needs Dask: pip install 'dask[distributed]'") from None
+        raise CobanditError(
+            "backend='dask' needs Dask: pip install 'dask[distributed]'"
+        ) from None
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
     # sent once to every worker; of the tasks, only references to it
@@ -78,7 +85,8 @@ def run(
 ) -> list[Any]:
     """``[function(*shared, *task) for task in tasks]``, spread over workers, with a progress bar.
 
-    Ctrl-C ends the run and returns what is finished (a prefix of the list), with a warning.
+    Ctrl-C ends the run and returns what is finished (a prefix of the list), with a
+    warning.
 
     Parameters
     ----------
@@ -87,7 +95,8 @@ def run(
     tasks : sequence of tuples
         Its arguments.
     shared : tuple
-        Arguments that all tasks have in common and that come first; Dask's workers get them once.
+        Arguments that all tasks have in common and that come first; Dask's workers get
+        them once.
     workers : int
         Processes (threads with ``backend="threading"``); -1 takes every core.
     backend : {"loky", "threading", "dask"}
@@ -126,6 +135,9 @@ def run(
             if not _interrupted(error):
                 raise
             warnings.warn(
-                f"interrupted: {len(finished)} of {len(tasks)} parts are finished and returned", stacklevel=3
+                f"interrupted: {len(finished)} of {len(tasks)} parts are finished and"
+                " returned",
+                stacklevel=3,
             )
+
     return finished

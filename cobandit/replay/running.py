@@ -31,8 +31,8 @@ class PlayedRun(NamedTuple):
 class Runs(NamedTuple):
     """What R replications came to.
 
-    ``pulls`` (R, K) and ``spent`` (R,); of identification also the sets ``returned`` (R, K), and whether a
-    race ``settled`` all (R,).
+    ``pulls`` (R, K) and ``spent`` (R,); of identification also the sets ``returned``
+    (R, K), and whether a race ``settled`` all (R,).
     """
 
     pulls: NDArray[np.int64]
@@ -52,8 +52,9 @@ def play(
 ) -> PlayedRun:
     """Play a policy until it stops, with feedback drawn from the evaluation split of a table.
 
-    The pull whose cost would cross the budget is not told to the policy, as T(B) is defined.  This is the
-    slow and readable twin of the kernels: same stream, same pulls.
+    The pull whose cost would cross the budget is not told to the policy, as T(B) is
+    defined.  This is the slow and readable twin of the kernels: same stream, same
+    pulls.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ def play(
     seed, replication : int
         They name the stream.
     charge : {"realised", "declared"}
-        What a pull is charged; ``"declared"`` (the policy's known costs) is for identification.
+        What a pull is charged; ``"declared"`` (the policy's known costs) is for
+        identification.
     watch : callable, optional
         Called as ``watch(policy, arm)`` before each pull that counts is asked for.
 
@@ -80,24 +82,35 @@ def play(
     >>> int(policy.pulls.sum()) - len(run.arms), float(run.costs.sum()) <= 30_000
     (0, True)
     """
-    realised = _validation.choice(charge, "charge", ("realised", "declared")) == "realised"
-    seed, replication = _validation.seed(seed), _validation.count(replication, "replication", 0)
+    realised = (
+        _validation.choice(charge, "charge", ("realised", "declared")) == "realised"
+    )
+    seed, replication = (
+        _validation.seed(seed),
+        _validation.count(replication, "replication", 0),
+    )
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
-            f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives, the table "
-            f"{table.n_arms} and {table.n_objectives}"
+            f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives,"
+            f" the table {table.n_arms} and {table.n_objectives}"
         )
+
     costs, rewards, offsets = table.feedback
     n_instances = getattr(policy, "n_instances", None)
     if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
-            f"the policy evaluates {n_instances} instances once; they have to be those of the table"
+            f"the policy evaluates {n_instances} instances once; they have to be those"
+            " of the table"
         )
     if getattr(policy, "cluster", None) is not None:
         raise CobanditError(
-            "play draws instances one by one -> leave out cluster, or take replay_identification"
+            "play draws instances one by one -> leave out cluster, or take"
+            " replay_identification"
         )
-    feedback = FeedbackRows(np.column_stack([costs, costs, rewards]), offsets, n_instances is not None)
+
+    feedback = FeedbackRows(
+        np.column_stack([costs, costs, rewards]), offsets, n_instances is not None
+    )
     return _play(policy, feedback, seed, replication, realised, watch)
 
 
@@ -115,21 +128,37 @@ def _play(
     The cost over the largest is not read.
     """
     rows, offsets, once = feedback
-    limit, sizes, stream = _budget.add_slack(policy.budget), np.diff(offsets), np.uint64(seed)
-    known = policy.costs if isinstance(policy, IdentificationPolicy) and not realised else None
+    limit, sizes, stream = (
+        _budget.add_slack(policy.budget),
+        np.diff(offsets),
+        np.uint64(seed),
+    )
+    known = (
+        policy.costs
+        if isinstance(policy, IdentificationPolicy) and not realised
+        else None
+    )
     if once and order is None:
         order = shared_order(stream, replication, sizes[0])
     arms, costs = [], []
 
     def draw(arm: int, n: int) -> tuple[NDArray[np.float64], float]:
-        drawn = instance(stream, replication, arm, n, sizes[arm]) if order is None else order[n]
+        drawn = (
+            instance(stream, replication, arm, n, sizes[arm])
+            if order is None
+            else order[n]
+        )
         row = rows[offsets[arm] + drawn]
         return row[2:], row[0] if known is None else known[arm]
 
     policy.overdraw = True  # what crosses the budget is dropped here
     while True:
         arm = None if watch is None else policy.upcoming
-        if watch and arm is not None and policy.spent + draw(arm, policy.pulls[arm])[1] <= limit:
+        if (
+            watch
+            and arm is not None
+            and policy.spent + draw(arm, policy.pulls[arm])[1] <= limit
+        ):
             watch(policy, arm)
         if (pull := policy.ask()) is None:
             break
@@ -156,12 +185,18 @@ def run_class(
     """
     shape = len(replications), policy.n_arms
     runs = Runs(
-        np.zeros(shape, np.int64), np.empty(shape[0]), np.zeros(shape, bool), np.zeros(shape[0], bool)
+        np.zeros(shape, np.int64),
+        np.empty(shape[0]),
+        np.zeros(shape, bool),
+        np.zeros(shape[0], bool),
     )
     for r, replication in enumerate(replications):
         options = policy.options
-        if "seed" in options:  # a policy with randomness of its own has another in each replication
-            named = np.random.SeedSequence([options["seed"], int(seed), int(replication)])
+        # a policy with randomness of its own has another in each replication
+        if "seed" in options:
+            named = np.random.SeedSequence(
+                [options["seed"], int(seed), int(replication)]
+            )
             options["seed"] = int(named.generate_state(1, np.uint64)[0])
         order = None
         if (cluster := options.get("cluster")) is not None:
@@ -172,15 +207,21 @@ def run_class(
         run = _play(new, feedback, seed, replication, realised, order=order)
         runs.pulls[r], runs.spent[r] = new.pulls, new.spent
         taken = min(len(run.arms), record.arms.shape[1])
-        record.arms[r, :taken], record.charges[r, :taken] = run.arms[:taken], run.costs[:taken]
+        record.arms[r, :taken], record.charges[r, :taken] = (
+            run.arms[:taken],
+            run.costs[:taken],
+        )
         if isinstance(policy, IdentificationPolicy):
             runs.returned[r, new.recommend()] = True
         if isinstance(policy, ParetoRace):
             runs.settled[r] = new.status == "settled"
+
     return runs
 
 
-def order_clusters(cluster: Sequence[Any], seed: int, replication: int) -> NDArray[np.int64]:
+def order_clusters(
+    cluster: Sequence[Any], seed: int, replication: int
+) -> NDArray[np.int64]:
     """Put whole clusters into the random order of a replication.
 
     Parameters
@@ -201,7 +242,10 @@ def order_clusters(cluster: Sequence[Any], seed: int, replication: int) -> NDArr
     starts = find_starts(cluster, len(cluster))
     members = np.split(np.arange(len(cluster)), starts[1:-1])
     return np.concatenate(
-        [members[place] for place in shared_order(np.uint64(seed), replication, len(members))]
+        [
+            members[place]
+            for place in shared_order(np.uint64(seed), replication, len(members))
+        ]
     )
 
 
@@ -221,7 +265,9 @@ def fix_types(feedback: FeedbackRows) -> FeedbackRows:
 
     Numba would compile again, for half a minute, for each other type.
     """
-    rows, offsets = (np.broadcast_to(each, each.shape) for each in (feedback.rows, feedback.offsets))
+    rows, offsets = (
+        np.broadcast_to(each, each.shape) for each in (feedback.rows, feedback.offsets)
+    )
     return FeedbackRows(rows, offsets, feedback.once)
 
 
@@ -247,17 +293,26 @@ def run_kernel(
     record : Record, optional
         Takes down the first pulls of each replication.
     realised : bool
-        Whether identification is charged the cost of the instance drawn, rather than the declared cost.
+        Whether identification is charged the cost of the instance drawn, rather than
+        the declared cost.
 
     Returns
     -------
     Runs
     """
     if hasattr(policy, "n_instances") and not feedback.once:
-        raise CobanditError(f"{type(policy).__name__} evaluates instances once: give it feedback 'once'")
+        raise CobanditError(
+            f"{type(policy).__name__} evaluates instances once: give it feedback 'once'"
+        )
+
     record = kernels.record(len(replications)) if record is None else record
     kernel = KERNELS.get(type(policy))
     if kernel is None or getattr(policy, "cluster", None) is not None:
         return run_class(policy, feedback, seed, replications, record, realised)
+
     terms, rows = read_terms(policy, realised), fix_types(feedback)
-    return Runs(*kernel.run(kernel.read(policy), terms, rows, np.uint64(seed), replications, record))
+    return Runs(
+        *kernel.run(
+            kernel.read(policy), terms, rows, np.uint64(seed), replications, record
+        )
+    )

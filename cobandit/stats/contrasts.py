@@ -34,8 +34,8 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     Returns
     -------
     ratio, low, high : float
-        An end is infinite where resamples without any of the second are too many to be left out, and NaN
-        where neither has any in any of them.
+        An end is infinite where resamples without any of the second are too many to be
+        left out, and NaN where neither has any in any of them.
 
     Examples
     --------
@@ -44,10 +44,14 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     """
     a, b = (_validation.numbers(values, "values", 1) for values in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.mean(a) / np.mean(b)), *_central(resampled_means(a) / resampled_means(b))
+        return float(np.mean(a) / np.mean(b)), *_central(
+            resampled_means(a) / resampled_means(b)
+        )
 
 
-def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[float, float, float]:
+def ratio_of_counts(
+    first: int, second: int, both: int, replays: int
+) -> tuple[float, float, float]:
     """As `ratio`, of two error probabilities by their joint counts.
 
     Parameters
@@ -64,7 +68,9 @@ def ratio_of_counts(first: int, second: int, both: int, replays: int) -> tuple[f
     >>> [round(value, 2) for value in ratio_of_counts(first=740, second=820, both=500, replays=5000)]
     [0.9, 0.85, 0.96]
     """
-    cells = np.array([both, first - both, second - both, replays - first - second + both])
+    cells = np.array(
+        [both, first - both, second - both, replays - first - second + both]
+    )
     drawn = np.random.default_rng(0).multinomial(replays, cells / replays, RESAMPLES)
     with np.errstate(divide="ignore", invalid="ignore"):
         resampled = (drawn[:, 0] + drawn[:, 1]) / (drawn[:, 0] + drawn[:, 2])
@@ -80,14 +86,16 @@ def paired_contrasts(
 ) -> pd.DataFrame:
     """Differences and ratios of paired means, with 95 % intervals that see the pairing.
 
-    A difference of means gets the bootstrap percentile interval of `cobandit.stats.metrics.mean_interval`
-    over the replications' differences, one of proportions (boolean columns) Tango's score interval for pairs;
-    a ratio gets the bootstrap percentile interval over replications.
+    A difference of means gets the bootstrap percentile interval of
+    `cobandit.stats.metrics.mean_interval` over the replications' differences, one of
+    proportions (boolean columns) Tango's score interval for pairs; a ratio gets the
+    bootstrap percentile interval over replications.
 
     Parameters
     ----------
     runs : DataFrame
-        From `replay_online` or `replay_identification`, each method with one set of options.
+        From `replay_online` or `replay_identification`, each method with one set of
+        options.
     column : str
         Such as ``"efficiency_regret"`` or ``"f1"``.
     pairs : iterable of (str, str)
@@ -100,9 +108,10 @@ def paired_contrasts(
     Returns
     -------
     DataFrame
-        Two rows per cell and pair: ``by``, ``over`` (the first), ``against`` (the second), ``measure``
-        (``"difference"``, first minus second, or ``"ratio"``, first over second), ``runs`` (replications in
-        which both are feasible), ``mean``, ``low``, ``high``.
+        Two rows per cell and pair: ``by``, ``over`` (the first), ``against`` (the
+        second), ``measure`` (``"difference"``, first minus second, or ``"ratio"``,
+        first over second), ``runs`` (replications in which both are feasible),
+        ``mean``, ``low``, ``high``.
 
     Examples
     --------
@@ -117,24 +126,35 @@ def paired_contrasts(
     feasible = runs[(runs["status"] == "ok") & runs[column].notna()]
     if feasible.duplicated([*by, over, "replication"]).any():
         raise CobanditError(
-            f"runs: a cell has several runs of one {over} in one replication; compare one set of options at "
-            f"a time, or add to by what tells them apart"
+            f"runs: a cell has several runs of one {over} in one replication; compare"
+            " one set of options at a time, or add to by what tells them apart"
         )
-    value, replication = feasible[column].to_numpy(dtype=float), feasible["replication"].to_numpy()
+
+    value, replication = (
+        feasible[column].to_numpy(dtype=float),
+        feasible["replication"].to_numpy(),
+    )
     side = feasible[over].to_numpy()
     for cell, here in cells(feasible, by):
         for pair in pairs:
             first, second = (here[side[here] == name] for name in pair)
-            _, one, other = np.intersect1d(replication[first], replication[second], True, True)
+            _, one, other = np.intersect1d(
+                replication[first], replication[second], True, True
+            )
             if not len(one):
                 continue
             a, b = value[first[one]], value[second[other]]
             apart: tuple[float, ...] = (float((a - b).mean()), *mean_interval(a - b))
             if proportion:
-                apart = paired_difference(int((a > b).sum()), int((b > a).sum()), len(a))
+                apart = paired_difference(
+                    int((a > b).sum()), int((b > a).sum()), len(a)
+                )
             for measure, values in (("difference", apart), ("ratio", ratio(a, b))):
                 rows.append((*cell, *pair, measure, len(one), *values))
-    return pd.DataFrame(rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"])
+
+    return pd.DataFrame(
+        rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"]
+    )
 
 
 def leaders(
@@ -145,7 +165,8 @@ def leaders(
     Parameters
     ----------
     runs : DataFrame
-        From `replay_online` or `replay_identification`, each method with one set of options.
+        From `replay_online` or `replay_identification`, each method with one set of
+        options.
     column : str
         Such as ``"standard_regret"``, of which less is better.
     by : tuple of str
@@ -156,10 +177,10 @@ def leaders(
     Returns
     -------
     DataFrame
-        One row per cell with a feasible run: ``by``; ``leader``, of the best mean, and ``mean``; ``level``,
-        a tuple of those whose paired difference from the leader has zero in its interval, as
-        `paired_contrasts` gives it; ``next``, the best of the others, None if there is none, and
-        ``next_mean``.
+        One row per cell with a feasible run: ``by``; ``leader``, of the best mean, and
+        ``mean``; ``level``, a tuple of those whose paired difference from the leader
+        has zero in its interval, as `paired_contrasts` gives it; ``next``, the best of
+        the others, None if there is none, and ``next_mean``.
 
     Examples
     --------
@@ -173,10 +194,18 @@ def leaders(
         means = group.groupby("method", sort=False)[column].mean()
         means = means.sort_values(ascending=not most, kind="stable")
         first, *others = means.index
-        pairs = paired_contrasts(group, column, [(first, other) for other in others], by)
-        apart = pairs[(pairs["measure"] == "difference") & ((pairs["low"] > 0) | (pairs["high"] < 0))]
+        pairs = paired_contrasts(
+            group, column, [(first, other) for other in others], by
+        )
+        apart = pairs[
+            (pairs["measure"] == "difference")
+            & ((pairs["low"] > 0) | (pairs["high"] < 0))
+        ]
         behind = [name for name in others if name in set(apart["against"])]
         level = tuple(name for name in others if name not in behind)
         follower = (behind[0], float(means[behind[0]])) if behind else (None, np.nan)
         rows.append((*cell, first, float(means[first]), level, *follower))
-    return pd.DataFrame(rows, columns=[*by, "leader", "mean", "level", "next", "next_mean"])
+
+    return pd.DataFrame(
+        rows, columns=[*by, "leader", "mean", "level", "next", "next_mean"]
+    )

@@ -73,7 +73,11 @@ class Evaluations:
         self.present = np.unique(self.instance)
         clusters = table.clusters
         self.is_clustered = clusters is not None
-        self.unit = np.arange(self.n_instances) if clusters is None else clusters[: self.n_instances]
+        self.unit = (
+            np.arange(self.n_instances)
+            if clusters is None
+            else clusters[: self.n_instances]
+        )
         self.n_units = int(self.unit.max()) + 1
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:

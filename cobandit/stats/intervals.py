@@ -1,7 +1,7 @@
 """Intervals of means and of steps between them, which stay within the range of scores.
 
-About instances like these they are those of `mean_limits`, and about the benchmark those of
-`finite_mean_limits`: of no width where all of it is evaluated.
+About instances like these they are those of `mean_limits`, and about the benchmark
+those of `finite_mean_limits`: of no width where all of it is evaluated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : ndarray, shape (K, D)
-        Of a mean that is adjusted for instances on which it is missing, as far from it as the ends are from
-        the mean of its own instances, and not beyond what these leave possible on the benchmark.
+        Of a mean that is adjusted for instances on which it is missing, as far from it
+        as the ends are from the mean of its own instances, and not beyond what these
+        leave possible on the benchmark.
 
     Examples
     --------
@@ -51,7 +52,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
-def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tuple[Floats, Floats]:
+def step_interval(
+    compared: Paired, lower: int, upper: int, level: float
+) -> tuple[Floats, Floats]:
     """Return the interval of the gain of one configuration over another, on shared instances.
 
     Parameters
@@ -77,23 +80,35 @@ def step_interval(compared: Paired, lower: int, upper: int, level: float) -> tup
     values, present = compared.evaluations.block([lower, upper])
     both = present.all(axis=0)
     gains = (values[:-1, 1] - values[:-1, 0]) * both
-    low, high = _limits(compared, gains, np.broadcast_to(both, gains.shape), level, low=-1.0)
+    low, high = _limits(
+        compared, gains, np.broadcast_to(both, gains.shape), level, low=-1.0
+    )
     return low, high
 
 
-def _limits(compared: Paired, scores: Floats, present: np.ndarray, level: float, low: float = 0.0) -> Floats:
+def _limits(
+    compared: Paired,
+    scores: Floats,
+    present: np.ndarray,
+    level: float,
+    low: float = 0.0,
+) -> Floats:
     """Return the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
 
-    Of clusters each counts once, with the excess of all its instances over the mean, divided by the size of
-    the largest so that it stays in the range; limits are then as much too close to the mean.  Of a benchmark
-    as large a share of the clusters is missing as of the instances.
+    Of clusters each counts once, with the excess of all its instances over the mean,
+    divided by the size of the largest so that it stays in the range; limits are then as
+    much too close to the mean.  Of a benchmark as large a share of the clusters is
+    missing as of the instances.
     """
     evaluations = compared.evaluations
     seen = present.sum(axis=1)
     total = np.full(len(seen), compared.n_instances) if compared.finite else None
     if not evaluations.is_clustered:
-        values, counts = _count(scores, present) if low == 0.0 else (scores, present.astype(float))
+        values, counts = (
+            _count(scores, present) if low == 0.0 else (scores, present.astype(float))
+        )
         return _find_limits(values, counts, total, level, low)
+
     mean = scores.sum(axis=1) / np.maximum(seen, 1)
     sizes = evaluations.gather(present)
     sums = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
@@ -108,7 +123,9 @@ def _limits(compared: Paired, scores: Floats, present: np.ndarray, level: float,
     return np.clip(mean + (ends - mean) * widening, low, 1.0)
 
 
-def _find_limits(values: Floats, counts: Floats, total: Floats | None, level: float, low: float) -> Floats:
+def _find_limits(
+    values: Floats, counts: Floats, total: Floats | None, level: float, low: float
+) -> Floats:
     if total is None:
         return np.array(mean_limits(values, counts, level, low=low))
     return np.array(finite_mean_limits(values, counts, total, level, low=low))

@@ -20,7 +20,8 @@ Ints = NDArray[np.int64]
 FEWEST = 10
 #: Probability of a report on a table of independent instances.
 FALSE_ALARMS = 0.01
-#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at least.
+#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at
+#: least.
 PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
 #: Intraclass correlation from which on it is reported.
 NOTICEABLE = 0.02
@@ -40,24 +41,25 @@ class Likeness(NamedTuple):
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     r"""Find columns within which scores or costs are correlated.
 
-    Of each configuration the scores less their mean are added up within the values of a column.  The sum of
-    squares of these sums, over all configurations, is compared with those of permuted instances; of all
-    columns and measures the largest standardised one counts.  The correlation is that of analysis of
-    variance,
+    Of each configuration the scores less their mean are added up within the values of a
+    column.  The sum of squares of these sums, over all configurations, is compared with
+    those of permuted instances; of all columns and measures the largest standardised
+    one counts.  The correlation is that of analysis of variance,
 
     .. math::
 
         \hat\rho = \frac{B - W}{B + (m - 1) W}, \qquad
         m = \frac1{G - 1} \Bigl(n - \frac{\sum_g n_g^2}n\Bigr),
 
-    with B and W the mean squares between and within the G values, added up over the configurations.  For a
-    mean, n instances then say as much as :math:`n / (1 + (\sum_g n_g^2 / n - 1) \hat\rho)` independent ones.
+    with B and W the mean squares between and within the G values, added up over the
+    configurations.  For a mean, n instances then say as much as :math:`n / (1 + (\sum_g
+    n_g^2 / n - 1) \hat\rho)` independent ones.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its columns that are constant within an instance are looked at (`EvaluationTable.groups`); none if it
-        has a cluster.
+        Its columns that are constant within an instance are looked at
+        (`EvaluationTable.groups`); none if it has a cluster.
     seed : int
         Of the permutations.
 
@@ -91,15 +93,22 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     if not columns or not measures:
         return []
 
-    # the statistic of each column and measure, first of the instances as they are, then permuted
+    # the statistic of each column and measure, first of the instances as they are, then
+    # permuted
     work = len(columns) * len(measures) * table.n_arms * len(used)
     permutations = int(np.clip(WORK / work, LEAST, PERMUTATIONS))
     rng = np.random.default_rng(_validation.seed(seed))
-    orders = [np.arange(len(used)), *(rng.permutation(len(used)) for _ in range(permutations))]
+    orders = [
+        np.arange(len(used)),
+        *(rng.permutation(len(used)) for _ in range(permutations)),
+    ]
     cells = [(column, measure) for column in columns for measure in measures]
     sums = np.array(
         [
-            [_square(measures[measure][:, order], columns[column]) for column, measure in cells]
+            [
+                _square(measures[measure][:, order], columns[column])
+                for column, measure in cells
+            ]
             for order in orders
         ]
     )
@@ -117,7 +126,9 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
         # of each column the measure in which its instances are most alike
         if is_clear and (column not in likeness or as_many < likeness[column].as_many):
             n_clusters = int(columns[column].max()) + 1
-            likeness[column] = Likeness(column, n_clusters, measure, correlation, as_many, float(doubt))
+            likeness[column] = Likeness(
+                column, n_clusters, measure, correlation, as_many, float(doubt)
+            )
     return sorted(likeness.values(), key=lambda column: column.as_many)
 
 
@@ -131,7 +142,9 @@ def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
     return columns
 
 
-def _find_measures(table: EvaluationTable, arm: Ints, instance: Ints) -> dict[str, Floats]:
+def _find_measures(
+    table: EvaluationTable, arm: Ints, instance: Ints
+) -> dict[str, Floats]:
     """Return scores and logarithms of costs less the means of arms, shape (K, I), unless all are equal."""
     rows = table.rows
     measures = {}
@@ -172,6 +185,8 @@ def _estimate(deviations: Floats, present: Floats, codes: Ints) -> tuple[float, 
     # clusters of unequal sizes count like clusters of this one
     squared_size = (sizes**2).sum(axis=1) / counts
     size = np.mean((counts - squared_size) / np.maximum(groups - 1, 1))
-    correlation = float(np.clip((between - within) / max(between + (size - 1) * within, TIE), 0, 1))
+    correlation = float(
+        np.clip((between - within) / max(between + (size - 1) * within, TIE), 0, 1)
+    )
     as_many = counts.mean() / (1 + (squared_size.mean() - 1) * correlation)
     return correlation, float(as_many)

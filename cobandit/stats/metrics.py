@@ -15,13 +15,15 @@ from cobandit.errors import CobanditError
 from cobandit.policies.cost_comparison import find_affordable
 from cobandit.problem import Problem
 
-#: Standard errors on either side of a mean in a 95 % interval of the normal distribution.
+#: Standard errors on either side of a mean in a 95 % interval of the normal
+#: distribution.
 NORMAL = 1.96
 #: Resamples of a bootstrap.
 RESAMPLES = 2000
 #: Confidence level of every interval.
 CONFIDENCE = 0.95
-#: Replications up to which the shares of resamples are kept: `RESAMPLES` of so many take 32 megabytes.
+#: Replications up to which the shares of resamples are kept: `RESAMPLES` of so many
+#: take 32 megabytes.
 LARGEST_SHARED = 2000
 
 
@@ -47,10 +49,13 @@ def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]
     return np.asarray(pulls) @ problem.efficiency_gaps
 
 
-def standard_regret(problem: Problem, pulls: ArrayLike, budget: float) -> NDArray[np.float64]:
+def standard_regret(
+    problem: Problem, pulls: ArrayLike, budget: float
+) -> NDArray[np.float64]:
     r"""Compute the standard regret :math:`\nu_{i^\star} B - \sum_i H_i n_i`.
 
-    The optimum :math:`R_B^\star` of Section 3.1 is taken as the fluid benchmark :math:`\nu_{i^\star} B`.
+    The optimum :math:`R_B^\star` of Section 3.1 is taken as the fluid benchmark
+    :math:`\nu_{i^\star} B`.
 
     Parameters
     ----------
@@ -93,7 +98,11 @@ def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:
     array([1. , 1.5, 4. ])
     """
     gaps = pd.Series(_validation.numbers(gaps, "gaps", 1))
-    return gaps.rolling(_validation.count(window, "window", 1), min_periods=1).mean().to_numpy()
+    return (
+        gaps.rolling(_validation.count(window, "window", 1), min_periods=1)
+        .mean()
+        .to_numpy()
+    )
 
 
 def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
@@ -116,11 +125,16 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     """
     returned, truth = np.asarray(returned, dtype=bool), np.asarray(truth, dtype=bool)
     if returned.shape[-1:] != truth.shape:
-        raise CobanditError(f"returned {returned.shape} and truth {truth.shape} are not about the same arms")
+        raise CobanditError(
+            f"returned {returned.shape} and truth {truth.shape} are not about the same"
+            " arms"
+        )
     return 2 * (returned & truth).sum(axis=-1) / (returned.sum(axis=-1) + truth.sum())
 
 
-def cover(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None) -> NDArray[np.float64]:
+def cover(
+    returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None
+) -> NDArray[np.float64]:
     r"""How far the worst arm is from being covered: :math:`\max_i \min_{j \in \hat P} M(i, j)^+`.
 
     Parameters
@@ -128,13 +142,14 @@ def cover(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = 
     returned : array_like of bool, shape (..., K)
     means : array_like, shape (K, D)
     affordable : array_like of bool, shape (K, K), optional
-        Whether j may stand for i by its cost, as [i, j]; by default costs do not matter.
+        Whether j may stand for i by its cost, as [i, j]; by default costs do not
+        matter.
 
     Returns
     -------
     ndarray, shape (...)
-        0 where every arm is returned or below one that is; infinite where nothing is returned that may stand
-        for an arm.
+        0 where every arm is returned or below one that is; infinite where nothing is
+        returned that may stand for an arm.
 
     Examples
     --------
@@ -144,11 +159,16 @@ def cover(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = 
     apart = margins(means)[1]
     if affordable is not None:
         apart = np.where(affordable, apart, np.inf)
-    covered = [apart[:, mask].min(axis=1, initial=np.inf).max() for mask in np.atleast_2d(returned)]
+    covered = [
+        apart[:, mask].min(axis=1, initial=np.inf).max()
+        for mask in np.atleast_2d(returned)
+    ]
     return np.maximum(covered, 0.0).reshape(np.shape(returned)[:-1])
 
 
-def excess(returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None) -> NDArray[np.float64]:
+def excess(
+    returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None
+) -> NDArray[np.float64]:
     r"""By how much the worst returned arm is dominated: :math:`\max_{i \in \hat P} \max_j m(i, j)^+`.
 
     Parameters
@@ -184,10 +204,11 @@ def beyond_tolerance(
 ) -> NDArray[np.float64]:
     r"""Compute how far a returned set is from what a race with a tolerance promises.
 
-    The promise of `cobandit.ParetoRace` is that every arm is covered within :math:`\tau`, that none that is
-    returned is dominated by more than :math:`\tau` by another one that is, and by more than
-    :math:`2 \tau` by any.  If it compares costs, an arm is only covered by one whose cost is within the
-    tolerance of costs, and only dominated by one that costs no more.
+    The promise of `cobandit.ParetoRace` is that every arm is covered within
+    :math:`\tau`, that none that is returned is dominated by more than :math:`\tau` by
+    another one that is, and by more than :math:`2 \tau` by any.  If it compares costs,
+    an arm is only covered by one whose cost is within the tolerance of costs, and only
+    dominated by one that costs no more.
 
     Parameters
     ----------
@@ -203,8 +224,8 @@ def beyond_tolerance(
     Returns
     -------
     ndarray, shape (R,)
-        By how much the most violated of the three is exceeded, 0 where none is; infinite where an arm is not
-        covered at its cost, however good what is returned.
+        By how much the most violated of the three is exceeded, 0 where none is;
+        infinite where an arm is not covered at its cost, however good what is returned.
 
     Examples
     --------
@@ -219,9 +240,14 @@ def beyond_tolerance(
         near = find_affordable(costs, cost_tolerance)
         no_dearer = find_affordable(costs)
         dominated_by = np.where(no_dearer, dominated_by, 0.0)
-    among = np.array([dominated_by[np.ix_(mask, mask)].max(initial=0.0) for mask in masks])
+
+    among = np.array(
+        [dominated_by[np.ix_(mask, mask)].max(initial=0.0) for mask in masks]
+    )
     uncovered = cover(masks, means, near) - tolerance
-    dominated = np.maximum(among - tolerance, excess(masks, means, no_dearer) - 2 * tolerance)
+    dominated = np.maximum(
+        among - tolerance, excess(masks, means, no_dearer) - 2 * tolerance
+    )
     beyond: NDArray[np.float64] = np.maximum(np.maximum(uncovered, dominated), 0.0)
     return beyond
 
@@ -235,8 +261,9 @@ def _shares(n: int) -> NDArray[np.float64]:
 def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
     """Means of bootstrap resamples of replications.
 
-    Values of the same replications are resampled alike, so that differences of such means are those of
-    paired resamples, and the shares of the replications are drawn once for all that is summarised.
+    Values of the same replications are resampled alike, so that differences of such
+    means are those of paired resamples, and the shares of the replications are drawn
+    once for all that is summarised.
 
     Parameters
     ----------
@@ -303,11 +330,15 @@ def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
     >>> round(low, 4), round(high, 4)
     (0.0011, 0.0145)
     """
-    interval = scipy.stats.binomtest(int(successes), int(trials)).proportion_ci(CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(int(successes), int(trials)).proportion_ci(
+        CONFIDENCE, method="wilson"
+    )
     return float(interval.low), float(interval.high)
 
 
-def cells(runs: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], NDArray[np.intp]]]:
+def cells(
+    runs: pd.DataFrame, by: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], NDArray[np.intp]]]:
     """Where the rows of each cell of a replay's grid stand, in the order in which the cells appear.
 
     Cutting arrays by position takes a fraction of the time of cutting the frame.
@@ -341,8 +372,9 @@ def summarise(
 ) -> pd.DataFrame:
     """Mean and 95 % interval of one column of a replay, one row per cell of the grid.
 
-    Proportions (boolean columns) get Wilson intervals, means bootstrap percentile intervals over
-    replications.  Infeasible runs are left out; a cell without any other is NaN.
+    Proportions (boolean columns) get Wilson intervals, means bootstrap percentile
+    intervals over replications.  Infeasible runs are left out; a cell without any other
+    is NaN.
 
     Parameters
     ----------
@@ -356,8 +388,8 @@ def summarise(
     Returns
     -------
     DataFrame
-        ``by`` and ``runs`` (feasible replications), ``mean``, ``low``, ``high``; for a boolean column also
-        ``successes``.
+        ``by`` and ``runs`` (feasible replications), ``mean``, ``low``, ``high``; for a
+        boolean column also ``successes``.
 
     Examples
     --------
@@ -368,14 +400,34 @@ def summarise(
     """
     _validation.choice(column, "column", runs.columns)
     proportion = runs[column].dtype == bool
-    feasible, measured = (runs["status"] != "infeasible").to_numpy(), runs[column].to_numpy()
+
+    feasible, measured = (
+        (runs["status"] != "infeasible").to_numpy(),
+        runs[column].to_numpy(),
+    )
     rows = []
     for cell, here in cells(runs, by):
         values = measured[here[feasible[here]]]
-        mean, interval, successes = np.nan, (np.nan, np.nan), [int(values.sum())] if proportion else []
+        mean, interval, successes = (
+            np.nan,
+            (np.nan, np.nan),
+            [int(values.sum())] if proportion else [],
+        )
         if len(values):
             mean = float(values.mean())
-            interval = proportion_interval(values.sum(), len(values)) if proportion else mean_interval(values)
+            interval = (
+                proportion_interval(values.sum(), len(values))
+                if proportion
+                else mean_interval(values)
+            )
         rows.append((*cell, len(values), mean, *interval, *successes))
-    columns = [*by, "runs", "mean", "low", "high", *(["successes"] if proportion else [])]
+
+    columns = [
+        *by,
+        "runs",
+        "mean",
+        "low",
+        "high",
+        *(["successes"] if proportion else []),
+    ]
     return pd.DataFrame(rows, columns=columns)

@@ -21,7 +21,8 @@ Bools = NDArray[np.bool_]
 FEWEST = 3
 #: Probability of a report on a table whose evaluations are missing at random.
 FALSE_ALARMS = 0.01
-#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at least.
+#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at
+#: least.
 PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
 
 
@@ -32,7 +33,8 @@ class Dependence(NamedTuple):
     measure: str  #: the objective in which the instances differ, or "cost"
     missing: int
     total: int  #: instances of the table, or evaluations of all configurations together
-    where_missing: float  #: mean of the others where the evaluations are missing; geometric for costs
+    #: mean of the others where the evaluations are missing; geometric for costs
+    where_missing: float
     where_there: float  #: mean of the others where it is evaluated
     doubt: float  #: p-value of the difference
 
@@ -43,18 +45,21 @@ class _Case(NamedTuple):
     configuration: str
     measure: str
     is_missing: Bools  #: shape (I,)
-    levels: Floats  #: shape (I,), mean of the others, of logarithms of costs; NaN where there is no other
+    #: shape (I,), mean of the others, of logarithms of costs; NaN where there is no
+    #: other
+    levels: Floats
 
 
 def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     r"""Test whether evaluations are missing at random.
 
-    Of each configuration that lacks some, the instances where it is missing are compared with those where it
-    is there, by what the *other* configurations scored on them, each less its mean, and by the logarithm of
-    what they cost.  The statistic is a difference of means over its standard error; its
-    distribution is that of the same with the instances permuted, the same way for all configurations and
-    measures, of which the largest counts (Westfall and Young).  So is, of each measure, their sum: many small
-    differences to one side.
+    Of each configuration that lacks some, the instances where it is missing are
+    compared with those where it is there, by what the *other* configurations scored on
+    them, each less its mean, and by the logarithm of what they cost.  The statistic is
+    a difference of means over its standard error; its distribution is that of the same
+    with the instances permuted, the same way for all configurations and measures, of
+    which the largest counts (Westfall and Young).  So is, of each measure, their sum:
+    many small differences to one side.
 
     Parameters
     ----------
@@ -65,7 +70,8 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     Returns
     -------
     list of Dependence
-        The clearest first; empty where nothing is missing, or all may be missing at random.
+        The clearest first; empty where nothing is missing, or all may be missing at
+        random.
 
     Notes
     -----
@@ -87,25 +93,42 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     """
     if table.is_complete:
         return []
-    cases = [case for case in _find_cases(table) if np.nanmax(case.levels) - np.nanmin(case.levels) > TIE]
+    cases = [
+        case
+        for case in _find_cases(table)
+        if np.nanmax(case.levels) - np.nanmin(case.levels) > TIE
+    ]
     if not cases:
         return []
     n_instances = len(cases[0].is_missing)
     permutations = int(np.clip(WORK / (len(cases) * n_instances), LEAST, PERMUTATIONS))
     rng = np.random.default_rng(_validation.seed(seed))
-    orders = np.vstack([np.arange(n_instances), *(rng.permutation(n_instances) for _ in range(permutations))])
+    orders = np.vstack(
+        [
+            np.arange(n_instances),
+            *(rng.permutation(n_instances) for _ in range(permutations)),
+        ]
+    )
     statistics = np.array([_compare(case, orders) for case in cases])
 
     measures = np.array([case.measure for case in cases])
-    together = {each: statistics[measures == each].sum(axis=0) for each in dict.fromkeys(measures)}
-    sums = np.array([values / (values[1:].std() or 1.0) for values in together.values()])
+    together = {
+        each: statistics[measures == each].sum(axis=0)
+        for each in dict.fromkeys(measures)
+    }
+    sums = np.array(
+        [values / (values[1:].std() or 1.0) for values in together.values()]
+    )
     largest = np.abs(np.vstack([statistics, sums])).max(axis=0)[1:]
 
     def doubt(statistic: float) -> float:
         reached = (largest >= abs(statistic) * (1 - 1e-9)).sum()
         return float((1 + reached) / (1 + permutations))
 
-    results = [_describe(case, doubt(values[0])) for case, values in zip(cases, statistics, strict=True)]
+    results = [
+        _describe(case, doubt(values[0]))
+        for case, values in zip(cases, statistics, strict=True)
+    ]
     if min(result.doubt for result in results) > FALSE_ALARMS:
         # no configuration stands out, but many small differences to one side may
         results = [
@@ -124,12 +147,17 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
     starts = np.searchsorted(arm, np.arange(table.n_arms + 1))
     n_instances = int(instance.max()) + 1
     counts = np.bincount(instance, minlength=n_instances)
-    clusters = None if table.clusters is None else table.clusters[np.unique(rows["instance"].cat.codes)]
+    clusters = (
+        None
+        if table.clusters is None
+        else table.clusters[np.unique(rows["instance"].cat.codes)]
+    )
     for measure in (*table.objectives, "cost"):
         values = rows[measure].to_numpy()
         values = np.log(values) if measure == "cost" else values
         means = np.bincount(arm, values) / table.n_instances
-        # deviations from each configuration's mean, so that who was there does not matter
+        # deviations from each configuration's mean, so that who was there does not
+        # matter
         deviations = values - means[arm]
         sums = np.bincount(instance, deviations, n_instances)
         for k, name in enumerate(table.configs):
@@ -151,11 +179,18 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
             if clusters is not None:
                 is_missing, levels = _join_clusters(is_missing, levels, clusters)
             has_level = np.isfinite(levels)
-            if min((is_missing & has_level).sum(), (~is_missing & has_level).sum()) >= FEWEST:
-                yield _Case(name, measure, is_missing, levels + np.delete(means, k).mean())
+            if (
+                min((is_missing & has_level).sum(), (~is_missing & has_level).sum())
+                >= FEWEST
+            ):
+                yield _Case(
+                    name, measure, is_missing, levels + np.delete(means, k).mean()
+                )
 
 
-def _join_clusters(is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]) -> tuple[Bools, Floats]:
+def _join_clusters(
+    is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]
+) -> tuple[Bools, Floats]:
     """Return missingness and level of each cluster: that of most of its instances, and their mean."""
     _, place = np.unique(clusters, return_inverse=True)
     n_clusters = place.max() + 1
@@ -183,11 +218,16 @@ def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:
         count = np.maximum(sums[:, 0], 1)
         mean = sums[:, 1] / count
         variance = np.maximum(sums[:, 2] / count - mean**2, 0.0)
-        return mean, (variance * count / np.maximum(count - 1, 1) + spread / count) / count
+        return (
+            mean,
+            (variance * count / np.maximum(count - 1, 1) + spread / count) / count,
+        )
 
     mean_missing, square_missing = summarise(moments_missing)
     mean_there, square_there = summarise(moments_there)
-    result: Floats = (mean_missing - mean_there) / np.sqrt(square_missing + square_there)
+    result: Floats = (mean_missing - mean_there) / np.sqrt(
+        square_missing + square_there
+    )
     return result
 
 
@@ -197,6 +237,7 @@ def _describe(case: _Case, doubt: float) -> Dependence:
     if case.measure == "cost":
         where_missing = np.exp(where_missing)
         where_there = np.exp(where_there)
+
     return Dependence(
         case.configuration,
         case.measure,
@@ -217,7 +258,11 @@ def _pool(cases: list[_Case], doubt: float) -> Dependence:
         measure=cases[0].measure,
         missing=sum(weights),
         total=sum(part.total for part in parts),
-        where_missing=float(np.average([part.where_missing for part in parts], weights=weights)),
-        where_there=float(np.average([part.where_there for part in parts], weights=weights)),
+        where_missing=float(
+            np.average([part.where_missing for part in parts], weights=weights)
+        ),
+        where_there=float(
+            np.average([part.where_there for part in parts], weights=weights)
+        ),
         doubt=doubt,
     )

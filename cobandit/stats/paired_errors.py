@@ -1,7 +1,8 @@
 """What counts of errors in paired replays can support.
 
-Two methods err ``first`` and ``second`` times in the same ``replays``.  A paired test sees only the replays
-in which exactly one of them errs, so it also depends on ``both``, the replays in which both do.
+Two methods err ``first`` and ``second`` times in the same ``replays``.  A paired test
+sees only the replays in which exactly one of them errs, so it also depends on ``both``,
+the replays in which both do.
 """
 
 from bisect import bisect_left
@@ -29,14 +30,16 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
     runs : DataFrame
         As `cobandit.replay_identification` returns it.
     first : str
-        The method that all others are compared with; budgets at which it cannot run are left out.
+        The method that all others are compared with; budgets at which it cannot run are
+        left out.
 
     Returns
     -------
     DataFrame
-        One row per budget and rival: ``rho``, ``method`` and ``options`` of the rival, ``n`` replays,
-        ``first``, ``second`` and ``both`` (errors of the first, of the rival, of both in one replay),
-        ``first_spends`` and ``second_spends`` (mean share of the budget).
+        One row per budget and rival: ``rho``, ``method`` and ``options`` of the rival,
+        ``n`` replays, ``first``, ``second`` and ``both`` (errors of the first, of the
+        rival, of both in one replay), ``first_spends`` and ``second_spends`` (mean
+        share of the budget).
 
     Examples
     --------
@@ -47,17 +50,35 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
     """
     rows = []
     for rho, at in runs[runs["status"] == "ok"].groupby("rho"):
-        ran = dict(iter(at.set_index("replication").groupby(["method", "options"], sort=False)))
+        ran = dict(
+            iter(at.set_index("replication").groupby(["method", "options"], sort=False))
+        )
         if (first, "") not in ran:
             continue
         ours = ran.pop((first, ""))
         for (method, options), theirs in ran.items():
             theirs = theirs.loc[ours.index]
             wrong, also = ~ours["correct"].astype(bool), ~theirs["correct"].astype(bool)
-            counts = (len(ours), int(wrong.sum()), int(also.sum()), int((wrong & also).sum()))
+            counts = (
+                len(ours),
+                int(wrong.sum()),
+                int(also.sum()),
+                int((wrong & also).sum()),
+            )
             spends = [(one["spent"] / one["budget"]).mean() for one in (ours, theirs)]
             rows.append((rho, method, options, *counts, *spends))
-    columns = ["rho", "method", "options", "n", "first", "second", "both", "first_spends", "second_spends"]
+
+    columns = [
+        "rho",
+        "method",
+        "options",
+        "n",
+        "first",
+        "second",
+        "both",
+        "first_spends",
+        "second_spends",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -96,7 +117,8 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``both``, ``only_first``, ``only_second`` and ``p`` of `mcnemar`, by growing ``both``.
+        ``both``, ``only_first``, ``only_second`` and ``p`` of `mcnemar`, by growing
+        ``both``.
 
     Examples
     --------
@@ -104,11 +126,17 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     [[2.0, 3.0, 1.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
     """
     replays = _validation.count(replays, "replays", 1)
-    first, second = (_validation.count(errors, "errors", 0) for errors in (first, second))
+    first, second = (
+        _validation.count(errors, "errors", 0) for errors in (first, second)
+    )
     if max(first, second) > replays:
-        raise CobanditError(f"{max(first, second)} errors do not fit into {replays} replays")
+        raise CobanditError(
+            f"{max(first, second)} errors do not fit into {replays} replays"
+        )
     both = np.arange(max(0, first + second - replays), min(first, second) + 1)
-    frame = pd.DataFrame({"both": both, "only_first": first - both, "only_second": second - both})
+    frame = pd.DataFrame(
+        {"both": both, "only_first": first - both, "only_second": second - both}
+    )
     return frame.assign(p=mcnemar(frame["only_first"], frame["only_second"]))
 
 
@@ -123,11 +151,13 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     Returns
     -------
     dict
-        ``best`` and ``worst``, smallest and largest exact McNemar p-value over all joint counts that give
-        these errors; ``independent``, the same if errors coincide as often as they would in independent
-        replays (rounded); ``needed``, the fewest replays in which both must err for a p-value of at most
-        `LEVEL`, there and with any larger overlap, NaN if no overlap is enough; ``fisher`` and ``score``,
-        p-values that ignore the pairing: Fisher's exact test and the score test with pooled variance.
+        ``best`` and ``worst``, smallest and largest exact McNemar p-value over all
+        joint counts that give these errors; ``independent``, the same if errors
+        coincide as often as they would in independent replays (rounded); ``needed``,
+        the fewest replays in which both must err for a p-value of at most `LEVEL`,
+        there and with any larger overlap, NaN if no overlap is enough; ``fisher`` and
+        ``score``, p-values that ignore the pairing: Fisher's exact test and the score
+        test with pooled variance.
 
     Examples
     --------
@@ -137,9 +167,16 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     """
     table = couplings(first, second, replays)
     enough = table["p"].to_numpy() <= LEVEL
+
     # the overlaps at the upper end that are all enough
     run = len(enough) if enough.all() else int(np.argmin(enough[::-1]))
-    overlap = int(np.clip(round(first * second / replays), table["both"].iloc[0], table["both"].iloc[-1]))
+    overlap = int(
+        np.clip(
+            round(first * second / replays),
+            table["both"].iloc[0],
+            table["both"].iloc[-1],
+        )
+    )
     pooled = (first + second) / (2 * replays)
     spread = sqrt(2 * pooled * (1 - pooled) / replays)
     unpaired = [[first, replays - first], [second, replays - second]]
@@ -149,7 +186,11 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
         "independent": float(table.loc[table["both"] == overlap, "p"].iloc[0]),
         "needed": int(table["both"].iloc[-run]) if run else np.nan,
         "fisher": float(scipy.stats.fisher_exact(unpaired).pvalue),
-        "score": float(2 * scipy.stats.norm.sf(abs(first - second) / replays / spread)) if spread else 1.0,
+        "score": (
+            float(2 * scipy.stats.norm.sf(abs(first - second) / replays / spread))
+            if spread
+            else 1.0
+        ),
     }
 
 
@@ -163,7 +204,8 @@ def paired_difference(
     Parameters
     ----------
     only_first, only_second, replays : int
-        Replays in which only the first, and only the second, method errs, and all replays.
+        Replays in which only the first, and only the second, method errs, and all
+        replays.
     level : float
         Confidence level in (0, 1).
 
@@ -183,7 +225,9 @@ def paired_difference(
     [-0.016, -0.0614, 0.0293]
     """
     n = _validation.count(replays, "replays", 1)
-    b, c = (_validation.count(errors, "errors", 0) for errors in (only_first, only_second))
+    b, c = (
+        _validation.count(errors, "errors", 0) for errors in (only_first, only_second)
+    )
     if b + c > n:
         raise CobanditError(f"{b + c} disagreements do not fit into {n} replays")
     difference, z = (b - c) / n, float(scipy.stats.norm.isf((1 - level) / 2))
@@ -195,14 +239,25 @@ def paired_difference(
         distance = b - c - n * delta
         return float(distance - sign * z * sqrt(max(spread, 0.0)))
 
-    # where nobody disagrees, or everybody does, the observed difference is a root too, and not the one sought
+    # where nobody disagrees, or everybody does, the observed difference is a root too,
+    # and not the one sought
     off = 1e-9
-    low = scipy.optimize.brentq(excess, -1.0, difference - off, args=(1,)) if difference > -1 else -1.0
-    high = scipy.optimize.brentq(excess, difference + off, 1.0, args=(-1,)) if difference < 1 else 1.0
+    low = (
+        scipy.optimize.brentq(excess, -1.0, difference - off, args=(1,))
+        if difference > -1
+        else -1.0
+    )
+    high = (
+        scipy.optimize.brentq(excess, difference + off, 1.0, args=(-1,))
+        if difference < 1
+        else 1.0
+    )
     return difference, float(low), float(high)
 
 
-def constrained_mle(only_first: int, only_second: int, replays: int, delta: float) -> float:
+def constrained_mle(
+    only_first: int, only_second: int, replays: int, delta: float
+) -> float:
     """Most likely probability that only the second errs, if the first errs by ``delta`` more often.
 
     Parameters
@@ -241,8 +296,9 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     first, second : float
         Error probabilities.
     both : float
-        Probability that both err in the same replay: ``first * second`` if errors are independent, and
-        ``min(first, second)``, the best case, if one method errs only where the other does.
+        Probability that both err in the same replay: ``first * second`` if errors are
+        independent, and ``min(first, second)``, the best case, if one method errs only
+        where the other does.
 
     Returns
     -------
@@ -261,18 +317,24 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
         _validation.non_negative(value, name)
     differ = first + second - 2 * both
     if both > min(first, second) or first + second - both > 1 + TINY:
-        raise CobanditError(f"errors of {first} and {second} cannot coincide with probability {both}")
+        raise CobanditError(
+            f"errors of {first} and {second} cannot coincide with probability {both}"
+        )
     if differ <= 0:
         return 0.0
+
     ends = scipy.stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
+
     # the test rejects with at most so many on the rarer side
     critical = scipy.stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
     critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
     rejects = scipy.stats.binom.cdf(critical, disagreements, share)
     rejects += scipy.stats.binom.sf(disagreements - critical - 1, disagreements, share)
-    return float(np.clip(scipy.stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1))
+    return float(
+        np.clip(scipy.stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1)
+    )
 
 
 def replays_needed(first: float, second: float, both: float) -> float:
@@ -286,8 +348,8 @@ def replays_needed(first: float, second: float, both: float) -> float:
     Returns
     -------
     float
-        A whole number, by doubling and bisection: one replay fewer is not enough.  Infinite if the error
-        probabilities are equal.
+        A whole number, by doubling and bisection: one replay fewer is not enough.
+        Infinite if the error probabilities are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Configurations compared on the instances that they share: gaps over their standard errors, pair by pair.
 
-An evaluation table is one draw of instances.  Configurations share them, so their means err together, and
-whatever compares configurations has to redraw instances, not rows.
+An evaluation table is one draw of instances.  Configurations share them, so their means
+err together, and whatever compares configurations has to redraw instances, not rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def cost_aware_front(means: Floats, costs: Floats) -> Bools:
     >>> cost_aware_front(np.array([[0.5], [0.7], [0.7]]), np.array([1.0, 2.0, 3.0]))
     array([ True,  True, False])
     """
-    return pareto_mask(np.column_stack([means, -costs / costs.max()]), dominance="standard")
+    return pareto_mask(
+        np.column_stack([means, -costs / costs.max()]), dominance="standard"
+    )
 
 
 class PairGaps(NamedTuple):
@@ -38,8 +40,10 @@ class PairGaps(NamedTuple):
     ratios: Floats  #: t-statistics of the gaps
     errors: Floats  #: standard errors of gaps on new instances
     gaps: Floats  #: positive where the other is ahead
-    left: Floats  #: standard errors that remain, which are smaller about the benchmark itself
-    shared: Ints  #: shape (k, K), instances that both have, or clusters with such instances
+    #: standard errors that remain, which are smaller about the benchmark itself
+    left: Floats
+    #: shape (k, K), instances that both have, or clusters with such instances
+    shared: Ints
 
 
 class SharedMeans(NamedTuple):
@@ -47,7 +51,8 @@ class SharedMeans(NamedTuple):
 
     gaps: Floats  #: shape (D + 1, k, m), positive where the other is ahead
     squares: Floats  #: shape (D + 1, k, m), squared standard errors
-    added: Floats  #: shape (D + 1, k, m), the part of these that the additional instances contribute
+    #: shape (D + 1, k, m), the part of these that the additional instances contribute
+    added: Floats
     counts: Ints  #: shape (k, m), instances that both have
     units: Ints  #: shape (k, m), clusters of these, or the same number
 
@@ -62,33 +67,37 @@ class Front(NamedTuple):
 class Paired:
     r"""Configurations compared pair by pair, each pair on the instances that both were evaluated on.
 
-    The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the :math:`n_{ij}` instances s that
-    they share: a mean over other instances says as much of these as of the arm.  Instances are independent,
-    so its variance is :math:`\sum_s z_{ijs}^2` with the influences
+    The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the
+    :math:`n_{ij}` instances s that they share: a mean over other instances says as much
+    of these as of the arm.  Instances are independent, so its variance is :math:`\sum_s
+    z_{ijs}^2` with the influences
 
     .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}{\sqrt{n_{ij} (n_{ij} - 1)}} .
 
-    Instances of one cluster, such as questions about one passage, are not independent, and clusters are: the
-    influences are then added up within each cluster, and of n - 1 clusters degrees of freedom are left.  Gaps
-    stay means over instances.
+    Instances of one cluster, such as questions about one passage, are not independent,
+    and clusters are: the influences are then added up within each cluster, and of n - 1
+    clusters degrees of freedom are left.  Gaps stay means over instances.
 
-    Arms whose few instances all scored alike would be certain by that, so the variance counts for either arm
-    one instance more that varies like the pooled arms.  About the benchmark itself, a finite population of N
-    instances, gaps are exact once all is evaluated, and what is missing leaves :math:`1 - n_{ij} / N` of the
-    variance open.
+    Arms whose few instances all scored alike would be certain by that, so the variance
+    counts for either arm one instance more that varies like the pooled arms.  About the
+    benchmark itself, a finite population of N instances, gaps are exact once all is
+    evaluated, and what is missing leaves :math:`1 - n_{ij} / N` of the variance open.
 
-    Where some evaluations are missing, the means that are shown are adjusted to all instances
-    (`cobandit.tables.adjusted`).  Gaps of pairs need not add up then.  Of three arms each may be ahead of the
-    next, and the last of the first; who is ahead in such a cycle is what the adjusted means say.
+    Where some evaluations are missing, the means that are shown are adjusted to all
+    instances (`cobandit.tables.adjusted`).  Gaps of pairs need not add up then.  Of
+    three arms each may be ahead of the next, and the last of the first; who is ahead in
+    such a cycle is what the adjusted means say.
 
     Parameters
     ----------
     table : EvaluationTable
     finite : bool
-        Whether the benchmark is all there is, so that only missing evaluations are uncertain.
+        Whether the benchmark is all there is, so that only missing evaluations are
+        uncertain.
     strict : bool
-        Whether dominance is the paper's, better in every objective and whatever the cost; otherwise it is at
-        least as good in every objective and in cost, and better in one of them.
+        Whether dominance is the paper's, better in every objective and whatever the
+        cost; otherwise it is at least as good in every objective and in cost, and
+        better in one of them.
 
     Attributes
     ----------
@@ -99,12 +108,14 @@ class Paired:
     means, costs : ndarray, shapes (K, D) and (K,)
         On all instances of the table, adjusted where some are missing.
     counts, missing : ndarray of int, shape (K,)
-        Instances on which each arm is evaluated, and those of the benchmark on which it is not.
+        Instances on which each arm is evaluated, and those of the benchmark on which it
+        is not.
     units : ndarray of int, shape (K,)
-        Clusters of the instances on which each arm is evaluated; without clusters the instances.
+        Clusters of the instances on which each arm is evaluated; without clusters the
+        instances.
     one_more, variances : ndarray, shape (D + 1, K)
-        Of the means over each arm's instances; what the instance more adds to each variance, and with it the
-        variance.
+        Of the means over each arm's instances; what the instance more adds to each
+        variance, and with it the variance.
 
     Examples
     --------
@@ -116,7 +127,9 @@ class Paired:
     ((24, 24), 6, 6)
     """
 
-    def __init__(self, table: EvaluationTable, finite: bool = False, strict: bool = False):
+    def __init__(
+        self, table: EvaluationTable, finite: bool = False, strict: bool = False
+    ):
         summary = table.summary()
         self.table = table
         self.evaluations = Evaluations(table)
@@ -133,7 +146,9 @@ class Paired:
         #: Means over each arm's own instances, the costs last.
         self._centres = np.vstack([self.means.T, self.costs])
         if not self.complete:
-            sums = np.add.reduceat(self.evaluations.values, self.evaluations.offsets[:-1], axis=1)
+            sums = np.add.reduceat(
+                self.evaluations.values, self.evaluations.offsets[:-1], axis=1
+            )
             self._centres = sums / self.counts
         self.variances: Floats = np.empty(self.coordinates.shape)
         for arms in self.evaluations.blocks(np.arange(len(self.costs))):
@@ -144,7 +159,8 @@ class Paired:
     def _vary_one_more(self) -> Floats:
         """Return the variance that one additional instance per arm contributes, shape (D + 1, K).
 
-        The instance varies like the pooled arms: a score by as much, a cost by the same share of its mean.
+        The instance varies like the pooled arms: a score by as much, a cost by the same
+        share of its mean.
         """
         n = self.units.astype(float)
         costs = self._centres[-1]
@@ -157,7 +173,9 @@ class Paired:
         """Count the units of each arm, that is, the distinct pairs of arm and unit."""
         evaluations = self.evaluations
         arm = np.repeat(np.arange(len(self.counts)), self.counts)
-        pairs = np.unique(arm * evaluations.n_units + evaluations.unit[evaluations.instance])
+        pairs = np.unique(
+            arm * evaluations.n_units + evaluations.unit[evaluations.instance]
+        )
         return np.bincount(pairs // evaluations.n_units, minlength=len(self.counts))
 
     @property
@@ -189,9 +207,14 @@ class Paired:
 
         better = np.concatenate([block.gaps > 0 for block in self.dominance()], axis=1)
         worse = np.concatenate([block.gaps < 0 for block in self.dominance()], axis=1)
-        is_beaten_by = better.all(axis=0) if self.strict else better.any(axis=0) & ~worse.any(axis=0)
+        is_beaten_by = (
+            better.all(axis=0)
+            if self.strict
+            else better.any(axis=0) & ~worse.any(axis=0)
+        )
 
-        # arms that beat each other in a circle are one component, and stand or fall together
+        # arms that beat each other in a circle are one component, and stand or fall
+        # together
         graph = sparse.csr_array(is_beaten_by)
         _, component = sparse.csgraph.connected_components(graph, connection="strong")
         is_beaten = (is_beaten_by & (component[:, None] != component)).any(axis=1)
@@ -217,7 +240,9 @@ class Paired:
         values[-1] *= -1
         return self.evaluations.gather(values) * _widen(self.units[arms])[:, None]
 
-    def gap_influence(self, arm: int, others: Ints) -> tuple[Floats, Floats, Ints, Ints]:
+    def gap_influence(
+        self, arm: int, others: Ints
+    ) -> tuple[Floats, Floats, Ints, Ints]:
         """Compare an arm with others on the instances that both have.
 
         Returns
@@ -225,7 +250,8 @@ class Paired:
         influence : ndarray, shape (D + 1, m, G)
             Of each instance, or cluster, on each gap.
         gaps : ndarray, shape (D + 1, m)
-            Positive where the other is ahead, 0 where they share fewer than two instances.
+            Positive where the other is ahead, 0 where they share fewer than two
+            instances.
         counts, units : ndarray of int, shape (m,)
             Instances that both have, and clusters of these.
         """
@@ -251,7 +277,9 @@ class Paired:
         Both are on the instances that the two share, and NaN where they share none.
         """
         if self.complete:
-            return self.means[upper] - self.means[lower], float(self.costs[upper] / self.costs[lower])
+            return self.means[upper] - self.means[lower], float(
+                self.costs[upper] / self.costs[lower]
+            )
         values, present = self.evaluations.block([lower, upper])
         both = present.all(axis=0)
         if not both.any():
@@ -264,20 +292,31 @@ class Paired:
         if self.complete:
             means = self.means[:, objective]
             return np.asarray(means.max() - means)
-        return np.concatenate([block.gaps[objective].max(axis=1) for block in self.dominance()])
+        return np.concatenate(
+            [block.gaps[objective].max(axis=1) for block in self.dominance()]
+        )
 
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
         """Compare arms (default: all) with every arm in each of `n_compared` coordinates.
 
-        Equal in one of them is as good as ahead there, unless dominance is strict: about the benchmark where
-        both means are exact, and of costs where both cost the same on every instance.
+        Equal in one of them is as good as ahead there, unless dominance is strict:
+        about the benchmark where both means are exact, and of costs where both cost the
+        same on every instance.
         """
         everyone = np.arange(len(self.costs))
+
         arms = everyone if arms is None else arms
         compare = self._compare_means if self.complete else self._compare_pairs
         for block in self._cut(arms):
-            parts = [compare(block, others) for others in self.evaluations.blocks(everyone)]
-            joined = SharedMeans(*(np.concatenate(fields, axis=-1) for fields in zip(*parts, strict=True)))
+            parts = [
+                compare(block, others) for others in self.evaluations.blocks(everyone)
+            ]
+            joined = SharedMeans(
+                *(
+                    np.concatenate(fields, axis=-1)
+                    for fields in zip(*parts, strict=True)
+                )
+            )
             yield self._judge(block, joined)
 
     def _cut(self, arms: Ints) -> Iterator[Ints]:
@@ -294,7 +333,8 @@ class Paired:
         smallest_gap = TIE * np.abs(self.coordinates[:rows]).max(axis=1)[:, None, None]
         gaps[np.abs(gaps) <= smallest_gap] = 0.0
 
-        # about the benchmark itself, only evaluations that are missing leave anything open
+        # about the benchmark itself, only evaluations that are missing leave anything
+        # open
         missing = np.ones(compared.counts.shape)
         if self.finite:
             missing = 1 - compared.counts / self.n_instances
@@ -319,7 +359,11 @@ class Paired:
         values = self.coordinates
         gaps = values[:, None, others] - values[:, some, None]
         covariances = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
-        squares = self.variances[:, some, None] + self.variances[:, None, others] - 2 * covariances
+        squares = (
+            self.variances[:, some, None]
+            + self.variances[:, None, others]
+            - 2 * covariances
+        )
         added = self.one_more[:, some, None] + self.one_more[:, None, others]
         shape = len(some), len(others)
         counts = np.broadcast_to(self.counts[others], shape)
@@ -339,7 +383,9 @@ class Paired:
 
         # the variance of one unit, spread over as many as the two share
         of_one = self.one_more * self.units**2.0
-        added = (of_one[:, some, None] + of_one[:, None, others]) / np.maximum(units, 1) ** 2.0
+        added = (of_one[:, some, None] + of_one[:, None, others]) / np.maximum(
+            units, 1
+        ) ** 2.0
         squares = np.where(units > 1, squares + added, np.inf)
         return SharedMeans(gaps, squares, added, counts, units)
 

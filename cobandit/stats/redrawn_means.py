@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+def redraw_means(
+    table: EvaluationTable, replications: int = 1000, seed: int = 0
+) -> tuple[Floats, Floats]:
     r"""Means of tables like this one, by the Bayesian bootstrap over instances.
 
     .. math::
@@ -22,11 +24,12 @@ def redraw_means(table: EvaluationTable, replications: int = 1000, seed: int = 0
         \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is} \Big/ \sum_{s \in S_i} w_s^{(r)},
         \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
-    with one weight per instance, or per cluster of instances, the same for every configuration and objective
-    (Rubin, Annals of Statistics 9, 1981).  Weights are never zero, so a configuration that has few instances
-    is not lost in a redraw.
-    Where evaluations are missing, means are adjusted to all instances, and so are those of redraws, to first
-    order in the weights (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
+    with one weight per instance, or per cluster of instances, the same for every
+    configuration and objective (Rubin, Annals of Statistics 9, 1981).  Weights are
+    never zero, so a configuration that has few instances is not lost in a redraw. Where
+    evaluations are missing, means are adjusted to all instances, and so are those of
+    redraws, to first order in the weights
+    (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
     Parameters
     ----------

@@ -1,12 +1,14 @@
 r"""Levels of single comparisons at which all memberships of a front are right together.
 
-How large a t-statistic has to be is found by step-down max-t, paired on instances.  Configurations share
-instances, so their t-statistics move together, and the largest of many of them is smaller than Bonferroni's
-inequality allows for.  Its distribution is drawn: every instance gets a standard normal weight, the same for
-all configurations and objectives, which gives errors that are correlated as those of the means are.  What is
-settled at one step leaves, and the rest is compared among fewer (Romano and Wolf, Econometrica 73, 2005).
-Gaps that are three standard errors to the other side do not count: they are not what errs (Hansen, Journal
-of Business and Economic Statistics 23, 2005).
+How large a t-statistic has to be is found by step-down max-t, paired on instances.
+Configurations share instances, so their t-statistics move together, and the largest of
+many of them is smaller than Bonferroni's inequality allows for.  Its distribution is
+drawn: every instance gets a standard normal weight, the same for all configurations and
+objectives, which gives errors that are correlated as those of the means are.  What is
+settled at one step leaves, and the rest is compared among fewer (Romano and Wolf,
+Econometrica 73, 2005). Gaps that are three standard errors to the other side do not
+count: they are not what errs (Hansen, Journal of Business and Economic Statistics 23,
+2005).
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ CLEAR = 3.0
 class Levels(NamedTuple):
     """One-sided levels of single comparisons at which all answers are right together."""
 
-    off: float  #: to call a configuration off the front, since another one beats it everywhere
+    #: to call a configuration off the front, since another one beats it everywhere
+    off: float
     on: float  #: to call it on the front, since no other one beats it everywhere
 
 
@@ -53,32 +56,48 @@ class DrawnErrors:
         n_rows, n_arms = compared.variances.shape
         n_units = compared.evaluations.n_units
         if not compared.complete:  # every pair has instances of its own
-            self._weights = self._rng.standard_normal((n_units, replications), dtype=np.float32)
+            self._weights = self._rng.standard_normal(
+                (n_units, replications), dtype=np.float32
+            )
             self._noise = self._draw_noise((n_rows, n_arms, replications))
             return
+
         self._errors = np.empty((n_rows, n_arms, replications), dtype=np.float32)
-        for drawn in dense.cut_runs(np.arange(replications), dense.BLOCK_SIZE // n_units):
+        for drawn in dense.cut_runs(
+            np.arange(replications), dense.BLOCK_SIZE // n_units
+        ):
             weights = self._rng.standard_normal((len(drawn), n_units)).T
             for arms in compared.evaluations.blocks(np.arange(n_arms)):
-                self._errors[:, arms[0] : arms[-1] + 1, drawn] = compared.influence(arms) @ weights
+                self._errors[:, arms[0] : arms[-1] + 1, drawn] = (
+                    compared.influence(arms) @ weights
+                )
+
         self._errors += self._draw_noise(self._errors.shape)
 
     def _draw_noise(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
         """Draw the errors that the additional instance of each arm contributes."""
         spread = np.sqrt(self._compared.one_more)[:, :, None]
-        noise: NDArray[np.float32] = spread * self._rng.standard_normal(shape, dtype=np.float32)
+        noise: NDArray[np.float32] = spread * self._rng.standard_normal(
+            shape, dtype=np.float32
+        )
         return noise
 
     def of_gaps(self, arm: int, others: Ints) -> NDArray[np.float32]:
         """Return errors of the gaps of an arm and others: shape (D + 1, m, R)."""
         if self._compared.complete:
-            drawn: NDArray[np.float32] = self._errors[:, others] - self._errors[:, [arm]]
+            drawn: NDArray[np.float32] = (
+                self._errors[:, others] - self._errors[:, [arm]]
+            )
             return drawn
+
         influence, _, _, shared = self._compared.gap_influence(arm, others)
         units, shared = self._compared.units, np.maximum(shared, 1)
         mine, theirs = (units[arms] / shared for arms in (arm, others))
         drawn = influence.astype(np.float32) @ self._weights
-        drawn += theirs[:, None] * self._noise[:, others] - mine[:, None] * self._noise[:, [arm]]
+        drawn += (
+            theirs[:, None] * self._noise[:, others]
+            - mine[:, None] * self._noise[:, [arm]]
+        )
         return drawn
 
 
@@ -109,10 +128,11 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     r"""Find the levels of single comparisons that make all memberships right together.
 
-    With :math:`g_i = \max_j \min_d t_{ij}^{(d)}` the clearest evidence that some j beats i everywhere, i is
-    called off the front where :math:`g_i` is large and on it where :math:`-g_i` is.  Each configuration that
-    might be called wrongly has an equal share of the error: those that may be off by its D objectives, those
-    that may be on by the distribution of the largest :math:`g_i` among them, were none of them beaten.
+    With :math:`g_i = \max_j \min_d t_{ij}^{(d)}` the clearest evidence that some j
+    beats i everywhere, i is called off the front where :math:`g_i` is large and on it
+    where :math:`-g_i` is.  Each configuration that might be called wrongly has an equal
+    share of the error: those that may be off by its D objectives, those that may be on
+    by the distribution of the largest :math:`g_i` among them, were none of them beaten.
 
     Parameters
     ----------
@@ -124,7 +144,8 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     Returns
     -------
     Levels
-        None of them below Bonferroni's; ``on`` unless more arms may be wrong than there are.
+        None of them below Bonferroni's; ``on`` unless more arms may be wrong than there
+        are.
 
     Notes
     -----
@@ -144,14 +165,18 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     errors = DrawnErrors(compared, _count_draws(compared), seed)
     clearest = find_clearest_evidence(compared)
 
-    # begin with Bonferroni's levels, whose open memberships are the only ones that need draws
-    levels = Levels(off=alpha / (2 * n_arms * (n_arms - 1)), on=alpha / (2 * n_arms * n_compared))
+    # begin with Bonferroni's levels, whose open memberships are the only ones that need
+    # draws
+    levels = Levels(
+        off=alpha / (2 * n_arms * (n_arms - 1)), on=alpha / (2 * n_arms * n_compared)
+    )
     is_open = ~_settled(clearest, levels)
     largest = _largest(compared, is_open, errors)
 
     while is_open.any():
-        # the hypotheses that remain: beaten by none, which is wrongly called off where some other seems
-        # ahead; and beaten by one, which is wrongly called on where none seems to be
+        # the hypotheses that remain: beaten by none, which is wrongly called off where
+        # some other seems ahead; and beaten by one, which is wrongly called on where
+        # none seems to be
         maybe_on = is_open & (clearest.ratios >= -CLEAR)
         maybe_off = is_open & (clearest.ratios <= CLEAR)
         n_on = maybe_on.sum()
@@ -212,11 +237,13 @@ def smallest_ratios(gaps: PairGaps) -> Floats:
     return least
 
 
-def _largest(compared: Paired, is_open: Bools, errors: DrawnErrors) -> NDArray[np.float32]:
+def _largest(
+    compared: Paired, is_open: Bools, errors: DrawnErrors
+) -> NDArray[np.float32]:
     """Return the largest statistic of each open arm in each draw, were no other arm ahead: shape (K, R).
 
-    Others that are clearly behind in some objective do not count, nor do objectives in which they are clearly
-    ahead, unless they are in all.
+    Others that are clearly behind in some objective do not count, nor do objectives in
+    which they are clearly ahead, unless they are in all.
     """
     largest = np.full((len(is_open), errors.replications), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(is_open)):
@@ -224,7 +251,9 @@ def _largest(compared: Paired, is_open: Bools, errors: DrawnErrors) -> NDArray[n
         for k, arm in enumerate(gaps.arms):
             t = gaps.ratios[:, k]
             error = gaps.errors[:, k].astype(np.float32)
-            is_near = (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
+            is_near = (
+                (least[k] >= -CLEAR) & (t <= np.maximum(CLEAR, least[k])) & (error > 0)
+            )
             is_near &= gaps.shared[k] > 1
             others = np.flatnonzero(is_near.any(axis=0))
             if not len(others):
@@ -245,4 +274,6 @@ def _level(largest: NDArray[np.float32], alpha: float) -> float:
 
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
         return 0.0
-    return float(stats.norm.sf(np.quantile(largest.max(axis=0), 1 - alpha, method="higher")))
+    return float(
+        stats.norm.sf(np.quantile(largest.max(axis=0), 1 - alpha, method="higher"))
+    )

@@ -15,12 +15,14 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
         u = \min\Bigl\{1, \frac{n^{\xi} - 1}n\Bigr\}, \quad
         \xi = \hat\xi \Bigl(1 + \frac3{\sqrt k}\Bigr)
 
-    Hill's estimate (Annals of Statistics 3, 1975) from the :math:`k = 2 \sqrt n` largest of n costs, and the
-    share of its mean that a Pareto tail of index :math:`\xi` holds beyond its 1 - 1/n quantile, over what
-    constant costs hold there, with the index three of its standard errors up.  For sixty costs within a
-    factor of two that is about a hundredth, for sixty exponential ones a half, and for sixty with a tail like
-    Pareto's of exponent 1.25 everything.  Costs whose largest is met three times or more have a cap, such as
-    a limit on what is generated, and no tail beyond it.
+    Hill's estimate (Annals of Statistics 3, 1975) from the :math:`k = 2 \sqrt n`
+    largest of n costs, and the share of its mean that a Pareto tail of index
+    :math:`\xi` holds beyond its 1 - 1/n quantile, over what constant costs hold there,
+    with the index three of its standard errors up.  For sixty costs within a factor of
+    two that is about a hundredth, for sixty exponential ones a half, and for sixty with
+    a tail like Pareto's of exponent 1.25 everything.  Costs whose largest is met three
+    times or more have a cap, such as a limit on what is generated, and no tail beyond
+    it.
 
     Parameters
     ----------
@@ -46,4 +48,6 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
         return carried, 0.0
     k = max(1, min(int(2 * np.sqrt(n)), n - 1))
     index = min(1.0, np.log(costs[:k] / costs[k]).mean() * (1 + 3 / np.sqrt(k)))
-    return carried, 1.0 if index == 1 else float(min(1.0, np.expm1(index * np.log(n)) / n))
+    return carried, (
+        1.0 if index == 1 else float(min(1.0, np.expm1(index * np.log(n)) / n))
+    )

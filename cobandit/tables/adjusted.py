@@ -10,7 +10,8 @@ from scipy.sparse.csgraph import connected_components
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Newton's steps of the multiplicative model, at most, and the change at which they end.
+#: Newton's steps of the multiplicative model, at most, and the change at which they
+#: end.
 STEPS, SMALL = 100, 1e-12
 #: Largest change of a logarithm in one of these steps.
 LONGEST_STEP = 2.0
@@ -19,10 +20,11 @@ LONGEST_STEP = 2.0
 class AdjustedMeans:
     r"""Means over all instances, though a configuration was evaluated on some of them only.
 
-    A mean over easy instances is no estimate of a mean over all.  So each value is explained by an effect of
-    its configuration and one of its instance, and the mean of configuration i is what these give on average
-    over all instances.  Of scores the model is additive, fitted by least squares; of costs it is
-    multiplicative, fitted by the sums of each configuration and each instance (quasi-Poisson):
+    A mean over easy instances is no estimate of a mean over all.  So each value is
+    explained by an effect of its configuration and one of its instance, and the mean of
+    configuration i is what these give on average over all instances.  Of scores the
+    model is additive, fitted by least squares; of costs it is multiplicative, fitted by
+    the sums of each configuration and each instance (quasi-Poisson):
 
     .. math::
 
@@ -30,10 +32,11 @@ class AdjustedMeans:
         \qquad\text{or}\qquad
         c_{is} = a_i b_s + e_{is}, \quad \mu_i = a_i \bar b .
 
-    Of two configurations the difference :math:`\mu_j - \mu_i`, or the ratio, is that of their means over the
-    instances that they share; of more, what others say of the instances counts, too.  Where nothing is
-    missing, :math:`\mu_i` is the plain mean.  Configurations that no chain of shared instances connects are
-    adjusted to the instances of their own part.
+    Of two configurations the difference :math:`\mu_j - \mu_i`, or the ratio, is that of
+    their means over the instances that they share; of more, what others say of the
+    instances counts, too.  Where nothing is missing, :math:`\mu_i` is the plain mean.
+    Configurations that no chain of shared instances connects are adjusted to the
+    instances of their own part.
 
     Parameters
     ----------
@@ -64,14 +67,19 @@ class AdjustedMeans:
     array([4., 8.])
     """
 
-    def __init__(self, arm: Ints, instance: Ints, values: Floats, multiplicative: bool = False):
+    def __init__(
+        self, arm: Ints, instance: Ints, values: Floats, multiplicative: bool = False
+    ):
         self._arm, self._instance, self._multiplicative = arm, instance, multiplicative
         self._shape = n_arms, _ = int(arm.max()) + 1, int(instance.max()) + 1
         present = sparse.csr_array((np.ones(len(arm)), (arm, instance)), self._shape)
-        _, part = connected_components(sparse.block_array([[None, present], [present.T, None]]), False)
+        _, part = connected_components(
+            sparse.block_array([[None, present], [present.T, None]]), False
+        )
         self._part, self._part_of_instance = part[:n_arms], part[n_arms:]
         same = self._part[:, None] == self._part
-        #: What makes the information matrix invertible: in each part one direction has no information.
+        #: What makes the information matrix invertible: in each part one direction has
+        #: no information.
         self._same = same / same.sum(axis=1)
 
         if multiplicative:
@@ -79,14 +87,20 @@ class AdjustedMeans:
         else:
             self._fit_sum(values)
         levels = self._average(self.instance_effects)[self._part]
-        self.means = self.arm_effects * levels if multiplicative else self.arm_effects + levels
+        self.means = (
+            self.arm_effects * levels if multiplicative else self.arm_effects + levels
+        )
 
     def _fit_sum(self, values: Floats) -> None:
         weights = np.ones_like(values)
         self._use(weights)
         self.arm_effects = self._solve(self._by_arm(values - self._share_out(values)))
-        self.instance_effects = self._by_instance(values - self.arm_effects[self._arm]) / self._totals
-        self._residuals = values - self.arm_effects[self._arm] - self.instance_effects[self._instance]
+        self.instance_effects = (
+            self._by_instance(values - self.arm_effects[self._arm]) / self._totals
+        )
+        self._residuals = (
+            values - self.arm_effects[self._arm] - self.instance_effects[self._instance]
+        )
 
     def _fit_product(self, values: Floats) -> None:
         logarithms = np.log(self._by_arm(values) / np.bincount(self._arm))
@@ -107,7 +121,9 @@ class AdjustedMeans:
         """Prepare the information matrix of the configurations' effects, given the weight of each row."""
         self._weights, self._totals = weights, self._by_instance(weights)
         rows = sparse.csr_array((weights, (self._arm, self._instance)), self._shape)
-        information = np.diag(self._by_arm(weights)) - ((rows / self._totals) @ rows.T).toarray()
+        information = (
+            np.diag(self._by_arm(weights)) - ((rows / self._totals) @ rows.T).toarray()
+        )
         scale = np.trace(information) / len(information) or 1.0
         self._factor = linalg.cho_factor(information + scale * self._same)
 
@@ -118,14 +134,20 @@ class AdjustedMeans:
         return centred
 
     def _by_arm(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self._arm, values, self._shape[0]), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self._arm, values, self._shape[0]), dtype=np.float64
+        )
 
     def _by_instance(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self._instance, values, self._shape[1]), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self._instance, values, self._shape[1]), dtype=np.float64
+        )
 
     def _share_out(self, values: Floats) -> Floats:
         """Divide the sum of each instance among its rows."""
-        shared: Floats = (self._by_instance(values) / self._totals)[self._instance] * self._weights
+        shared: Floats = (self._by_instance(values) / self._totals)[
+            self._instance
+        ] * self._weights
         return shared
 
     def _average(self, by_instance: Floats) -> Floats:
@@ -147,19 +169,31 @@ class AdjustedMeans:
         ndarray, shape (R, K)
         """
         excess = weights / self._average(weights)[:, self._part_of_instance] - 1
-        residuals = sparse.csr_array((self._residuals, (self._arm, self._instance)), self._shape)
+        residuals = sparse.csr_array(
+            (self._residuals, (self._arm, self._instance)), self._shape
+        )
         moved = self._solve(residuals @ excess.T).T  # of the arms' effects
 
         levels = self._average(self.instance_effects)
         size = levels[self._part_of_instance] if self._multiplicative else 1.0
-        deviations = self.instance_effects / size - levels[self._part_of_instance] / size
+        deviations = (
+            self.instance_effects / size - levels[self._part_of_instance] / size
+        )
         moved_levels = self._average(excess * deviations)
         # where the configurations of an instance gain, the instance loses as much
-        of_instance = self.instance_effects / size if self._multiplicative else np.ones(self._shape[1])
-        parts = of_instance[self._instance] * self._weights / self._totals[self._instance]
+        of_instance = (
+            self.instance_effects / size
+            if self._multiplicative
+            else np.ones(self._shape[1])
+        )
+        parts = (
+            of_instance[self._instance] * self._weights / self._totals[self._instance]
+        )
         counts = np.bincount(self._part_of_instance)[self._part]
         losses = moved * (self._by_arm(parts) / counts)
-        moved_levels = moved_levels[:, self._part] - losses @ (self._part[:, None] == self._part)
+        moved_levels = moved_levels[:, self._part] - losses @ (
+            self._part[:, None] == self._part
+        )
 
         if self._multiplicative:
             return self.means * np.exp(moved + moved_levels)

@@ -13,7 +13,8 @@ from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
+    # tqdm, which pooch loads, asks every notebook for ipywidgets
+    warnings.simplefilter("ignore")
     import pooch
 
 #: Environment variable: if it is set, and not to 0, nothing is fetched.
@@ -23,7 +24,8 @@ OFFLINE = "COBANDIT_OFFLINE"
 PATIENCE = 8.0
 
 
-#: Environment variable: a directory that holds NAME/FILE for tables that are not bundled.
+#: Environment variable: a directory that holds NAME/FILE for tables that are not
+#: bundled.
 MIRROR = "COBANDIT_MIRROR"
 
 
@@ -43,9 +45,10 @@ def data_directory() -> Path:
 def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
-    Bundled records are read where they are. Others are looked for in the directory named by the environment
-    variable ``COBANDIT_MIRROR``, then in the user's cache, and then fetched from their origin, unless
-    ``COBANDIT_OFFLINE`` is set; whatever is found has to have the card's checksum.
+    Bundled records are read where they are. Others are looked for in the directory
+    named by the environment variable ``COBANDIT_MIRROR``, then in the user's cache, and
+    then fetched from their origin, unless ``COBANDIT_OFFLINE`` is set; whatever is
+    found has to have the card's checksum.
 
     Parameters
     ----------
@@ -59,9 +62,11 @@ def load(name: str) -> EvaluationTable:
     Raises
     ------
     TableError
-        If the name is unknown, or the mirror's file is not the one that the card describes.
+        If the name is unknown, or the mirror's file is not the one that the card
+        describes.
     DatasetUnavailable
-        If the records are not available anywhere; the message says what was tried and what to do.
+        If the records are not available anywhere; the message says what was tried and
+        what to do.
 
     Examples
     --------
@@ -95,7 +100,8 @@ def find_records(name: str) -> Path:
 def open_table(name_or_path: str | Path) -> EvaluationTable:
     """Open a table by catalogue name, or from a file that has its card next to it.
 
-    What names an existing file, or has a suffix, is a file; anything else is a catalogue name.
+    What names an existing file, or has a suffix, is a file; anything else is a
+    catalogue name.
 
     Parameters
     ----------
@@ -159,8 +165,8 @@ def datasets() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per table: ``name``, ``title``, ``kind``, ``license``, ``attribution``, ``source`` and
-        ``availability`` (bundled, mirror, cached, or to be fetched).
+        One row per table: ``name``, ``title``, ``kind``, ``license``, ``attribution``,
+        ``source`` and ``availability`` (bundled, mirror, cached, or to be fetched).
 
     Examples
     --------
@@ -188,7 +194,9 @@ def _card(name: str) -> Card:
 def _places(card: Card) -> tuple[Path | None, Path]:
     """Where the mirror, if one is named, and the cache would hold the records."""
     mirror, inside = os.environ.get(MIRROR), Path(card.name) / card.records
-    return Path(mirror).expanduser() / inside if mirror else None, Path(pooch.os_cache("cobandit")) / inside
+    return Path(mirror).expanduser() / inside if mirror else None, Path(
+        pooch.os_cache("cobandit")
+    ) / inside
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
@@ -211,16 +219,25 @@ def _fetch(card: Card) -> Path:
     try:
         if os.environ.get(OFFLINE, "0") not in ("", "0"):
             raise PermissionError(f"not asked, since {OFFLINE} is set")
-        download, known = pooch.HTTPDownloader(timeout=PATIENCE), f"sha256:{card.sha256}"
-        return Path(pooch.retrieve(card.origin.url, known, cached.name, cached.parent, downloader=download))
+        download, known = (
+            pooch.HTTPDownloader(timeout=PATIENCE),
+            f"sha256:{card.sha256}",
+        )
+        return Path(
+            pooch.retrieve(
+                card.origin.url, known, cached.name, cached.parent, downloader=download
+            )
+        )
     except Exception as error:
-        # whatever it is (no name, no route, no space, wrong sum), it belongs into the user's message
+        # whatever it is (no name, no route, no space, wrong sum), it belongs into the
+        # user's message
         raise DatasetUnavailable(
-            f"the table {card.name!r} is not on this machine and could not be fetched. Tried:\n"
-            f"- mirror: {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n"
-            f"- cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n"
-            f"- origin: {card.origin.url}: {type(error).__name__}: {error}\n"
-            f"What to do: connect to the network, with {OFFLINE} unset, and try again; or download that "
-            f"address by hand to {cached}; or set {MIRROR} to a directory that holds "
-            f"{card.name}/{card.records}."
+            f"the table {card.name!r} is not on this machine and could not be fetched."
+            " Tried:\n- mirror:"
+            f" {f'there is no {mirrored}' if mirrored else f'{MIRROR} is not set'}\n-"
+            f" cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n-"
+            f" origin: {card.origin.url}: {type(error).__name__}: {error}\nWhat to do:"
+            f" connect to the network, with {OFFLINE} unset, and try again; or download"
+            f" that address by hand to {cached}; or set {MIRROR} to a directory that"
+            f" holds {card.name}/{card.records}."
         ) from None

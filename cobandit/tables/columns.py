@@ -32,7 +32,8 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     Parameters
     ----------
     n_instances, n_profiling : int
-        Number of distinct instances in the whole table, and how many of them are for profiling.
+        Number of distinct instances in the whole table, and how many of them are for
+        profiling.
     seed : int
         Seed of ``numpy.random.default_rng``.
 
@@ -49,13 +50,16 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     return _places(n_instances, seed) < n_profiling
 
 
-def profiling_rows(arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int) -> np.ndarray:
+def profiling_rows(
+    arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int
+) -> np.ndarray:
     """Choose the profiling rows, so that either split holds some of every arm.
 
-    An arm's profiling rows are the first of its rows in the one random order of the instances: as many as are
-    on the profiling instances, and where that leaves fewer than `MIN_INSTANCES` in a split, as many more or
-    less.  An arm that has not twice as many is left as it is, and so are all where the table has too few
-    instances for so many of profiling: a mistake in the card, which is said.
+    An arm's profiling rows are the first of its rows in the one random order of the
+    instances: as many as are on the profiling instances, and where that leaves fewer
+    than `MIN_INSTANCES` in a split, as many more or less.  An arm that has not twice as
+    many is left as it is, and so are all where the table has too few instances for so
+    many of profiling: a mistake in the card, which is said.
 
     Parameters
     ----------
@@ -81,10 +85,17 @@ def profiling_rows(arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed
     chosen = place < n_profiling
     if n_profiling > n_instances - MIN_INSTANCES:
         return chosen
+
     n_chosen, n = np.bincount(arm, chosen), np.bincount(arm)
-    wanted = np.where(n < 2 * MIN_INSTANCES, n_chosen, np.clip(n_chosen, MIN_INSTANCES, n - MIN_INSTANCES))
+    wanted = np.where(
+        n < 2 * MIN_INSTANCES,
+        n_chosen,
+        np.clip(n_chosen, MIN_INSTANCES, n - MIN_INSTANCES),
+    )
     rows = np.empty(len(arm), dtype=bool)
-    rows[np.lexsort((place, arm))] = np.arange(len(arm)) < np.repeat(np.cumsum(n) - n + wanted, n)
+    rows[np.lexsort((place, arm))] = np.arange(len(arm)) < np.repeat(
+        np.cumsum(n) - n + wanted, n
+    )
     return rows
 
 
@@ -108,7 +119,8 @@ FINITE = Rule(np.isinf, "{value} is not finite", _AGAIN, "not-finite")
 COST = Rule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
-    "give what the evaluation cost; for one that was free, set what it counts as: smallest_cost",
+    "give what the evaluation cost; for one that was free, set what it counts as:"
+    " smallest_cost",
     "cost-not-positive",
 )
 
@@ -139,8 +151,8 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     values : array of float64, shape (N,)
         NaN where the value is missing or not a number.
     foreign : array of bool, shape (N,)
-        Marks the values that are not numbers. Where a text column holds nothing but numerals, all of them
-        are marked: a reader that guessed would repair silently.
+        Marks the values that are not numbers. Where a text column holds nothing but
+        numerals, all of them are marked: a reader that guessed would repair silently.
 
     Examples
     --------
@@ -151,11 +163,15 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     [True, True]
     """
     if column.dtype.kind in "biuf":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(
+            len(column), dtype=bool
+        )
     cells = column.astype(object)
     text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
     # bytes that are no text can be shown, but not be a text column
-    is_present = (cells.notna() & cells.map(lambda cell: str(cell).strip() != "")).to_numpy(dtype=bool)
+    is_present = (
+        cells.notna() & cells.map(lambda cell: str(cell).strip() != "")
+    ).to_numpy(dtype=bool)
     values = np.array([_as_number(cell) for cell in cells], dtype=np.float64)
     foreign = is_present & np.isnan(values)
     return values, foreign if foreign.any() else text & is_present
@@ -210,12 +226,18 @@ def check_column(
         remedy = NESTED if isinstance(first, dict) else if_foreign
         problem = f"{first!r} is text or another thing that is not a number"
         faults.add(problem, remedy, name, foreign, code="not-a-number")
+
     missing = MISSING._replace(remedy=if_missing)
     for rule in (missing, FINITE, *rules):
-        rows = ~foreign & rule.broken(values) & (np.isfinite(values) | (rule in (missing, FINITE)))
+        rows = (
+            ~foreign
+            & rule.broken(values)
+            & (np.isfinite(values) | (rule in (missing, FINITE)))
+        )
         if rows.any():
             problem = rule.problem.format(value=float(values[rows.argmax()]))
             faults.add(problem, rule.remedy, name, rows, code=rule.code)
+
     return values if len(faults.found) == n_before else None
 
 
@@ -244,14 +266,22 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
     >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where").tolist()
     [False, True]
     """
-    remedy = f"write a condition on {', '.join(map(str, frame.columns))}, such as temperature > 0"
+    remedy = (
+        f"write a condition on {', '.join(map(str, frame.columns))}, such as"
+        " temperature > 0"
+    )
     try:
         # empty scopes: a query sees the columns and none of our variables
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
-        # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and more for bad text
+        # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and
+        # more for bad text
         problem = f"it cannot be evaluated: {' '.join(str(error).split())}"
         raise_fault(place, problem, remedy, "bad-condition")
+
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
-        raise_fault(place, "it is not true or false for each row", remedy, "bad-condition")
+        raise_fault(
+            place, "it is not true or false for each row", remedy, "bad-condition"
+        )
+
     return mask.to_numpy(dtype=bool, na_value=False)

@@ -1,8 +1,8 @@
 """A table as records of Every Eval Ever, version 0.3: JSON per configuration, JSON Lines of its instances.
 
-``cobandit import every-eval-ever`` reads the records back as the same table.  What the schema asks for and a
-table does not know is said to be so: texts are empty, and where tokens are counted those of prompts are
-marked as not recorded.
+``cobandit import every-eval-ever`` reads the records back as the same table.  What the
+schema asks for and a table does not know is said to be so: texts are empty, and where
+tokens are counted those of prompts are marked as not recorded.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def export_every_eval_ever(
     folder: str | Path,
     *,
     organization: str = "unknown",
-    relationship: Literal["first_party", "third_party", "collaborative", "other"] = "other",
+    relationship: Literal[
+        "first_party", "third_party", "collaborative", "other"
+    ] = "other",
     library: str = "unknown",
     when: float | None = None,
 ) -> ExportedRecords:
@@ -62,7 +64,8 @@ def export_every_eval_ever(
     ----------
     table : EvaluationTable
     folder : str or Path
-        Files go to ``data/<table>/<developer>/<model>`` below it; it may be there already.
+        Files go to ``data/<table>/<developer>/<model>`` below it; it may be there
+        already.
     organization : str
         Who provides the evaluations.
     relationship : {"first_party", "third_party", "collaborative", "other"}
@@ -101,11 +104,15 @@ def export_every_eval_ever(
     arms = table.arms
     scores = table.rows
     latency = _timed(table)
-    metrics = [objective for objective in table.card.objectives if objective is not latency]
+    metrics = [
+        objective for objective in table.card.objectives if objective is not latency
+    ]
     seconds = None if latency is None else frame[latency.column]
     counts_tokens = _counts_tokens(table)
     binary = {
-        each.name for each in metrics if each.transform == "none" and scores[each.name].isin([0.0, 1.0]).all()
+        each.name
+        for each in metrics
+        if each.transform == "none" and scores[each.name].isin([0.0, 1.0]).all()
     }
 
     files = []
@@ -128,7 +135,11 @@ def export_every_eval_ever(
         lines = list(
             _lines(
                 table,
-                {"schema_version": SCHEMA, "evaluation_id": evaluation_id, "model_id": model},
+                {
+                    "schema_version": SCHEMA,
+                    "evaluation_id": evaluation_id,
+                    "model_id": model,
+                },
                 scores.iloc[chosen],
                 frame.iloc[chosen],
                 metrics,
@@ -181,10 +192,15 @@ def export_every_eval_ever(
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             (root / samples).write_text(content, encoding="utf-8")
-            target.write_text(json.dumps(evaluation, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            target.write_text(
+                json.dumps(evaluation, ensure_ascii=False, indent=2) + "\n",
+                encoding="utf-8",
+            )
         except OSError as error:
             raise_fault(
-                target, f"it could not be written: {error}", "free some space, or choose another folder"
+                target,
+                f"it could not be written: {error}",
+                "free some space, or choose another folder",
             )
         files.append(target)
     return ExportedRecords(tuple(files), tuple(_remarks(table, latency, counts_tokens)))
@@ -192,9 +208,14 @@ def export_every_eval_ever(
 
 def _timed(table: EvaluationTable) -> Objective | None:
     """Find the objective that an import makes of seconds, unless there is no other."""
-    efficiency = Objective(name="efficiency", column="seconds", transform="inverse-percentile")
+    efficiency = Objective(
+        name="efficiency", column="seconds", transform="inverse-percentile"
+    )
     objectives = table.card.objectives
-    return next((each for each in objectives if each == efficiency and len(objectives) > 1), None)
+    return next(
+        (each for each in objectives if each == efficiency and len(objectives) > 1),
+        None,
+    )
 
 
 def _counts_tokens(table: EvaluationTable) -> bool:
@@ -205,7 +226,11 @@ def _counts_tokens(table: EvaluationTable) -> bool:
 def _place(model: str) -> tuple[str, str]:
     """Return the folders of a model: its developer (before the slash) and its name."""
     developer, slash, name = model.partition("/")
-    return (_portable(developer), _portable(name)) if slash else ("unknown", _portable(model))
+    return (
+        (_portable(developer), _portable(name))
+        if slash
+        else ("unknown", _portable(model))
+    )
 
 
 def _portable(name: str) -> str:
@@ -231,10 +256,21 @@ def _result(
     details = {"column": objective.column}
     if objective.transform != "none":
         best, worst = table.limits[objective.name]
-        details |= {"transform": objective.transform, "scores_1": repr(best), "scores_0": repr(worst)}
-    given = {str(name): value for name, value in settings.items() if name != "model" and pd.notna(value)}
+        details |= {
+            "transform": objective.transform,
+            "scores_1": repr(best),
+            "scores_0": repr(worst),
+        }
+
+    given = {
+        str(name): value
+        for name, value in settings.items()
+        if name != "model" and pd.notna(value)
+    }
     generation = {name: _number(given[name]) for name in GENERATION if name in given}
-    generation = {name: number for name, number in generation.items() if number is not None}
+    generation = {
+        name: number for name, number in generation.items() if number is not None
+    }
     return {
         "evaluation_result_id": objective.name,
         "evaluation_name": table.name,
@@ -250,12 +286,17 @@ def _result(
         },
         "score_details": {
             "score": float(scores.mean()),
-            "uncertainty": {"standard_deviation": float(scores.std()), "num_samples": len(scores)},
+            "uncertainty": {
+                "standard_deviation": float(scores.std()),
+                "num_samples": len(scores),
+            },
         },
         "generation_config": {
             "generation_args": generation,
             "additional_details": {
-                name: str(value) for name, value in given.items() if name not in generation
+                name: str(value)
+                for name, value in given.items()
+                if name not in generation
             },
         },
     }
@@ -263,7 +304,9 @@ def _result(
 
 def _number(value: Any) -> int | float | None:
     """Return a number as JSON has it, None for anything else."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.number)
+    ):
         return None
     return int(value) if float(value).is_integer() else float(value)
 
@@ -286,7 +329,11 @@ def _lines(
         measured: dict[str, Any] = {}
         if counts_tokens:
             tokens = int(cost)
-            measured["token_usage"] = {"input_tokens": 0, "output_tokens": tokens, "total_tokens": tokens}
+            measured["token_usage"] = {
+                "input_tokens": 0,
+                "output_tokens": tokens,
+                "total_tokens": tokens,
+            }
             metadata[PROMPT] = NOT_RECORDED
         if seconds is not None:
             measured["performance"] = {"latency_ms": 1000 * float(seconds.iloc[row])}
@@ -309,20 +356,30 @@ def _lines(
             }
 
 
-def _remarks(table: EvaluationTable, timed: Objective | None, counts_tokens: bool) -> Iterator[str]:
+def _remarks(
+    table: EvaluationTable, timed: Objective | None, counts_tokens: bool
+) -> Iterator[str]:
     """Yield a remark per property that the records lack, or hold in another form."""
     card = table.card
     yield "texts of questions and answers are empty: a table has none"
     for objective in card.objectives:
         if objective.transform != "none" and objective is not timed:
-            yield f"{objective.name} is written after its transform ({objective.transform})"
+            yield (
+                f"{objective.name} is written after its transform"
+                f" ({objective.transform})"
+            )
+
     if counts_tokens:
         yield "tokens of prompts are marked as not recorded"
     if table.n_free:
         counted = f"each counts as {card.smallest_cost:g} {card.cost.unit}"
         yield f"{table.n_free:,} evaluations may have cost nothing: {counted}"
+
     options = f"--profiling {card.split.profiling} --seed {card.split.seed}"
     if card.split.instances is None:
         yield f"the split is not written: an import makes it again with {options}"
     else:
-        yield "the split is not written: it was chosen before the evaluations, and an import makes another"
+        yield (
+            "the split is not written: it was chosen before the evaluations, and an"
+            " import makes another"
+        )

@@ -19,7 +19,9 @@ FRAME = "from_frame"
 UNKNOWN_LICENSE = "not stated"
 
 
-def charge(config: pd.Series, cost: float | Mapping[str, float], where: str) -> pd.Series:
+def charge(
+    config: pd.Series, cost: float | Mapping[str, float], where: str
+) -> pd.Series:
     """Charge every evaluation the same cost, or that of its configuration.
 
     Parameters
@@ -41,11 +43,22 @@ def charge(config: pd.Series, cost: float | Mapping[str, float], where: str) -> 
     """
     if not isinstance(cost, Mapping):
         return pd.Series(_validation.scalar(cost, where), config.index)
+
     configs = sorted(config.dropna().unique())
     if unknown := sorted(set(cost) - set(configs)):
-        raise_fault(where, f"there is no configuration {unknown[0]!r}", suggest(unknown[0], configs))
+        raise_fault(
+            where,
+            f"there is no configuration {unknown[0]!r}",
+            suggest(unknown[0], configs),
+        )
+
     if missing := sorted(set(configs) - set(cost)):
-        raise_fault(where, f"none is given to {', '.join(missing)}", "give each configuration its own")
+        raise_fault(
+            where,
+            f"none is given to {', '.join(missing)}",
+            "give each configuration its own",
+        )
+
     return config.map(cost).astype(float)
 
 
@@ -63,7 +76,9 @@ def read_objectives(given: Mapping[str, Any] | Sequence[str]) -> list[Objective]
     ['negate-minmax']
     """
     objectives, given = [], [given] if isinstance(given, str) else given
-    for name, meaning in given.items() if isinstance(given, Mapping) else zip(given, given, strict=True):
+    for name, meaning in (
+        given.items() if isinstance(given, Mapping) else zip(given, given, strict=True)
+    ):
         pair = meaning if isinstance(meaning, tuple) else (meaning,)
         fields = dict(zip(("column", "transform"), pair, strict=False))
         if isinstance(meaning, Mapping):
@@ -85,35 +100,63 @@ def read_arrays(
     Raises
     ------
     TableError
-        If shapes or numbers of names do not fit together, or an objective has the name of another column.
+        If shapes or numbers of names do not fit together, or an objective has the name
+        of another column.
 
     Examples
     --------
     >>> read_arrays([[0.5, np.nan], [1, 0]], [2, 3], ["a", "b"], None, None)["cost"].tolist()
     [2.0, 3.0, 3.0]
     """
-    scores, paid = (np.ma.filled(np.ma.asarray(each, np.float64), np.nan) for each in (rewards, costs))
+    scores, paid = (
+        np.ma.filled(np.ma.asarray(each, np.float64), np.nan)
+        for each in (rewards, costs)
+    )
     scores = scores[:, :, None] if scores.ndim == 2 else scores
     if scores.ndim != 3:
         raise_fault(
-            "rewards", f"they have the shape {scores.shape}", "give (K, N, D), or (K, N) for one objective"
+            "rewards",
+            f"they have the shape {scores.shape}",
+            "give (K, N, D), or (K, N) for one objective",
         )
-    kinds = zip(("config", "instance", "objective"), scores.shape, (configs, instances, names), strict=True)
-    labels = [_number(stem, count) if given is None else [*map(str, given)] for stem, count, given in kinds]
-    for stem, count, given in zip(("configs", "instances", "objectives"), scores.shape, labels, strict=True):
+
+    kinds = zip(
+        ("config", "instance", "objective"),
+        scores.shape,
+        (configs, instances, names),
+        strict=True,
+    )
+    labels = [
+        _number(stem, count) if given is None else [*map(str, given)]
+        for stem, count, given in kinds
+    ]
+    for stem, count, given in zip(
+        ("configs", "instances", "objectives"), scores.shape, labels, strict=True
+    ):
         if len(given) != count:
             problem = f"{len(given)} names for {count} of them in the rewards"
             raise_fault(stem, problem, "name each, rewards (K, N, D)")
+
     if taken := sorted({"config", "instance", "cost"} & {*labels[2]}):
         raise_fault(
-            "objectives", f"{taken[0]!r} is the name of another column", "call the objective otherwise"
+            "objectives",
+            f"{taken[0]!r} is the name of another column",
+            "call the objective otherwise",
         )
+
     if paid.shape not in (scores.shape[:1], scores.shape[:2]):
         problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
-        raise_fault("costs", problem, "give one for each configuration, (K,), or each evaluation, (K, N)")
+        raise_fault(
+            "costs",
+            problem,
+            "give one for each configuration, (K,), or each evaluation, (K, N)",
+        )
+
     places = pd.MultiIndex.from_product(labels[:2], names=["config", "instance"])
     frame = pd.DataFrame(scores.reshape(-1, scores.shape[2]), places, labels[2])
-    frame["cost"] = np.broadcast_to(paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]).ravel()
+    frame["cost"] = np.broadcast_to(
+        paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]
+    ).ravel()
     return frame.dropna(how="all", subset=labels[2]).reset_index()
 
 

@@ -44,12 +44,21 @@ def search_records(value: Any) -> list[Found]:
     [Found(path='results.rows', records=[{'id': 1}, {'id': 2}], beside={'file.model': 'm'})]
     """
     candidates = list(_search(value, ()))
-    # a list is meant as records, an object of records may be another thing, even more so a single one
+
+    # a list is meant as records, an object of records may be another thing, even more
+    # so a single one
     rank = [(len(records), is_list) for _, records, is_list in candidates]
-    largest = [candidate for candidate, its in zip(candidates, rank, strict=True) if its == max(rank)]
+    largest = [
+        candidate
+        for candidate, its in zip(candidates, rank, strict=True)
+        if its == max(rank)
+    ]
     if rank and max(rank) == (1, False):
         largest = [candidate for candidate in largest if not candidate[0]]
-    return [Found(".".join(keys), records, _fields_beside(value, keys)) for keys, records, _ in largest]
+    return [
+        Found(".".join(keys), records, _fields_beside(value, keys))
+        for keys, records, _ in largest
+    ]
 
 
 def follow_path(value: Any, path: str) -> Found | None:
@@ -73,6 +82,7 @@ def follow_path(value: Any, path: str) -> Found | None:
         keys.append(key)
         inner = inner[key]
         rest = rest[len(key) + 1 :]
+
     records = as_records(inner)
     if records is None:
         records = [inner] if isinstance(inner, dict) else []
@@ -82,9 +92,10 @@ def follow_path(value: Any, path: str) -> Found | None:
 def as_records(value: Any) -> list[JsonRecord] | None:
     """Read a JSON value as records, if it has one of the forms of records.
 
-    These are a list of objects; names of columns with rows of values, as tables of Weights & Biases and
-    MLflow; an object of columns, as pandas writes; an object of records, or of lists of records, by name;
-    and lists of names, of which one holds all.
+    These are a list of objects; names of columns with rows of values, as tables of
+    Weights & Biases and MLflow; an object of columns, as pandas writes; an object of
+    records, or of lists of records, by name; and lists of names, of which one holds
+    all.
 
     Examples
     --------
@@ -99,17 +110,26 @@ def as_records(value: Any) -> list[JsonRecord] | None:
         return list(value)
     if not isinstance(value, Mapping):
         return None
-    for read in (_read_rows, _read_columns, _read_by_name, _read_lists_by_name, _read_lists_of_names):
+
+    for read in (
+        _read_rows,
+        _read_columns,
+        _read_by_name,
+        _read_lists_by_name,
+        _read_lists_of_names,
+    ):
         records = read(value)
         if records:
             return records
+
     return None
 
 
 def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield each field of nested objects, under a name that says where it was.
 
-    Items of a list that have names are taken as an object; a list of one number is that number.
+    Items of a list that have names are taken as an object; a list of one number is that
+    number.
 
     Examples
     --------
@@ -121,13 +141,19 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         inner = value if named is None else named
         if isinstance(inner, Mapping) and inner:
             yield from flatten(inner, f"{prefix}{key}.")
-        elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], (int, float)):
+        elif (
+            isinstance(value, list)
+            and len(value) == 1
+            and isinstance(value[0], (int, float))
+        ):
             yield f"{prefix}{key}", value[0]
         else:
             yield f"{prefix}{key}", value
 
 
-def _search(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
+def _search(
+    value: Any, keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
     """Yield the records at a value and within its objects: keys, records, and whether they are a list."""
     records = as_records(value)
     if records:
@@ -145,7 +171,10 @@ def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
     for key in keys:
         others = {name: field for name, field in value.items() if name != key}
         for name, field in flatten(others, prefix):
-            if isinstance(field, (str, int, float)) and len(str(field)) <= LONGEST_FIELD:
+            if (
+                isinstance(field, (str, int, float))
+                and len(str(field)) <= LONGEST_FIELD
+            ):
                 fields[name] = field
         prefix += f"{key}."
         value = value[key]
@@ -158,15 +187,22 @@ def _name_items(value: Any) -> JsonRecord | None:
         return None
     for label in LABELS:
         names = [item.get(label) for item in value]
-        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+        if all(isinstance(name, str) for name in names) and len(set(names)) == len(
+            names
+        ):
             return {
-                item[label]: {key: field for key, field in item.items() if key != label} for item in value
+                item[label]: {key: field for key, field in item.items() if key != label}
+                for item in value
             }
     return None
 
 
 def _is_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) for item in value)
+    )
 
 
 def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
@@ -183,28 +219,41 @@ def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
 def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of columns, each a list or an object by the number of the row."""
     columns = {
-        name: list(column.values()) if _is_numbered(column) else column for name, column in value.items()
+        name: list(column.values()) if _is_numbered(column) else column
+        for name, column in value.items()
     }
     if not all(isinstance(column, list) for column in columns.values()):
         return []
+
     lengths = {len(column) for column in columns.values()}
-    plain = not any(isinstance(cell, (dict, list)) for cell in chain.from_iterable(columns.values()))
+    plain = not any(
+        isinstance(cell, (dict, list)) for cell in chain.from_iterable(columns.values())
+    )
     if len(columns) < 2 or len(lengths) != 1 or not plain:
         return []
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    return [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
 
 
 def _is_numbered(column: Any) -> bool:
     """Whether an object holds plain values by the numbers from 0."""
-    return isinstance(column, dict) and list(column) == [str(row) for row in range(len(column))]
+    return isinstance(column, dict) and list(column) == [
+        str(row) for row in range(len(column))
+    ]
 
 
 def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of records by name; a few other values may stand among them."""
-    records = {name: record for name, record in value.items() if isinstance(record, dict)}
+    records = {
+        name: record for name, record in value.items() if isinstance(record, dict)
+    }
     if len(records) <= len(value) - len(records):
         return []
-    # records of one kind share fields; a single one can only be recognised where nothing is beside it
+    # records of one kind share fields; a single one can only be recognised where
+    # nothing is beside it
     if not set.intersection(*(set(record) for record in records.values())):
         return []
     return [{KEY: name} | record for name, record in records.items()]
@@ -214,22 +263,37 @@ def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read an object of lists of records."""
     if not value or not all(_is_objects(records) for records in value.values()):
         return []
-    if len(value) < 2 or not set.intersection(*(set(records[0]) for records in value.values())):
+    if len(value) < 2 or not set.intersection(
+        *(set(records[0]) for records in value.values())
+    ):
         return []
-    return [{KEY: name} | record for name, records in value.items() for record in records]
+    return [
+        {KEY: name} | record for name, records in value.items() for record in records
+    ]
 
 
 def _read_lists_of_names(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read lists of names, of which one holds all: a record per name, with the lists that it is in."""
-    lists = {key: names for key, names in value.items() if isinstance(names, list) and _is_names(names)}
+    lists = {
+        key: names
+        for key, names in value.items()
+        if isinstance(names, list) and _is_names(names)
+    }
     if len([names for names in lists.values() if names]) < 2:
         return []
+
     longest: Sequence[str] = max(lists.values(), key=len)
     members = {key: set(names) for key, names in lists.items()}
     if any(not names <= set(longest) for names in members.values()):
         return []
-    return [{KEY: name} | {key: name in names for key, names in members.items()} for name in longest]
+
+    return [
+        {KEY: name} | {key: name in names for key, names in members.items()}
+        for name in longest
+    ]
 
 
 def _is_names(names: list[Any]) -> bool:
-    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(
+        names
+    )

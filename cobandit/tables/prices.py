@@ -1,8 +1,9 @@
 """Prices of models, and what tokens cost.
 
-Prices of the usual vendors are those of the package genai-prices, as of one day: it holds them itself, and
-asks no network.  A YAML file of USD per million tokens goes before them, for models of one's own, discounts,
-and whatever the package does not know or has wrong:
+Prices of the usual vendors are those of the package genai-prices, as of one day: it
+holds them itself, and asks no network.  A YAML file of USD per million tokens goes
+before them, for models of one's own, discounts, and whatever the package does not know
+or has wrong:
 
 .. code-block:: yaml
 
@@ -27,7 +28,8 @@ from cobandit.tables.usage import Usage
 
 MILLION = 1_000_000
 
-#: What a token written to a cache costs, where nothing else is said, in that of one of input.
+#: What a token written to a cache costs, where nothing else is said, in that of one of
+#: input.
 WRITTEN = 1.25
 
 #: Where prices come from that are in no file.
@@ -51,7 +53,8 @@ _Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class Price(Fields):
     """USD per million tokens of a model.
 
-    Input from a cache costs as other input if nothing is said, and input to a cache a quarter more.
+    Input from a cache costs as other input if nothing is said, and input to a cache a
+    quarter more.
 
     Examples
     --------
@@ -60,12 +63,17 @@ class Price(Fields):
     """
 
     input: _Usd = Field(description="give USD per million tokens of input")
-    cached: _Usd | None = Field(default=None, description="give USD per million tokens from a cache")
-    written: _Usd | None = Field(default=None, description="give USD per million tokens to a cache")
+    cached: _Usd | None = Field(
+        default=None, description="give USD per million tokens from a cache"
+    )
+    written: _Usd | None = Field(
+        default=None, description="give USD per million tokens to a cache"
+    )
     output: _Usd = Field(description="give USD per million tokens of output")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        # a run keeps a checksum of it: that of a price without `written` is as it was before there was one
+        # a run keeps a checksum of it: that of a price without `written` is as it was
+        # before there was one
         return (each for each in super().__repr_args__() if each != ("written", None))
 
     def usd(self, usage: Usage) -> float:
@@ -82,7 +90,11 @@ class Price(Fields):
         """
         cached = self.input if self.cached is None else self.cached
         written = WRITTEN * self.input if self.written is None else self.written
-        total = self.input * usage.input + cached * usage.cached + self.output * usage.output
+        total = (
+            self.input * usage.input
+            + cached * usage.cached
+            + self.output * usage.output
+        )
         return (total + written * usage.written) / MILLION
 
 
@@ -118,7 +130,12 @@ class Prices:
     True
     """
 
-    def __init__(self, own: Mapping[str, Price] | None = None, day: date | None = None, file: str = ""):
+    def __init__(
+        self,
+        own: Mapping[str, Price] | None = None,
+        day: date | None = None,
+        file: str = "",
+    ):
         self.own = dict(own or {})
         self.day = day or date.today()
         self.file = file
@@ -127,7 +144,9 @@ class Prices:
     def __repr__(self) -> str:
         return f"Prices({self.own!r})"
 
-    def usd(self, usage: Usage, model: str, base_url: str | None = None) -> float | None:
+    def usd(
+        self, usage: Usage, model: str, base_url: str | None = None
+    ) -> float | None:
         """Turn tokens of a model into USD; None if its price is not known.
 
         Parameters
@@ -146,7 +165,9 @@ class Prices:
         reference = self._references[key]
         return None if reference is None else self._calculate(usage, reference)[0]
 
-    def require(self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True) -> None:
+    def require(
+        self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True
+    ) -> None:
         """Refuse models without a price, or with one of zero: a method needs costs above zero.
 
         Parameters
@@ -174,8 +195,13 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
             if cost is None:
                 self.refuse(model)
             if above_zero and not cost:
-                problem = f"those of {model!r} are zero, and a method needs costs above zero"
-                remedy = "take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}"
+                problem = (
+                    f"those of {model!r} are zero, and a method needs costs above zero"
+                )
+                remedy = (
+                    "take tokens or seconds as the cost, such as cost: {column: tokens,"
+                    " unit: tokens}"
+                )
                 raise_fault(self.file or "prices", problem, remedy)
 
     def refuse(self, model: str, where: str = "") -> NoReturn:
@@ -189,7 +215,10 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         problem = f"it has no price of {model!r}, and {package()} has none"
         if not self.file:
             problem = f"{package()} has no price of {model!r}"
-        write = f"write '{model}: {{input: ..., output: ...}}', USD per million tokens, into a file of prices"
+        write = (
+            f"write '{model}: {{input: ..., output: ...}}', USD per million tokens,"
+            " into a file of prices"
+        )
         remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
         raise_fault(where or self.file or "prices", problem, remedy)
 
@@ -209,16 +238,28 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
                 own.append(model)
             elif self.usd(Usage(0, 0, 0), model, base_url) is not None:
                 reference = self._references[model, base_url]
-                listed.append(f"{model} of {reference.name}" if reference is not None else model)
-        said = [f"{self.file or 'given'} ({ellipsize(', '.join(own), 200)})"] if own else []
+                listed.append(
+                    f"{model} of {reference.name}" if reference is not None else model
+                )
+
+        said = (
+            [f"{self.file or 'given'} ({ellipsize(', '.join(own), 200)})"]
+            if own
+            else []
+        )
         if listed:
-            said.append(f"{package()} as of {self.day} ({ellipsize(', '.join(listed), 400)})")
+            said.append(
+                f"{package()} as of {self.day} ({ellipsize(', '.join(listed), 400)})"
+            )
+
         return "; ".join(said)
 
     def _find(self, model: str, base_url: str | None) -> _Reference | None:
         for name, vendor in _candidates(model, base_url):
             try:
-                _, called = self._calculate(Usage(1, 0, 1), _Reference(name, vendor, ""))
+                _, called = self._calculate(
+                    Usage(1, 0, 1), _Reference(name, vendor, "")
+                )
             except LookupError:
                 continue
             return _Reference(name, vendor, called)
@@ -226,9 +267,13 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
 
     def _calculate(self, usage: Usage, reference: _Reference) -> tuple[float, str]:
         """Return the package's price of tokens, and its name of the vendor."""
-        import genai_prices  # takes a second to import, and many a run has no use for it
+        # takes a second to import, and many a run has no use for it
+        import genai_prices
 
-        counts: dict[str, Any] = {"input_tokens": usage.prompt, "output_tokens": usage.output}
+        counts: dict[str, Any] = {
+            "input_tokens": usage.prompt,
+            "output_tokens": usage.output,
+        }
         # a price of zero tokens need not be known
         if usage.cached:
             counts["cache_read_tokens"] = usage.cached
@@ -237,14 +282,17 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         found: Any = genai_prices.calc_price(  # type: ignore[call-overload]
             genai_prices.Usage(**counts),
             reference.model,
-            # at noon, since some are cheaper at night: what is asked when is not known from here
+            # at noon, since some are cheaper at night: what is asked when is not known
+            # from here
             genai_request_timestamp=datetime.combine(self.day, time(12), UTC),
             **reference.vendor,
         )
         return float(found.total_price), found.provider.id
 
 
-def _candidates(model: str, base_url: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+def _candidates(
+    model: str, base_url: str | None
+) -> Iterator[tuple[str, dict[str, str]]]:
     """Go through what a model may be called, by whom: the names before a slash may be vendors."""
     if base_url is not None:
         yield model, {"provider_api_url": base_url}
@@ -285,12 +333,16 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
     """
     if path is None:
         return Prices(day=day)
+
     path = Path(path)
     content = load_yaml(path, "file of prices")
     if not isinstance(content, dict) or not content:
         raise_fault(
-            path, "it holds no prices", "write 'MODEL: {input: USD per million, cached: ..., output: ...}'"
+            path,
+            "it holds no prices",
+            "write 'MODEL: {input: USD per million, cached: ..., output: ...}'",
         )
+
     own = {
         str(model): check_fields(Price, fields, f"{path}, model {str(model)!r}")
         for model, fields in content.items()

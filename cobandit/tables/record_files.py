@@ -22,7 +22,8 @@ from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expan
 #: Largest size of an expanded file, in bytes.
 MAX_EXPANDED_TEXT = 4 * 1024**3
 
-#: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6 to 10^7 rows.
+#: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6
+#: to 10^7 rows.
 BYTES_PER_VALUE = 50
 
 #: Places of records that a message offers, at most.
@@ -44,22 +45,25 @@ def read_columns(
     Parameters
     ----------
     path : Path
-        A file with the suffix of its format; text may be compressed, with ``.gz`` behind it.
+        A file with the suffix of its format; text may be compressed, with ``.gz``
+        behind it.
     names : sequence of str
-        Columns that name something.  They become text before a frame is made, since a column of numbers with
-        a gap would turn 8 into 8.0, and long whole numbers into others.
+        Columns that name something.  They become text before a frame is made, since a
+        column of numbers with a gap would turn 8 into 8.0, and long whole numbers into
+        others.
     wanted : sequence of str, optional
-        The columns to read, by default all.  All are read too if one of these is missing or there twice, so
-        that a message can say what there is.
+        The columns to read, by default all.  All are read too if one of these is
+        missing or there twice, so that a message can say what there is.
     layout : TextLayout, optional
-        Of a CSV or TSV file; by default the separator of its suffix, decimal points and UTF-8.
+        Of a CSV or TSV file; by default the separator of its suffix, decimal points and
+        UTF-8.
     records : str, optional
-        Of a JSON file: the keys that lead to the records, separated by points.  By default the file is a list
-        of records.
+        Of a JSON file: the keys that lead to the records, separated by points.  By
+        default the file is a list of records.
     nested : bool
-        Whether fields of nested records, and of JSON within text, become columns of their own, such as
-        ``usage.tokens``.  Records of a JSON file are then looked for, and short fields beside them become
-        columns such as ``file.model``.
+        Whether fields of nested records, and of JSON within text, become columns of
+        their own, such as ``usage.tokens``.  Records of a JSON file are then looked
+        for, and short fields beside them become columns such as ``file.model``.
     remarks : list of str, optional
         Takes where records were found.
 
@@ -87,20 +91,40 @@ def read_columns(
             found = _read_json(path, records, nested)
             if found.path and records is None and remarks is not None:
                 remarks.append(f"records: those at {found.path!r} (--records)")
-            places = ((f"record {number}", row) for number, row in enumerate(found.records, 1))
+            places = (
+                (f"record {number}", row) for number, row in enumerate(found.records, 1)
+            )
             return _make_frame(places, names, None, nested, path, found.beside)
         if suffix == ".jsonl":
-            return _make_frame(_read_jsonl(path, wanted), names, wanted, nested, path, {})
+            return _make_frame(
+                _read_jsonl(path, wanted), names, wanted, nested, path, {}
+            )
         if suffix in SEPARATORS:
-            frame = _read_separated(path, layout or TextLayout(SEPARATORS[suffix]), names, wanted)
+            frame = _read_separated(
+                path, layout or TextLayout(SEPARATORS[suffix]), names, wanted
+            )
             return _expand_json(frame, names) if nested else frame
     except TableError:
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, zlib.error, RecursionError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        TypeError,
+        EOFError,
+        zlib.error,
+        RecursionError,
+    ) as error:
         problem = f"the file is damaged, or does not parse: {error}"
         raise_fault(path, problem, "correct it, or export it again", "damaged-file")
+
     remedy = "save them as .parquet, .csv, .jsonl or .json"
-    raise_fault(path, f"records with the suffix {suffix!r} cannot be read", remedy, "unknown-suffix")
+    raise_fault(
+        path,
+        f"records with the suffix {suffix!r} cannot be read",
+        remedy,
+        "unknown-suffix",
+    )
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
@@ -113,9 +137,14 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     needed = BYTES_PER_VALUE * n_rows * n_columns
     free = psutil.virtual_memory().available
     if needed > free:
-        takes = f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
+        takes = (
+            f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
+        )
         problem = f"{takes}, and {free / 1e9:.1f} GB are free"
-        remedy = "leave out configurations or instances, or read it where there is more memory"
+        remedy = (
+            "leave out configurations or instances, or read it where there is more"
+            " memory"
+        )
         raise_fault(path, problem, remedy, "memory")
 
 
@@ -126,9 +155,15 @@ def _estimate_rows(path: Path) -> float:
     return path.stat().st_size * max(1, head.count(b"\n")) / len(head)
 
 
-def _columns_to_read(there: Sequence[str], wanted: Sequence[str] | None) -> list[str] | None:
+def _columns_to_read(
+    there: Sequence[str], wanted: Sequence[str] | None
+) -> list[str] | None:
     """Return the wanted columns, or None, for all, if one is not there exactly once."""
-    return list(wanted) if wanted and all(there.count(name) == 1 for name in wanted) else None
+    return (
+        list(wanted)
+        if wanted and all(there.count(name) == 1 for name in wanted)
+        else None
+    )
 
 
 def _check_expanded(path: Path) -> None:
@@ -143,7 +178,9 @@ def _check_expanded(path: Path) -> None:
             "too-large",
         )
     if not expanded:
-        raise_fault(path, "the file is empty", "export it again, with its data", "empty-file")
+        raise_fault(
+            path, "the file is empty", "export it again, with its data", "empty-file"
+        )
 
 
 def _read_parquet(
@@ -160,7 +197,9 @@ def _read_parquet(
     for place, field in enumerate(table.schema):
         # pandas has no whole numbers with gaps: they would become floats
         if field.name in names and pa.types.is_integer(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+            table = table.set_column(
+                place, field.name, table.column(place).cast(pa.string())
+            )
     return table.to_pandas(ignore_metadata=True)
 
 
@@ -169,11 +208,15 @@ def _read_separated(
 ) -> pd.DataFrame:
     """Read with types inferred, except that names stay text and dates are not guessed."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
+
     # one thread: the parser can then say in which row it failed
-    serial = pa.csv.ReadOptions(use_threads=False, encoding=layout.encoding, skip_rows=layout.title)
+    serial = pa.csv.ReadOptions(
+        use_threads=False, encoding=layout.encoding, skip_rows=layout.title
+    )
     with pa.csv.open_csv(path, serial, parsing) as head:
         columns = _columns_to_read(head.schema.names, wanted)
         _check_memory(path, _estimate_rows(path), len(columns or head.schema.names))
+
     text = dict.fromkeys(names, pa.string())
     while True:
         conversion = pa.csv.ConvertOptions(
@@ -184,7 +227,9 @@ def _read_separated(
             decimal_point=layout.decimal,
         )
         table = pa.csv.read_csv(path, serial, parsing, conversion)
-        dates = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
+        dates = {
+            field.name for field in table.schema if pa.types.is_temporal(field.type)
+        }
         if dates <= set(text):
             return table.to_pandas()
         text |= dict.fromkeys(dates, pa.string())
@@ -198,7 +243,10 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
     if records is not None:
         followed = follow_path(value, records)
         if followed is None or not followed.records:
-            problem = f"there are no records at {records!r}; this is {type(value).__name__}{keys}"
+            problem = (
+                f"there are no records at {records!r}; this is"
+                f" {type(value).__name__}{keys}"
+            )
             raise_fault(path, problem, "correct --records", "no-records")
         return followed
     if isinstance(value, list):
@@ -212,7 +260,10 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
     paths = [found.path for found in candidates[:MOST_OFFERED] if found.path]
     remedy = "say where the records are with --records, such as results.rows"
     if paths:
-        remedy = f"say where the records are: --records {' or '.join(map(shlex.quote, paths))}"
+        remedy = (
+            "say where the records are: --records"
+            f" {' or '.join(map(shlex.quote, paths))}"
+        )
     problem = f"this is {type(value).__name__}{keys}, not a list of records"
     raise_fault(path, problem, remedy, "no-records")
 
@@ -232,7 +283,9 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str,
                 record = json.loads(line)
             except (ValueError, RecursionError) as error:
                 problem = f"line {number} is not a JSON object: {error}"
-                raise_fault(path, problem, "correct it or export it again", "not-an-object")
+                raise_fault(
+                    path, problem, "correct it or export it again", "not-an-object"
+                )
             yield f"line {number}", record
 
 
@@ -267,14 +320,22 @@ def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         objects = _parse_objects(column)
         if objects is not None:
             rows = [
-                {key: value for key, value in flatten(record, f"{name}.") if key not in frame}
+                {
+                    key: value
+                    for key, value in flatten(record, f"{name}.")
+                    if key not in frame
+                }
                 for record in objects
             ]
             whole_numbers = [
-                {key: str(row[key]) for key in names if type(row.get(key)) is int} for row in rows
+                {key: str(row[key]) for key in names if type(row.get(key)) is int}
+                for row in rows
             ]
-            fields = [row | numbers for row, numbers in zip(rows, whole_numbers, strict=True)]
+            fields = [
+                row | numbers for row, numbers in zip(rows, whole_numbers, strict=True)
+            ]
             parts.append(pd.DataFrame(fields, index=frame.index))
+
     return frame if len(parts) == len(frame.columns) else pd.concat(parts, axis=1)
 
 

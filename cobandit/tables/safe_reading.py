@@ -27,8 +27,8 @@ from cobandit.errors import CobanditError, Fault, TableError, raise_fault, raise
 #: Largest file, in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Deepest nesting: a schema of answers in a request has ten levels or so, and the parser's time grows with
-#: the square of the depth.
+#: Deepest nesting: a schema of answers in a request has ten levels or so, and the
+#: parser's time grows with the square of the depth.
 MAX_DEPTH = 32
 
 
@@ -47,10 +47,16 @@ class _PlainLoader(yaml.SafeLoader):
         self.depth -= 1
         return node
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         # one that is not hashable is refused by the base class
-        repeated = [key for key, n in Counter(k for k in keys if isinstance(k, Hashable)).items() if n > 1]
+        repeated = [
+            key
+            for key, n in Counter(k for k in keys if isinstance(k, Hashable)).items()
+            if n > 1
+        ]
         if repeated:
             raise yaml.YAMLError(f"the key {repeated[0]!r} is given twice")
         return super().construct_mapping(node, deep)
@@ -75,8 +81,8 @@ def load_yaml(path: Path, what: str, remedy: str = "check the path") -> Any:
     Raises
     ------
     TableError
-        If the file is missing, empty, cannot be read, is larger than `MAX_BYTES`, nested deeper than
-        `MAX_DEPTH`, uses aliases, gives a key twice, or is not YAML.
+        If the file is missing, empty, cannot be read, is larger than `MAX_BYTES`,
+        nested deeper than `MAX_DEPTH`, uses aliases, gives a key twice, or is not YAML.
 
     Examples
     --------
@@ -90,9 +96,12 @@ def load_yaml(path: Path, what: str, remedy: str = "check the path") -> Any:
     content = read_bytes(path, MAX_BYTES)
     try:
         return yaml.load(content, Loader=_PlainLoader)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not text, or a date that is none
+    except (yaml.YAMLError, ValueError) as error:
+        # ValueError: not text, or a date that is none
         problem = " ".join(str(error).split())[:300]
-        raise_fault(path, f"the {what} is not valid YAML: {problem}", "correct the file")
+        raise_fault(
+            path, f"the {what} is not valid YAML: {problem}", "correct the file"
+        )
 
 
 class Fields(BaseModel):
@@ -104,10 +113,16 @@ class Fields(BaseModel):
 M = TypeVar("M", bound=BaseModel)
 
 
-def check_fields(model: type[M], content: Any, source: str | Callable[[str], str], context: Any = None) -> M:
+def check_fields(
+    model: type[M],
+    content: Any,
+    source: str | Callable[[str], str],
+    context: Any = None,
+) -> M:
     """Make a model of fields, or raise one error that lists what is wrong with them.
 
-    Validators of the model refuse by `cobandit.errors.raise_fault`, with None for the place.
+    Validators of the model refuse by `cobandit.errors.raise_fault`, with None for the
+    place.
 
     Parameters
     ----------
@@ -116,7 +131,8 @@ def check_fields(model: type[M], content: Any, source: str | Callable[[str], str
     content : mapping
         The fields as they were written.
     source : str or callable
-        The file, for messages; or what to call a field, where the fields are not in a file.
+        The file, for messages; or what to call a field, where the fields are not in a
+        file.
     context : object, optional
         For the model's validators.
 
@@ -144,23 +160,39 @@ def check_fields(model: type[M], content: Any, source: str | Callable[[str], str
         raise
 
 
-def _fault(model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]) -> Fault:
+def _fault(
+    model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]
+) -> Fault:
     """Translate one of pydantic's error entries."""
     place = ".".join(str(part) for part in detail["loc"])
-    where = source(place) if callable(source) else f"{source}, field {place!r}" if place else source
+    where = (
+        source(place)
+        if callable(source)
+        else f"{source}, field {place!r}"
+        if place
+        else source
+    )
     remedy = "correct it"
-    for part in detail["loc"]:  # the field at fault, or the one that holds it; a number is a place in a list
+
+    # the field at fault, or the one that holds it; a number is a place in a list
+    for part in detail["loc"]:
         if field := model.model_fields.get(part):
             remedy = field.description or "correct it"
             model = _inner(field.annotation) or model
+
     if detail["type"] == "extra_forbidden":
         known, key = list(model.model_fields), str(detail["loc"][-1])
         remedy = suggest(key, known, f"known keys: {', '.join(known)}")
+
     error = detail.get("ctx", {}).get("error")
-    if isinstance(error, TableError):  # of a validator of ours, which does not know where it is
+
+    # of a validator of ours, which does not know where it is
+    if isinstance(error, TableError):
         fault = error.faults[0]
-        problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem  # of a file it names
+        # of a file it names
+        problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem
         return replace(fault, file=where, problem=problem)
+
     return Fault(where, _word(detail), remedy, code=detail["type"])
 
 
@@ -174,12 +206,15 @@ def _word(detail: dict[str, Any]) -> str:
         return "the field is missing"
     if detail["type"] == "value_error":  # ours, which says what it got
         return str(detail["ctx"]["error"])
+
     given = reprlib.repr(detail["input"])  # bounded, whatever the input
     if detail["type"] == "model_type":
         return f"fields with values are needed, not {given}"
     if detail["type"] == "string_pattern_mismatch":  # the remedy says what can
         return f"{given} cannot stand here"
-    return f"{detail['msg'].replace('a valid tuple', 'a list')}, not {given}"  # files know no tuples
+
+    # files know no tuples
+    return f"{detail['msg'].replace('a valid tuple', 'a list')}, not {given}"
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:
@@ -195,7 +230,8 @@ MAX_FILE = 1024**3
 #: Largest member of an archive once expanded, in bytes.
 MAX_MEMBER = 256 * 1024**2
 
-#: Largest sum of what the members of one archive claim to expand to, in bytes; one is held at a time.
+#: Largest sum of what the members of one archive claim to expand to, in bytes; one is
+#: held at a time.
 MAX_EXPANDED = 16 * 1024**3
 
 #: Method of compression, in the numbering of zip, that Inspect uses since 2026.
@@ -223,7 +259,8 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
     Raises
     ------
     TableError
-        If a path does not exist, a file fits no pattern, or a folder has no file that does.
+        If a path does not exist, a file fits no pattern, or a folder has no file that
+        does.
 
     Examples
     --------
@@ -239,23 +276,33 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], what: str) -> lis
         within = sorted(path.rglob("*")) if path.is_dir() else [path]
         fitting = [file for file in within if _fits(file, patterns) and file.is_file()]
         if not fitting:
-            raise_fault(path, f"no {what} found", f"they are named {' or '.join(patterns)}")
+            raise_fault(
+                path, f"no {what} found", f"they are named {' or '.join(patterns)}"
+            )
         found |= dict.fromkeys(fitting)
     return list(found)
 
 
 def _fits(path: Path, patterns: Sequence[str]) -> bool:
     """Whether a file's name fits a pattern, in capitals or not."""
-    return any(fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns)
+    return any(
+        fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns
+    )
 
 
 def check_size(path: Path, most: float = math.inf) -> None:
     """Refuse a file that is empty, or has more bytes than are read."""
     size = path.stat().st_size
     if size > most:
-        raise_fault(path, f"the file has {size:,} bytes, more than the {most:,} that are read", "shorten it")
+        raise_fault(
+            path,
+            f"the file has {size:,} bytes, more than the {most:,} that are read",
+            "shorten it",
+        )
     if not size:
-        raise_fault(path, "the file is empty", "write or export it again, with its data")
+        raise_fault(
+            path, "the file is empty", "write or export it again, with its data"
+        )
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
@@ -264,9 +311,17 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         check_size(path, most or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
-        raise_fault(path, f"the file cannot be read: {error.strerror}", "check its path and permissions")
+        raise_fault(
+            path,
+            f"the file cannot be read: {error.strerror}",
+            "check its path and permissions",
+        )
+
     if not content.strip():
-        raise_fault(path, "the file is empty", "write or export it again, with its data")
+        raise_fault(
+            path, "the file is empty", "write or export it again, with its data"
+        )
+
     return content
 
 
@@ -283,8 +338,8 @@ def parse(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
     Raises
     ------
     TableError
-        If it cannot be read, is not JSON, or lacks a field, or one has the wrong type; the message names the
-        first.
+        If it cannot be read, is not JSON, or lacks a field, or one has the wrong type;
+        the message names the first.
 
     Examples
     --------
@@ -303,7 +358,9 @@ def parse(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
         return kind.model_validate_json(content)
     except ValidationError as error:
         raise_fault(
-            where, first_fault(error), "check that this is the right file, complete and of this format"
+            where,
+            first_fault(error),
+            "check that this is the right file, complete and of this format",
         )
 
 
@@ -323,29 +380,44 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
     Raises
     ------
     TableError
-        If the archive is damaged, encrypted, compressed by an unbounded method, or expands beyond bounds.
+        If the archive is damaged, encrypted, compressed by an unbounded method, or
+        expands beyond bounds.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             for member in members:  # no evaluation wrote such a name
                 parts = PurePosixPath(member.filename.replace("\\", "/"))
-                if parts.is_absolute() or ".." in parts.parts or ":" in "".join(parts.parts[:1]):
+                if (
+                    parts.is_absolute()
+                    or ".." in parts.parts
+                    or ":" in "".join(parts.parts[:1])
+                ):
                     raise_fault(
-                        path, f"the member {member.filename!r} leads out of the archive", "do not trust it"
+                        path,
+                        f"the member {member.filename!r} leads out of the archive",
+                        "do not trust it",
                     )
             claimed = sum(member.file_size for member in members)
             largest = max((member.file_size for member in members), default=0)
             if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
-                problem = f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one member"
+                problem = (
+                    f"it claims to expand to {claimed:,} bytes, {largest:,} of them in"
+                    " one member"
+                )
                 most = f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read"
                 raise_fault(path, problem, f"{most}: split the evaluation")
             yield archive.namelist(), lambda name: _read_member(archive, name)
     except CobanditError:
         raise
     except Exception as error:
-        # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to struct.error
-        raise_fault(path, f"this is not a complete zip archive ({type(error).__name__}: {error})", COPY_AGAIN)
+        # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to
+        # struct.error
+        raise_fault(
+            path,
+            f"this is not a complete zip archive ({type(error).__name__}: {error})",
+            COPY_AGAIN,
+        )
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -353,9 +425,17 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     member = archive.getinfo(name)
     if member.compress_type == ZSTANDARD:
         return _zstandard(archive, member)
+
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        how = f"{name} is compressed by method {member.compress_type}, which is not read"
-        raise_fault(str(archive.filename), how, "convert the log to JSON: inspect log convert --to json")
+        how = (
+            f"{name} is compressed by method {member.compress_type}, which is not read"
+        )
+        raise_fault(
+            str(archive.filename),
+            how,
+            "convert the log to JSON: inspect log convert --to json",
+        )
+
     with archive.open(member) as file:
         return file.read(MAX_MEMBER)
 
@@ -364,7 +444,8 @@ def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Read a member that zipfile cannot expand (before Python 3.14) with Arrow's codec."""
     with open(str(archive.filename), "rb") as file:
         file.seek(member.header_offset)
-        header = file.read(30)  # a member's own header ends in the lengths of its name and its extra field
+        # a member's own header ends in the lengths of its name and its extra field
+        header = file.read(30)
         name, extra = struct.unpack("<HH", header[26:30])
         file.seek(name + extra, 1)
         packed = file.read(member.compress_size)
@@ -389,5 +470,9 @@ def plain_text(value: Any, where: str | Path, what: str) -> str:
     """
     text = str(value)
     if not text.strip() or text.encode(errors="ignore").decode() != text:
-        raise_fault(where, f"{what} is blank or not valid text: {text[:60]!a}", "correct the log")
+        raise_fault(
+            where,
+            f"{what} is blank or not valid text: {text[:60]!a}",
+            "correct the log",
+        )
     return text

@@ -13,7 +13,14 @@ from pandas.api.types import is_float_dtype
 from cobandit._text import suggest
 from cobandit.errors import Faults, TableError, raise_fault, raise_if_any
 from cobandit.tables.card import Card
-from cobandit.tables.columns import COST, MIN_INSTANCES, NESTED, RANGE, check_column, profiling_rows
+from cobandit.tables.columns import (
+    COST,
+    MIN_INSTANCES,
+    NESTED,
+    RANGE,
+    check_column,
+    profiling_rows,
+)
 from cobandit.tables.transforms import TRANSFORMS
 
 MIN_ARMS = 2
@@ -31,18 +38,25 @@ class Records(NamedTuple):
 
     arms: pd.DataFrame  # K rows, what describes the configurations, indexed by them
     instances: tuple[str, ...]
-    limits: dict[str, tuple[float, float]]  # for each objective, what its transform was fitted to
+    # for each objective, what its transform was fitted to
+    limits: dict[str, tuple[float, float]]
     arm: npt.NDArray[np.int64]  # (N,), into arms
     instance: npt.NDArray[np.int64]  # (N,), into instances
     costs: npt.NDArray[np.float64]  # (N,), in the card's unit
     rewards: npt.NDArray[np.float64]  # (N, D), in [0, 1]
-    measured: npt.NDArray[np.float64]  # (N, D), the objectives' columns before their transforms
+    # (N, D), the objectives' columns before their transforms
+    measured: npt.NDArray[np.float64]
     profiling: npt.NDArray[np.bool_]  # (N,)
-    groups: dict[str, Keys]  # other columns that are constant within an instance: the value of each, (I,)
+    # other columns that are constant within an instance: the value of each, (I,)
+    groups: dict[str, Keys]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
         """Return records of some of the rows, given by their numbers in the order wanted."""
-        taken: Any = {key: x[rows] for key, x in self._asdict().items() if isinstance(x, np.ndarray)}
+        taken: Any = {
+            key: x[rows]
+            for key, x in self._asdict().items()
+            if isinstance(x, np.ndarray)
+        }
         return self._replace(**taken)
 
 
@@ -52,7 +66,8 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     Parameters
     ----------
     frame : DataFrame
-        One row per (configuration, instance); columns that the card does not name are ignored.
+        One row per (configuration, instance); columns that the card does not name are
+        ignored.
     card : Card
         Which columns are what.
     source : str
@@ -65,10 +80,11 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     Raises
     ------
     TableError
-        With every fault found: missing or repeated column, value that is missing, not finite or no number,
-        cost or latency that is not positive, cost too large or small to compute with, objective outside
-        [0, 1], duplicate (config, instance), fewer than two configurations, fewer than four instances of a
-        configuration (two in either split), constant latency, descriptive column that changes within a
+        With every fault found: missing or repeated column, value that is missing, not
+        finite or no number, cost or latency that is not positive, cost too large or
+        small to compute with, objective outside [0, 1], duplicate (config, instance),
+        fewer than two configurations, fewer than four instances of a configuration (two
+        in either split), constant latency, descriptive column that changes within a
         configuration, no rows.
 
     Notes
@@ -96,7 +112,9 @@ rows) -> rescale the column, or give the objective a transform
     faults = Faults(source)
     check_columns(frame, card.columns, faults)
     if frame.empty:
-        raise_fault(source, "the table has no rows", "export it again, with its data", "no-rows")
+        raise_fault(
+            source, "the table has no rows", "export it again, with its data", "no-rows"
+        )
     all_columns = frame
     wanted = frame.columns.isin(card.columns) & ~frame.columns.duplicated()
     frame = frame.loc[:, wanted].reset_index(drop=True)
@@ -114,7 +132,9 @@ rows) -> rescale the column, or give the objective a transform
     groups = _find_groups(all_columns, card, instances, faults)
 
     if card.split.instances is None:
-        profiling = profiling_rows(configs.codes, instances.codes, card.split.profiling, card.split.seed)
+        profiling = profiling_rows(
+            configs.codes, instances.codes, card.split.profiling, card.split.seed
+        )
     else:
         profiling = np.isin(instances.labels, card.split.instances)[instances.codes]
     _check_split(configs, profiling, card, faults)
@@ -142,10 +162,13 @@ rows) -> rescale the column, or give the objective a transform
     ).take(order)
 
 
-def _find_groups(frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults) -> dict[str, Keys]:
+def _find_groups(
+    frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults
+) -> dict[str, Keys]:
     """Find columns that say what instances have in common; that of the card has to be one.
 
-    Others are found where they have fewer values than there are instances, and none is missing.
+    Others are found where they have fewer values than there are instances, and none is
+    missing.
     """
     groups = {}
     first = np.unique(instances.codes, return_index=True)[1]
@@ -163,11 +186,17 @@ def _find_groups(frame: pd.DataFrame, card: Card, instances: Keys, faults: Fault
         differs = keys.codes != keys.codes[first][instances.codes]
         if is_cluster and differs.any():
             row = int(differs.argmax())
-            problem = f"instance {instances.labels[instances.codes[row]]!r} has two values of its cluster"
+            problem = (
+                f"instance {instances.labels[instances.codes[row]]!r} has two values of"
+                " its cluster"
+            )
             remedy = "give an instance one cluster, or name another column"
             faults.add(problem, remedy, name, differs, code="two-clusters")
-        elif is_cluster or (not differs.any() and 1 < len(keys.labels) < len(instances.labels)):
+        elif is_cluster or (
+            not differs.any() and 1 < len(keys.labels) < len(instances.labels)
+        ):
             groups[name] = Keys(keys.labels, keys.codes[first])
+
     return groups
 
 
@@ -176,20 +205,33 @@ def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) ->
     names = list(frame.columns)
     for column in wanted:
         if names.count(column) > 1:
-            faults.add("the column is there more than once", "keep one", column, code="repeated-column")
+            faults.add(
+                "the column is there more than once",
+                "keep one",
+                column,
+                code="repeated-column",
+            )
         if column not in names:
             spare = [name for name in names if name not in wanted]
-            remedy = suggest(column, spare, f"add it, or name another; there are {names}")
+            remedy = suggest(
+                column, spare, f"add it, or name another; there are {names}"
+            )
             faults.add("the column is missing", remedy, column, code="missing-column")
 
 
-def _check_measures(frame: pd.DataFrame, card: Card, faults: Faults) -> dict[str, np.ndarray]:
+def _check_measures(
+    frame: pd.DataFrame, card: Card, faults: Faults
+) -> dict[str, np.ndarray]:
     """Read the cost column and those of the objectives, and return those without a fault."""
     rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
         rules.setdefault(objective.column, []).extend([rule] if rule else [])
-    columns = {name: check_column(frame[name], rules[name], faults) for name in rules if name in frame}
+    columns = {
+        name: check_column(frame[name], rules[name], faults)
+        for name in rules
+        if name in frame
+    }
     return {name: values for name, values in columns.items() if values is not None}
 
 
@@ -203,7 +245,8 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
     Parameters
     ----------
     column : Series, length N
-        Names; other columns than those of whole floating-point numbers are returned as they are.
+        Names; other columns than those of whole floating-point numbers are returned as
+        they are.
     faults : Faults
         Takes a fault where names are so long that several may have become one.
 
@@ -240,8 +283,8 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     Returns
     -------
     Keys
-        ``labels``, a sorted tuple of str, and ``codes``, int64 of shape (N,). Takes O(N) and sorts only the
-        distinct labels.
+        ``labels``, a sorted tuple of str, and ``codes``, int64 of shape (N,). Takes
+        O(N) and sorts only the distinct labels.
 
     Examples
     --------
@@ -255,15 +298,21 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     except TypeError:  # it cannot hash lists and dictionaries
         faults.add("the names are nested values", NESTED, name, code="nested-names")
         return Keys((), np.full(len(column), -1))
+
     texts = [str(label) for label in distinct]
+
     # 1 and "1" are different to pandas and the same configuration to a reader
     labels = tuple(sorted({text for text in texts if text.strip()}))
     number = {label: i for i, label in enumerate(labels)}
+
     # one entry more at the end: it is where factorize's -1 for missing points
-    codes = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)[places]
+    codes = np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)[
+        places
+    ]
     if required and (codes < 0).any():
         remedy = f"give every row its {name}; a row without one cannot be counted"
         faults.add("the name is missing", remedy, name, codes < 0, code="missing-name")
+
     return Keys(labels, codes)
 
 
@@ -276,8 +325,14 @@ def _check_arms(frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults) 
             row = int(differs.argmax())
             config = configs.labels[configs.codes[row]]
             value = str(frame[column].iloc[row])
-            problem = f"the value {value!r} differs from what describes {config!r} in an earlier row"
-            remedy = "give a configuration one value, split it, or leave the column out of what describes it"
+            problem = (
+                f"the value {value!r} differs from what describes {config!r} in an"
+                " earlier row"
+            )
+            remedy = (
+                "give a configuration one value, split it, or leave the column out of"
+                " what describes it"
+            )
             faults.add(problem, remedy, column, differs, code="two-descriptions")
 
 
@@ -285,31 +340,53 @@ def _check_keys(configs: Keys, instances: Keys, faults: Faults) -> None:
     """At least two configurations, no pair twice."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
-        faults.add(problem, "give at least two to choose among", "config", code="one-configuration")
+        faults.add(
+            problem,
+            "give at least two to choose among",
+            "config",
+            code="one-configuration",
+        )
+
     pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
     again = pairs.duplicated().to_numpy()
     if again.any():
         config, instance = pairs.iloc[again.argmax()]
         names = (configs.labels[config], instances.labels[instance])
-        remedy = "keep one of them, or give repeated evaluations instance names of their own"
+        remedy = (
+            "keep one of them, or give repeated evaluations instance names of their own"
+        )
         problem = f"(config, instance) = {names} stands already in another row"
         faults.add(problem, remedy, "instance", again, code="duplicate-row")
 
 
-def _check_split(configs: Keys, profiling: np.ndarray, card: Card, faults: Faults) -> None:
+def _check_split(
+    configs: Keys, profiling: np.ndarray, card: Card, faults: Faults
+) -> None:
     """Either split of each arm holds at least two instances.
 
-    Where the profiling instances are named, by a run, a configuration may have left the run right after them.
+    Where the profiling instances are named, by a run, a configuration may have left the
+    run right after them.
     """
     n_arms = len(configs.labels)
     n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)
     n_evaluation = np.bincount(configs.codes[~profiling], minlength=n_arms)
-    fewest = np.minimum(n_profiling, n_evaluation) if card.split.instances is None else n_profiling
+    fewest = (
+        np.minimum(n_profiling, n_evaluation)
+        if card.split.instances is None
+        else n_profiling
+    )
     arm = int(np.argmax(fewest < MIN_INSTANCES))
     if fewest[arm] < MIN_INSTANCES:
-        counts = f"{n_profiling[arm]} profiling and {n_evaluation[arm]} evaluation instances"
-        problem = f"configuration {configs.labels[arm]!r} has {counts}, and needs {MIN_INSTANCES} of each"
-        change = f"or change the number of profiling instances, now {card.split.profiling}"
+        counts = (
+            f"{n_profiling[arm]} profiling and {n_evaluation[arm]} evaluation instances"
+        )
+        problem = (
+            f"configuration {configs.labels[arm]!r} has {counts}, and needs"
+            f" {MIN_INSTANCES} of each"
+        )
+        change = (
+            f"or change the number of profiling instances, now {card.split.profiling}"
+        )
         remedy = f"evaluate it on more instances, leave it out, {change}"
         faults.add(problem, remedy, "instance", code="few-instances")
 
@@ -322,13 +399,17 @@ def _rewards(
     limits: dict[str, tuple[float, float]] = {}
     for d, objective in enumerate(card.objectives):
         values, transform = numbers[objective.column], TRANSFORMS[objective.transform]
-        fitted = objective.limits or transform.fit(values[profiling], objective.low, objective.high)
+        fitted = objective.limits or transform.fit(
+            values[profiling], objective.low, objective.high
+        )
         limits[objective.name] = fitted
         try:
             rewards[:, d] = transform.apply(values, *fitted)
         except TableError as error:
             remedy = (
-                "correct its limits, take another column or transform, or leave it out (logs: --latency none)"
+                "correct its limits, take another column or transform, or leave it out"
+                " (logs: --latency none)"
             )
             faults.add(str(error), remedy, objective.column, code="no-scale")
+
     return rewards, limits

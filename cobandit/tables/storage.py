@@ -27,9 +27,11 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Parameters
     ----------
     path : str or Path
-        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or whatever the parser of the card's ``origin`` reads.
+        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or whatever the parser of the
+        card's ``origin`` reads.
     card : str, Path or Card, optional
-        The card; by default the file of the same name with suffix ``.yml`` next to the records.
+        The card; by default the file of the same name with suffix ``.yml`` next to the
+        records.
 
     Returns
     -------
@@ -38,8 +40,9 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Raises
     ------
     TableError
-        If the file is missing, empty, truncated, does not parse or has another checksum than its card says,
-        or if the table or the card is not as the schema asks. Several faults are reported together.
+        If the file is missing, empty, truncated, does not parse or has another checksum
+        than its card says, or if the table or the card is not as the schema asks.
+        Several faults are reported together.
 
     Examples
     --------
@@ -53,8 +56,11 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         raise_fault(path, "there is no such file", "check the path")
     if path.suffix.lower() in (".yml", ".yaml"):
         raise_fault(
-            path, "this is a card, or another YAML file", "name its table; the card next to it is found"
+            path,
+            "this is a card, or another YAML file",
+            "name its table; the card next to it is found",
         )
+
     if not isinstance(card, Card):
         card = read_card(path.with_suffix(".yml") if card is None else card)
     check_size(path)
@@ -65,12 +71,21 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
             problem = f"the card next to it describes {described.name}, not this file"
             raise_fault(path, problem, f"name {described}")
         problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
-        remedy = "restore the file that the card describes, or put the new sum into it if it is meant"
+        remedy = (
+            "restore the file that the card describes, or put the new sum into it if it"
+            " is meant"
+        )
         raise_fault(path, problem, remedy)
+
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.parse(path)
         return EvaluationTable.from_records(frame, card, str(path), notes)
-    names = ("config", "instance") if card.cluster is None else ("config", "instance", card.cluster)
+
+    names = (
+        ("config", "instance")
+        if card.cluster is None
+        else ("config", "instance", card.cluster)
+    )
     frame = read_columns(path, names, (*card.columns, *_find_short_columns(path, card)))
     return EvaluationTable.from_records(frame, card, str(path))
 
@@ -88,7 +103,9 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
             metadata = parquet.ParquetFile(path).metadata
         except (pa.ArrowException, OSError):  # which reading it says better
             return []
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        groups = [
+            metadata.row_group(number) for number in range(metadata.num_row_groups)
+        ]
         sizes: dict[str, int] = {}
         for group in groups:
             for place in range(group.num_columns):
@@ -97,7 +114,9 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
                     sizes.get(column.path_in_schema, 0) + column.total_uncompressed_size
                 )
         plain = [name for name in parquet.read_schema(path).names if name in sizes]
-        short = [name for name in plain if sizes[name] <= BYTES_OF_SHORT * metadata.num_rows]
+        short = [
+            name for name in plain if sizes[name] <= BYTES_OF_SHORT * metadata.num_rows
+        ]
         return [name for name in short if name not in card.columns]
     if path.suffix.lower() == ".csv" and path.stat().st_size <= SMALL_FILE:
         try:
@@ -106,6 +125,7 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
         except (OSError, UnicodeDecodeError, csv.Error):
             return []
         return [name for name in names if name not in card.columns]
+
     return []
 
 
@@ -121,7 +141,9 @@ MEMORY = b"cobandit"
 
 def read_memory(path: Path) -> dict[str, Any]:
     """Read the provenance in a Parquet file; empty if `save` did not write it."""
-    return dict(json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}")))
+    return dict(
+        json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}"))
+    )
 
 
 def save(table: EvaluationTable, path: str | Path) -> Path:
@@ -131,7 +153,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     ----------
     table : EvaluationTable
     path : str or Path
-        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. What is there is replaced.
+        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. What is
+        there is replaced.
 
     Returns
     -------
@@ -141,7 +164,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     Raises
     ------
     TableError
-        If the file could not be written, or the table is a part of another whose split no card could name.
+        If the file could not be written, or the table is a part of another whose split
+        no card could name.
 
     Examples
     --------
@@ -153,20 +177,30 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     True
     """
     path = Path(path)
+
     check_name(path)
     frame = table.evaluations
     for card in (table.card, _pinned(table)):
         if _says_all(card, table, frame):
-            write_table(frame, card.model_dump(mode="json", exclude_none=True, exclude={"origin"}), path)
+            write_table(
+                frame,
+                card.model_dump(mode="json", exclude_none=True, exclude={"origin"}),
+                path,
+            )
             return path.with_suffix(".yml")
+
     problem = "its split is not one of instances: it is a part of another table"
-    raise_fault(path, problem, "save the whole table, and take the part after reading it")
+    raise_fault(
+        path, problem, "save the whole table, and take the part after reading it"
+    )
 
 
 def check_name(path: Path) -> None:
     """Refuse a name under which no table could be written."""
     if path.suffix != ".parquet":
-        raise_fault(path, "the table is written as Parquet", "let the name end in .parquet")
+        raise_fault(
+            path, "the table is written as Parquet", "let the name end in .parquet"
+        )
     if not path.parent.is_dir():
         raise_fault(path, f"there is no folder {path.parent}", "make it first")
 
@@ -176,7 +210,9 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
     if frame.duplicated(["config", "instance"]).any():
         return False
     made = EvaluationTable.from_records(frame, card, table.name)
-    return made.limits == table.limits and made.rows["split"].equals(table.rows["split"])
+    return made.limits == table.limits and made.rows["split"].equals(
+        table.rows["split"]
+    )
 
 
 def _pinned(table: EvaluationTable) -> Card:
@@ -184,9 +220,16 @@ def _pinned(table: EvaluationTable) -> Card:
     rows, card = table.rows, table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
     objectives = tuple(
-        Objective(name=o.name, column=o.column, transform=o.transform, limits=table.limits[o.name])
-        if o.transform != "none"
-        else o
+        (
+            Objective(
+                name=o.name,
+                column=o.column,
+                transform=o.transform,
+                limits=table.limits[o.name],
+            )
+            if o.transform != "none"
+            else o
+        )
         for o in card.objectives
     )
     split = Split(profiling=len(names), seed=card.split.seed, instances=tuple(names))
@@ -222,27 +265,49 @@ def write_table(
     Raises
     ------
     TableError
-        If the table is not valid, or could not be written; earlier files are left as they were.
+        If the table is not valid, or could not be written; earlier files are left as
+        they were.
     """
     card_path = output.with_suffix(".yml")
+
     # a comment may hold no line breaks, and YAML no control characters
-    comments = "".join(f"# {''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in head)
+    comments = "".join(
+        f"# {''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in head
+    )
     try:
-        with tempfile.TemporaryDirectory(prefix=".cobandit-", dir=output.parent) as folder:
+        with tempfile.TemporaryDirectory(
+            prefix=".cobandit-", dir=output.parent
+        ) as folder:
             records, card = Path(folder) / output.name, Path(folder) / card_path.name
             made = pa.Table.from_pandas(frame, preserve_index=False)
-            kept = made.schema.metadata | ({MEMORY: json.dumps(metadata)} if metadata else {})
-            parquet.write_table(made.replace_schema_metadata(kept), records, compression="zstd")
+            kept = made.schema.metadata | (
+                {MEMORY: json.dumps(metadata)} if metadata else {}
+            )
+            parquet.write_table(
+                made.replace_schema_metadata(kept), records, compression="zstd"
+            )
             content = {**fields, "records": output.name, "sha256": file_sha256(records)}
-            body = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
+            body = yaml.safe_dump(
+                content, sort_keys=False, allow_unicode=True, width=110
+            )
             card.write_text(comments + body, encoding="utf-8")
             table = read(records)
             records.replace(output)
             card.replace(card_path)
     except (pa.ArrowException, OverflowError) as error:
         reason = " ".join(str(error).split())[:120]
-        problem = f"a column mixes kinds of values, or has numbers too large to store ({reason})"
-        raise_fault(output, problem, "give each column one kind, text or numbers, in all files")
+        problem = (
+            "a column mixes kinds of values, or has numbers too large to store"
+            f" ({reason})"
+        )
+        raise_fault(
+            output, problem, "give each column one kind, text or numbers, in all files"
+        )
     except OSError as error:
-        raise_fault(output, f"it could not be written: {error}", "free some space, or choose another folder")
+        raise_fault(
+            output,
+            f"it could not be written: {error}",
+            "free some space, or choose another folder",
+        )
+
     return table

@@ -1,8 +1,9 @@
 """Reads the SWE-bench leaderboard, board ``bash-only``, into a tidy frame.
 
-All its entries run the same small agent with only a shell, so an entry is a model and its settings: a
-configuration. An entry is used if it has per-instance rows and these agree with the rate that the entry
-itself publishes to within ``TOLERANCE`` points; the others are dropped by this rule and named in a note.
+All its entries run the same small agent with only a shell, so an entry is a model and
+its settings: a configuration. An entry is used if it has per-instance rows and these
+agree with the rate that the entry itself publishes to within ``TOLERANCE`` points; the
+others are dropped by this rule and named in a note.
 """
 
 import json
@@ -15,7 +16,8 @@ from cobandit.errors import raise_fault
 
 BOARD = "bash-only"
 
-#: Largest accepted difference, in percentage points, between published and recomputed resolved rate.
+#: Largest accepted difference, in percentage points, between published and recomputed
+#: resolved rate.
 TOLERANCE = 1.0
 
 #: Our column: its key in an instance's record.
@@ -33,8 +35,9 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Returns
     -------
     frame : DataFrame
-        One row per (entry, instance): config (the entry's name), instance, resolved, cost_usd (USD),
-        api_calls (model round trips), and model, organisation, open_weights, agent_version, date.
+        One row per (entry, instance): config (the entry's name), instance, resolved,
+        cost_usd (USD), api_calls (model round trips), and model, organisation,
+        open_weights, agent_version, date.
     notes : tuple of str
         Which entries were dropped and why.
 
@@ -45,17 +48,34 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-        (board,) = (board for board in content["leaderboards"] if board["name"] == BOARD)
+        (board,) = (
+            board for board in content["leaderboards"] if board["name"] == BOARD
+        )
         entries = {entry["name"]: entry for entry in board["results"]}
         parts = {
-            name: _rows(name, entry) for name, entry in entries.items() if entry.get("per_instance_details")
+            name: _rows(name, entry)
+            for name, entry in entries.items()
+            if entry.get("per_instance_details")
         }
-        rates = {name: 100 * float(part["resolved"].mean()) for name, part in parts.items()}
-        off = [name for name, rate in rates.items() if abs(rate - entries[name]["resolved"]) > TOLERANCE]
-        frame = pd.concat([part for name, part in parts.items() if name not in off], ignore_index=True)
+        rates = {
+            name: 100 * float(part["resolved"].mean()) for name, part in parts.items()
+        }
+        off = [
+            name
+            for name, rate in rates.items()
+            if abs(rate - entries[name]["resolved"]) > TOLERANCE
+        ]
+        frame = pd.concat(
+            [part for name, part in parts.items() if name not in off], ignore_index=True
+        )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         remedy = "use the file at the commit that the dataset card names"
-        raise_fault(path, f"it is not laid out as expected ({type(error).__name__}: {error})", remedy)
+        raise_fault(
+            path,
+            f"it is not laid out as expected ({type(error).__name__}: {error})",
+            remedy,
+        )
+
     notes = [
         f"dropped {name!r}: its rows resolve {rates[name]:.1f} %, "
         f"the entry itself says {entries[name]['resolved']:.1f} %"
@@ -63,14 +83,23 @@ def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     ]
     if without_rows := [name for name in entries if name not in parts]:
         named = ", ".join(without_rows)
-        notes.append(f"dropped {len(without_rows)} entries without per-instance rows: {named}")
+        notes.append(
+            f"dropped {len(without_rows)} entries without per-instance rows: {named}"
+        )
+
     return frame, tuple(notes)
 
 
 def _rows(name: str, entry: dict[str, Any]) -> pd.DataFrame:
     """Rows of one entry; a record that lacks a value is refused rather than filled."""
-    details, tags = entry["per_instance_details"], dict(tag.split(": ", 1) for tag in entry["tags"])
-    rows = {column: [record[key] for record in details.values()] for column, key in COLUMNS.items()}
+    details, tags = (
+        entry["per_instance_details"],
+        dict(tag.split(": ", 1) for tag in entry["tags"]),
+    )
+    rows = {
+        column: [record[key] for record in details.values()]
+        for column, key in COLUMNS.items()
+    }
     about = {
         "model": tags["Model"],
         "organisation": tags["Org"],

@@ -32,7 +32,10 @@ class TextLayout(NamedTuple):
         """Name the parts."""
         mark = {",": "comma", ".": "point"}.get(self.decimal, self.decimal)
         title = f", without the first {self.title} lines, a title" if self.title else ""
-        return f"separator {self.separator!r}, decimal {mark}, encoding {self.encoding}{title}"
+        return (
+            f"separator {self.separator!r}, decimal {mark}, encoding"
+            f" {self.encoding}{title}"
+        )
 
 
 def recognise_layout(
@@ -53,11 +56,12 @@ def recognise_layout(
     Returns
     -------
     TextLayout
-        The encoding is UTF-8 where the file can be decoded so, UTF-16 where it begins with that mark, else
-        cp1252, the one of Western spreadsheets.  The separator is that of the suffix where the first lines
-        agree on it, else the one with the most columns on which they agree.  Decimal commas are recognised
-        where no number has a decimal point; where columns are separated by commas, the one of 1,234 is none.
-        First lines with nothing but their first cell are a title.
+        The encoding is UTF-8 where the file can be decoded so, UTF-16 where it begins
+        with that mark, else cp1252, the one of Western spreadsheets.  The separator is
+        that of the suffix where the first lines agree on it, else the one with the most
+        columns on which they agree.  Decimal commas are recognised where no number has
+        a decimal point; where columns are separated by commas, the one of 1,234 is
+        none. First lines with nothing but their first cell are a title.
 
     Examples
     --------

@@ -50,16 +50,28 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
         return TokenCounter(count_characters, f"tokens (characters / {CHARACTERS})")
     if not tokenizer.is_file():
         raise_fault(
-            tokenizer, "there is no such tokenizer", "name a tokenizer.json, or leave --tokenizer out"
+            tokenizer,
+            "there is no such tokenizer",
+            "name a tokenizer.json, or leave --tokenizer out",
         )
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        raise_fault(tokenizer, "reading it needs the package tokenizers", "pip install tokenizers")
+        raise_fault(
+            tokenizer,
+            "reading it needs the package tokenizers",
+            "pip install tokenizers",
+        )
     try:
         encoder = Tokenizer.from_file(str(tokenizer))
     except Exception as error:  # its Rust core raises plain Exception
-        raise_fault(tokenizer, f"this is no tokenizer.json ({str(error)[:80]})", "take the model's own file")
+        raise_fault(
+            tokenizer,
+            f"this is no tokenizer.json ({str(error)[:80]})",
+            "take the model's own file",
+        )
 
     unit = f"tokens ({tokenizer.name})"
-    return TokenCounter(lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit)
+    return TokenCounter(
+        lambda text: len(encoder.encode(text, add_special_tokens=False).ids), unit
+    )

@@ -6,9 +6,10 @@
 ``negate-minmax``       clip((x_max - x) / (x_max - x_min), 0, 1)
 ======================  ==========================================================
 
-The limits (tau_low, tau_high) are percentiles of x itself, by default the 5th and the 95th with linear
-interpolation; (x_min, x_max) its range. Both are taken over all rows of the *profiling* split, so that the
-evaluation split has no say in how it is scored; what it holds beyond the limits is clipped.
+The limits (tau_low, tau_high) are percentiles of x itself, by default the 5th and the
+95th with linear interpolation; (x_min, x_max) its range. Both are taken over all rows
+of the *profiling* split, so that the evaluation split has no say in how it is scored;
+what it holds beyond the limits is clipped.
 """
 
 from collections.abc import Callable
@@ -26,15 +27,17 @@ class Transform(NamedTuple):
     Parameters
     ----------
     fit : callable
-        ``fit(profiling, low, high)`` gives the two values of the column that score 1 and 0, from its values
-        in the profiling split, shape (n,), all configurations together, and the card's percentiles.
+        ``fit(profiling, low, high)`` gives the two values of the column that score 1
+        and 0, from its values in the profiling split, shape (n,), all configurations
+        together, and the card's percentiles.
     apply : callable
-        ``apply(values, one, zero)`` gives the scores of values, given the values that score 1 and 0;
-        TableError if no scale can be made of these.
+        ``apply(values, one, zero)`` gives the scores of values, given the values that
+        score 1 and 0; TableError if no scale can be made of these.
     rule : Rule, optional
         What every value of the column has to satisfy.
     percentiles : bool
-        Whether ``fit`` uses ``low`` and ``high``; if not, a card that gives them is refused.
+        Whether ``fit`` uses ``low`` and ``high``; if not, a card that gives them is
+        refused.
 
     Examples
     --------
@@ -49,7 +52,9 @@ class Transform(NamedTuple):
     percentiles: bool = False
 
 
-def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> np.ndarray:
+def inverse_percentile(
+    values: np.ndarray, tau_low: float, tau_high: float
+) -> np.ndarray:
     """Normalised inverse of a latency: 1 at ``tau_low`` or faster, 0 at ``tau_high`` or slower.
 
     Parameters
@@ -78,7 +83,8 @@ def inverse_percentile(values: np.ndarray, tau_low: float, tau_high: float) -> n
     spread = 1.0 / tau_low - 1.0 / tau_high if tau_low > 0 and tau_high > 0 else np.nan
     if not 0 < spread < np.inf:
         raise TableError(
-            f"limits of a latency are positive, the smaller one first, not {tau_low:g}, {tau_high:g}"
+            f"limits of a latency are positive, the smaller one first, not {tau_low:g},"
+            f" {tau_high:g}"
         )
     # clipping the latency is clipping the score, and gives exactly 1 and 0 at the ends
     clipped = np.clip(np.asarray(values, dtype=np.float64), tau_low, tau_high)
@@ -102,8 +108,12 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
         raise TableError(f"the column is constant: its limits are both {smallest:g}")
     spread = largest - smallest
     if not 0 < spread < np.inf:
-        raise TableError(f"limits have the smaller one first, not {smallest:g} and {largest:g}")
-    return (largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)) / spread
+        raise TableError(
+            f"limits have the smaller one first, not {smallest:g} and {largest:g}"
+        )
+    return (
+        largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)
+    ) / spread
 
 
 def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float, float]:
@@ -111,7 +121,8 @@ def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float,
     return float(tau_low), float(tau_high)
 
 
-#: Every transform by the name that a card gives it; an entry here is all that a new one needs.
+#: Every transform by the name that a card gives it; an entry here is all that a new one
+#: needs.
 TRANSFORMS: dict[str, Transform] = {
     "none": Transform(
         fit=lambda profiling, low, high: (1.0, 0.0),
@@ -135,7 +146,10 @@ TRANSFORMS: dict[str, Transform] = {
         percentiles=True,
     ),
     "negate-minmax": Transform(
-        fit=lambda profiling, low, high: (float(profiling.min()), float(profiling.max())),
+        fit=lambda profiling, low, high: (
+            float(profiling.min()),
+            float(profiling.max()),
+        ),
         apply=negate_minmax,
     ),
 }

@@ -1,9 +1,9 @@
 """Tokens of an answer, read from the counts that its vendor sends or a log holds.
 
-Vendors agree neither on names nor on what includes what: tokens from a cache are part of the prompt or are
-not, those of reasoning are part of the completion or are not.  The total decides: of the possible readings
-the one is taken that adds up to it.  Where none does, nothing is charged less than was counted, and a
-`Doubt` says so.
+Vendors agree neither on names nor on what includes what: tokens from a cache are part
+of the prompt or are not, those of reasoning are part of the completion or are not.  The
+total decides: of the possible readings the one is taken that adds up to it.  Where none
+does, nothing is charged less than was counted, and a `Doubt` says so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Usage(NamedTuple):
 class Doubt(NamedTuple):
     """Something that could not be read as it should.
 
-    ``kind`` is the same for all of a kind, so that each is named once; ``text`` has the values.
+    ``kind`` is the same for all of a kind, so that each is named once; ``text`` has the
+    values.
     """
 
     kind: str
@@ -63,7 +64,8 @@ class Reading(NamedTuple):
     Attributes
     ----------
     usage : Usage or None
-        None if prompt or answer were not counted, and no text was given to estimate them from.
+        None if prompt or answer were not counted, and no text was given to estimate
+        them from.
     doubts : tuple of Doubt
     estimated : bool
         Whether a count was missing and is that of the text.
@@ -75,7 +77,13 @@ class Reading(NamedTuple):
 
 
 #: Names of each count.  A name with a dot is a field of a field.
-_PROMPT = ("prompt_tokens", "input_tokens", "inputTokens", "prompt_token_count", "promptTokenCount")
+_PROMPT = (
+    "prompt_tokens",
+    "input_tokens",
+    "inputTokens",
+    "prompt_token_count",
+    "promptTokenCount",
+)
 _OUTPUT = (
     *("completion_tokens", "output_tokens", "outputTokens", "candidates_token_count"),
     *("candidatesTokenCount", "generated_tokens"),
@@ -83,20 +91,43 @@ _OUTPUT = (
 _TOTAL = ("total_tokens", "totalTokens", "total_token_count", "totalTokenCount")
 _CACHED = (
     *("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
-    *("prompt_cache_hit_tokens", "cached_tokens", "cached_content_token_count", "cachedContentTokenCount"),
+    *(
+        "prompt_cache_hit_tokens",
+        "cached_tokens",
+        "cached_content_token_count",
+        "cachedContentTokenCount",
+    ),
 )
 _WRITTEN = (
-    *("prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens"),
-    *("input_tokens_details.cache_write_tokens", "input_tokens_details.cache_creation_tokens"),
+    *(
+        "prompt_tokens_details.cache_write_tokens",
+        "prompt_tokens_details.cache_creation_tokens",
+    ),
+    *(
+        "input_tokens_details.cache_write_tokens",
+        "input_tokens_details.cache_creation_tokens",
+    ),
 )
 _REASONING = (
-    *("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
+    *(
+        "completion_tokens_details.reasoning_tokens",
+        "output_tokens_details.reasoning_tokens",
+    ),
     "reasoning_tokens",
 )
 
-#: Names that come with a prompt that leaves the cache out, where the prompt is called `_EXCLUSIVE`.
-_CACHED_APART = ("cache_read_input_tokens", "input_tokens_cache_read", "cacheReadInputTokens")
-_WRITTEN_APART = ("cache_creation_input_tokens", "input_tokens_cache_write", "cacheWriteInputTokens")
+#: Names that come with a prompt that leaves the cache out, where the prompt is called
+#: `_EXCLUSIVE`.
+_CACHED_APART = (
+    "cache_read_input_tokens",
+    "input_tokens_cache_read",
+    "cacheReadInputTokens",
+)
+_WRITTEN_APART = (
+    "cache_creation_input_tokens",
+    "input_tokens_cache_write",
+    "cacheWriteInputTokens",
+)
 _EXCLUSIVE = ("input_tokens", "inputTokens")
 
 #: Names of reasoning that is no part of the answer's count.
@@ -138,13 +169,19 @@ class _Counts:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
+
         if not 0 <= number <= _MOST:
-            text = f"{name} is {str(value)[:40]!a}, which is no count: it is taken as missing"
+            text = (
+                f"{name} is {str(value)[:40]!a}, which is no count: it is taken as"
+                " missing"
+            )
             self.doubts.append(Doubt(f"{name} is no count", text))
             return None
+
         if number != int(number):
             text = f"{name} is {number:g}, which is no whole number: it is rounded up"
             self.doubts.append(Doubt(f"{name} is no whole number", text))
+
         return math.ceil(number)
 
 
@@ -156,7 +193,9 @@ class _Parts(NamedTuple):
     reasoning_apart: bool
 
 
-def read_usage(raw: Any, *, asked: str | None = None, answered: str | None = None) -> Reading:
+def read_usage(
+    raw: Any, *, asked: str | None = None, answered: str | None = None
+) -> Reading:
     """Read the counts of tokens of one answer, whatever its vendor calls them.
 
     Parameters
@@ -164,7 +203,8 @@ def read_usage(raw: Any, *, asked: str | None = None, answered: str | None = Non
     raw : object
         The field ``usage`` of an answer, or that of a log; None if there is none.
     asked, answered : str, optional
-        Texts of prompt and answer, to estimate what was not counted: four characters are a token.
+        Texts of prompt and answer, to estimate what was not counted: four characters
+        are a token.
 
     Returns
     -------
@@ -197,7 +237,9 @@ def read_usage(raw: Any, *, asked: str | None = None, answered: str | None = Non
     Usage(input=5, cached=60, output=7, written=0)
     """
     if raw is not None and not isinstance(raw, Mapping):
-        doubt = Doubt("usage is no record", f"usage is {str(raw)[:40]!a}, not counts by name")
+        doubt = Doubt(
+            "usage is no record", f"usage is {str(raw)[:40]!a}, not counts by name"
+        )
         return _complete(None, None, None, (doubt,), asked, answered)
     raw = raw or {}
     for name in _NESTED:
@@ -223,7 +265,9 @@ def read_usage(raw: Any, *, asked: str | None = None, answered: str | None = Non
         written_apart=prompt[0] in _EXCLUSIVE and written[0] in _WRITTEN_APART,
         reasoning_apart=reasoning[0] in _REASONING_APART,
     )
-    usages = list(_readings(usual, prompt[1], output, cached[1], written[1], reasoning[1]))
+    usages = list(
+        _readings(usual, prompt[1], output, cached[1], written[1], reasoning[1])
+    )
     if total is None:
         usage = usages[0]
     else:
@@ -244,7 +288,9 @@ def _readings(
     )
     seen = set()
     for each in parts:
-        inside = (0 if each.cached_apart else cached) + (0 if each.written_apart else written)
+        inside = (0 if each.cached_apart else cached) + (
+            0 if each.written_apart else written
+        )
         generated = output + (reasoning if each.reasoning_apart else 0)
         # what is larger than the whole is no part of it
         if inside > prompt or (reasoning > output and not each.reasoning_apart):
@@ -258,11 +304,16 @@ def _readings(
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
     """Record that parts fall short of their total, and count the rest as generated."""
     rest = total - usage.prompt - usage.output
-    text = f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to total_tokens {total:,}"
+    text = (
+        f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
+        f" total_tokens {total:,}"
+    )
     if rest <= 0:
         doubts.append(Doubt("more than the total", f"{text}: the parts are charged"))
         return usage
-    doubts.append(Doubt("less than the total", f"{text}: {rest:,} more are charged as output"))
+    doubts.append(
+        Doubt("less than the total", f"{text}: {rest:,} more are charged as output")
+    )
     return usage._replace(output=usage.output + rest)
 
 
@@ -283,11 +334,18 @@ def _complete(
         text = f"only a total of {total:,} tokens is counted: it is charged as output"
         doubt = Doubt("a total alone", text)
         return Reading(Usage(0, 0, total), (*doubts, doubt))
+
     if prompt is None and asked is not None:
         prompt = count_characters(asked)
     if output is None and answered is not None:
         output = count_characters(answered)
     if prompt is None or output is None:
         return Reading(None, doubts)
-    text = "tokens of an answer are not counted: they are estimated from its text, at four characters each"
-    return Reading(Usage(prompt, 0, output), (*doubts, Doubt("not counted", text)), estimated=True)
+
+    text = (
+        "tokens of an answer are not counted: they are estimated from its text, at four"
+        " characters each"
+    )
+    return Reading(
+        Usage(prompt, 0, output), (*doubts, Doubt("not counted", text)), estimated=True
+    )

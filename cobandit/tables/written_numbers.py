@@ -8,7 +8,9 @@ from typing import NamedTuple
 import pandas as pd
 
 _MARKS = ",."
-_NUMBER = re.compile(r"(?P<before>[$€£¥]?)\s*(?P<number>[+-]?\d[\d,.]*)\s*(?P<after>%|[$€£¥]|[^\W\d_]{1,6})?")
+_NUMBER = re.compile(
+    r"(?P<before>[$€£¥]?)\s*(?P<number>[+-]?\d[\d,.]*)\s*(?P<after>%|[$€£¥]|[^\W\d_]{1,6})?"
+)
 
 
 class WrittenNumbers(NamedTuple):
@@ -30,7 +32,8 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
     Returns
     -------
     WrittenNumbers or None
-        None unless each value that is not blank is such a number, and all have the same unit.
+        None unless each value that is not blank is such a number, and all have the same
+        unit.
 
     Examples
     --------
@@ -50,7 +53,8 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
         return None
 
     thousands = "," if decimal == "." else "."
-    # a part of three digits after each mark, and nothing between thousands after the decimal mark
+    # a part of three digits after each mark, and nothing between thousands after the
+    # decimal mark
     grouped = re.compile(rf"[+-]?(\d+|\d{{1,3}}(\{thousands}\d{{3}})+)(\{decimal}\d*)?")
     spelled = [match["number"] for match in matches if match]
     if not all(grouped.fullmatch(number) for number in spelled):
@@ -58,7 +62,9 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
     unit = "".join(part or "" for part in units.pop() or ())
     if not unit and not any(thousands in number for number in spelled):
         return None  # plain numerals that were stored as text
-    numbers = [float(number.replace(thousands, "").replace(decimal, ".")) for number in spelled]
+    numbers = [
+        float(number.replace(thousands, "").replace(decimal, ".")) for number in spelled
+    ]
     return WrittenNumbers(pd.Series(numbers, text.index).reindex(column.index), unit)
 
 
@@ -95,4 +101,8 @@ def _find_decimal(number: str) -> str:
         return last
     if number.count(last) > 1:
         return other
-    return f"either {last}" if re.fullmatch(r"[+-]?[1-9]\d{0,2}[,.]\d{3}", number) else last
+    return (
+        f"either {last}"
+        if re.fullmatch(r"[+-]?[1-9]\d{0,2}[,.]\d{3}", number)
+        else last
+    )

@@ -1,6 +1,7 @@
 """What holds for every policy, whatever it decides: ask and tell, and the same pulls as its kernel.
 
-Policies are played on tables made up for it: in flight, told in any order, with failures.
+Policies are played on tables made up for it: in flight, told in any order, with
+failures.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ def table_of(
     Parameters
     ----------
     arms : sequence
-        ``arms[i]`` are the evaluation rows of arm i: ``(cost, reward_1, ..., reward_D)`` each.
+        ``arms[i]`` are the evaluation rows of arm i: ``(cost, reward_1, ...,
+        reward_D)`` each.
     costs_seen : sequence, optional
-        Costs of the profiling rows of each arm, two or more; default: those of its first and last
-        evaluation row.
+        Costs of the profiling rows of each arm, two or more; default: those of its
+        first and last evaluation row.
     kind, name : str
         As on its card.
 
@@ -60,16 +62,25 @@ def table_of(
     """
     costs_seen = costs_seen or [[rows[0][0], rows[-1][0]] for rows in arms]
     n_profiling, n_others = (max(map(len, rows)) for rows in (costs_seen, arms))
+
     # the instances by split: those for profiling come first
-    place = np.argsort(~profiling_mask(n_profiling + n_others, n_profiling, seed=0), kind="stable")
+    place = np.argsort(
+        ~profiling_mask(n_profiling + n_others, n_profiling, seed=0), kind="stable"
+    )
     values = np.full((len(arms), len(place), len(arms[0][0])), np.nan)
     for own, rows, seen in zip(values, arms, costs_seen, strict=True):
         own[place[: len(seen)]] = 0.5
         own[place[: len(seen)], 0] = seen
         own[place[n_profiling : n_profiling + len(rows)]] = rows
+
     costs, rewards = values[:, :, 0], values[:, :, 1:]
     return EvaluationTable.from_arrays(
-        rewards, costs, profiling=n_profiling, name=name, title=f"Made up ({kind})", kind=kind
+        rewards,
+        costs,
+        profiling=n_profiling,
+        name=name,
+        title=f"Made up ({kind})",
+        kind=kind,
     )
 
 
@@ -86,8 +97,8 @@ def ragged_table(
     rng : Generator
     n_arms, n_objectives : int
     noise : float
-        Costs lie within ``1 - noise`` and ``1 + noise`` times their mean.  Rewards have one decimal, so
-        that ties are frequent.
+        Costs lie within ``1 - noise`` and ``1 + noise`` times their mean.  Rewards have
+        one decimal, so that ties are frequent.
 
     Returns
     -------
@@ -104,9 +115,13 @@ def ragged_table(
         base, mean = rng.uniform(0.1, 1.0), rng.uniform(size=n_objectives)
         n = int(rng.integers(2, 12, endpoint=True))
         costs = base * rng.uniform(1 - noise, 1 + noise, n)
-        rewards = np.clip(np.round(mean + rng.normal(0, 0.3, (n, n_objectives)), 1), 0, 1)
+        rewards = np.clip(
+            np.round(mean + rng.normal(0, 0.3, (n, n_objectives)), 1), 0, 1
+        )
         arms.append(np.column_stack([costs, rewards]).tolist())
-        seen.append((base * rng.uniform(1 - noise, 1 + noise, int(rng.integers(2, 5)))).tolist())
+        seen.append(
+            (base * rng.uniform(1 - noise, 1 + noise, int(rng.integers(2, 5)))).tolist()
+        )
     return table_of(arms, costs_seen=seen)
 
 
@@ -143,7 +158,9 @@ def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
     >>> policy_on("CoPSI", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]), budget=30)
     CoPSI(2 arms, 1 objectives, spent 0 of 30 in 0 pulls)
     """
-    cell = GridCell(_chosen(method), budget / float(table.costs.sum()), budget, np.arange(1), 0)
+    cell = GridCell(
+        _chosen(method), budget / float(table.costs.sum()), budget, np.arange(1), 0
+    )
     return make_policy(pack_table(table), cell)
 
 
@@ -160,16 +177,22 @@ def smallest_budget(method: Method, table: EvaluationTable) -> float:
     >>> smallest_budget("UniformIdentification", table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2]))
     3.0
     """
-    return _smallest_beyond(method, table, float(table.costs.min()) / 1e3, "that pays for no evaluation")
+    return _smallest_beyond(
+        method, table, float(table.costs.min()) / 1e3, "that pays for no evaluation"
+    )
 
 
-def _smallest_beyond(method: Method, table: EvaluationTable, budget: float, which: str) -> float:
+def _smallest_beyond(
+    method: Method, table: EvaluationTable, budget: float, which: str
+) -> float:
     """Smallest budget that works, as the `BudgetError` names it by which a smaller one has to be refused."""
     try:
         policy = policy_on(method, table, budget)
     except BudgetError as error:
         return error.smallest
-    raise AssertionError(f"{policy!r}: a budget {which} was not refused by a BudgetError")
+    raise AssertionError(
+        f"{policy!r}: a budget {which} was not refused by a BudgetError"
+    )
 
 
 #: Gives reward and cost of an evaluation; a reward that is None is a failure.
@@ -187,13 +210,19 @@ def guarantees_aside() -> warnings.catch_warnings[None]:
     return warnings.catch_warnings(action="ignore", category=GuaranteeWarning)
 
 
-def _policies(method: Method, seeds: Iterable[int]) -> Iterator[tuple[Any, EvaluationTable, Any]]:
+def _policies(
+    method: Method, seeds: Iterable[int]
+) -> Iterator[tuple[Any, EvaluationTable, Any]]:
     """Fresh policies at the smallest budget and above it, each with its small random table and generator."""
     for seed in seeds:
         rng = np.random.default_rng([1, seed])
         table = ragged_table(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
         for factor in (1.0, 1.5, 6.0):
-            yield policy_on(method, table, factor * smallest_budget(method, table)), table, rng
+            yield (
+                policy_on(method, table, factor * smallest_budget(method, table)),
+                table,
+                rng,
+            )
 
 
 def _fresh(policy: AskTell, **options: Any) -> Any:
@@ -219,7 +248,9 @@ def on(table: EvaluationTable, declared: bool = False) -> Feedback:
     return evaluate
 
 
-def with_failures(evaluate: Feedback, rng: np.random.Generator, billed: float) -> Feedback:
+def with_failures(
+    evaluate: Feedback, rng: np.random.Generator, billed: float
+) -> Feedback:
     """Let a third of the evaluations fail, at a part of their cost."""
 
     def tried(pull: Pull) -> tuple[Any, float]:
@@ -273,29 +304,47 @@ def fly(
     (True, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
     """
     events: list[Event] = []
+
     flying: list[Pull] = []
     handed_out = set()  # and not failed since
     with guarantees_aside():
         while not policy.finished:
             while len(flying) < at_once and (pull := policy.ask()) is not None:
-                _require(isinstance(pull, Pull), policy, f"ask gave {pull!r}, which is no Pull")
-                _require(pull.key not in handed_out, policy, f"evaluation {pull.key} is handed out twice")
+                _require(
+                    isinstance(pull, Pull),
+                    policy,
+                    f"ask gave {pull!r}, which is no Pull",
+                )
+                _require(
+                    pull.key not in handed_out,
+                    policy,
+                    f"evaluation {pull.key} is handed out twice",
+                )
                 handed_out.add(pull.key)
                 flying.append(pull)
                 events.append(Event(pull, None))
-            _require(bool(flying), policy, "it is not finished, but ask gave None with nothing in flight")
+            _require(
+                bool(flying),
+                policy,
+                "it is not finished, but ask gave None with nothing in flight",
+            )
             pull = flying.pop(int(rng.integers(len(flying))) if rng else 0)
             result = evaluate(pull)
             policy.tell(pull, *result)
             if result[0] is None:
                 handed_out.remove(pull.key)
             events.append(Event(pull, result))
+
     return events
 
 
 def _result_of(policy: Any) -> tuple[Any, ...]:
     """Return what a run left: pulls, spend, and what an identification policy recommends."""
-    found = policy.recommend().tolist() if isinstance(policy, IdentificationPolicy) else None
+    found = (
+        policy.recommend().tolist()
+        if isinstance(policy, IdentificationPolicy)
+        else None
+    )
     return policy.pulls.tolist(), policy.spent, found
 
 
@@ -379,9 +428,12 @@ def check_policy(method: Method) -> None:
         check(method)
 
 
-def _follow(policy: Any, events: list[Event], otherwise: str = "asking in vain matters") -> None:
+def _follow(
+    policy: Any, events: list[Event], otherwise: str = "asking in vain matters"
+) -> None:
     """Do again what was done, without the asks that gave None, and count along."""
     in_flight, pulls = np.zeros((2, policy.n_arms), dtype=np.int64)
+
     waiting = [{0} for _ in pulls]  # numbers of each arm, of which the least comes next
     spent = 0.0
     for pull, told in events:
@@ -390,7 +442,11 @@ def _follow(policy: Any, events: list[Event], otherwise: str = "asking in vain m
             same = again is not None and again.key == pull.key
             _require(same, policy, f"{otherwise} ({again!r})")
             number = min(waiting[pull])
-            _require(pull.number == number, policy, f"number {pull.number} of arm {pull}, not {number}")
+            _require(
+                pull.number == number,
+                policy,
+                f"number {pull.number} of arm {pull}, not {number}",
+            )
             waiting[pull] = waiting[pull] - {number} or {number + 1}
             in_flight[pull] += 1
         else:
@@ -401,30 +457,46 @@ def _follow(policy: Any, events: list[Event], otherwise: str = "asking in vain m
             pulls[pull] += told[0] is not None
             in_flight[pull] -= 1
             spent += told[1]
-        told_of: dict[str, Any] = {"in_flight": in_flight, "pulls": pulls, "spent": spent}
-        wrong = [name for name, value in told_of.items() if np.any(getattr(policy, name) != value)]
+        told_of: dict[str, Any] = {
+            "in_flight": in_flight,
+            "pulls": pulls,
+            "spent": spent,
+        }
+        wrong = [
+            name
+            for name, value in told_of.items()
+            if np.any(getattr(policy, name) != value)
+        ]
         _require(not wrong, policy, f"{' and '.join(wrong)} not as told")
 
 
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
     """Check that `ask` hands out each evaluation once, and that asking in vain changes nothing.
 
-    With one, three or any number in flight, told in any order: the numbers of an arm count from 0, and
-    ``in_flight``, ``pulls`` and ``spent`` are what was handed out and told.  A failure is charged and not
-    scored, and the same evaluation is handed out again.  Once the policy is ``finished``, `ask` gives None
-    for good.
+    With one, three or any number in flight, told in any order: the numbers of an arm
+    count from 0, and ``in_flight``, ``pulls`` and ``spent`` are what was handed out and
+    told.  A failure is charged and not scored, and the same evaluation is handed out
+    again.  Once the policy is ``finished``, `ask` gives None for good.
     """
     for policy, table, rng in _policies(method, seeds):
-        for at_once, evaluate in product((1, 3, ALL), (on(table), with_failures(on(table), rng, billed=0.5))):
+        for at_once, evaluate in product(
+            (1, 3, ALL), (on(table), with_failures(on(table), rng, billed=0.5))
+        ):
             flown = _fresh(policy)
             events = fly(flown, evaluate, at_once, rng)
-            _require(flown.ask() is None and flown.finished, flown, "ask went on after it was finished")
+            _require(
+                flown.ask() is None and flown.finished,
+                flown,
+                "ask went on after it was finished",
+            )
             _follow(_fresh(policy), events)
 
 
 def check_tell(method: Method) -> None:
     """Check that `tell` refuses what is not valid, changes nothing then, and counts what is valid."""
-    table = table_of([[(1.0, 0.5, 0.5), (1.5, 0.5, 0.5)], [(0.5, 0.25, 0.75), (1.0, 0.25, 0.75)]])
+    table = table_of(
+        [[(1.0, 0.5, 0.5), (1.5, 0.5, 0.5)], [(0.5, 0.25, 0.75), (1.0, 0.25, 0.75)]]
+    )
     policy = policy_on(method, table, 3 * smallest_budget(method, table))
 
     def refused(case: str, *told: Any) -> None:
@@ -432,7 +504,11 @@ def check_tell(method: Method) -> None:
         try:
             policy.tell(*told)
         except CobanditError:
-            _require(snapshot(policy) == before, policy, f"a refused tell changed the policy ({case})")
+            _require(
+                snapshot(policy) == before,
+                policy,
+                f"a refused tell changed the policy ({case})",
+            )
         else:
             _require(False, policy, f"tell{told} was not refused ({case})")
 
@@ -441,19 +517,25 @@ def check_tell(method: Method) -> None:
     for case, told in bad_tells(arm).items():
         refused(case, *told)
     policy.tell(np.int64(arm), [0.5, 0.5], 1.0)
-    _require(policy.spent == 1.0 and policy.pulls[arm] == policy.pulls.sum() == 1, policy, "a lost tell")
+    _require(
+        policy.spent == 1.0 and policy.pulls[arm] == policy.pulls.sum() == 1,
+        policy,
+        "a lost tell",
+    )
     refused("told twice", arm, [0.5, 0.5], 1.0)
 
 
 def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
     """Check that a plan comes to the same end with any number in flight, told in any order.
 
-    Pulls, phases and recommendation are those of one at a time, bit for bit, also if evaluations fail and
-    cost nothing.  Of index methods nothing of the kind is asked.
+    Pulls, phases and recommendation are those of one at a time, bit for bit, also if
+    evaluations fail and cost nothing.  Of index methods nothing of the kind is asked.
     """
 
     def end_of(plan: Any) -> list[bytes]:
-        return [pickle.dumps(end) for end in (plan.pulls, plan.phases, plan.recommend())]
+        return [
+            pickle.dumps(end) for end in (plan.pulls, plan.phases, plan.recommend())
+        ]
 
     for policy, table, rng in _policies(method, seeds):
         if not isinstance(policy, IdentificationPolicy):
@@ -461,16 +543,25 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
         evaluate = on(table, declared=True)
         fly(alone := _fresh(policy), evaluate)
         for at_once in (1, 3, ALL):
-            fly(flown := _fresh(policy), with_failures(evaluate, rng, billed=0.0), at_once, rng)
-            _require(end_of(flown) == end_of(alone), flown, f"it ends otherwise with {at_once} at once")
+            fly(
+                flown := _fresh(policy),
+                with_failures(evaluate, rng, billed=0.0),
+                at_once,
+                rng,
+            )
+            _require(
+                end_of(flown) == end_of(alone),
+                flown,
+                f"it ends otherwise with {at_once} at once",
+            )
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     """Check the budget: fixed costs never exceed it, and of random costs only the last.
 
-    With several in flight, of an index policy only the last that was handed out crosses it, and a plan that
-    knows the ``largest_costs`` never does.  Also that the smallest budget which a `BudgetError` names works
-    and less does not.
+    With several in flight, of an index policy only the last that was handed out crosses
+    it, and a plan that knows the ``largest_costs`` never does.  Also that the smallest
+    budget which a `BudgetError` names works and less does not.
     """
     for policy, table, rng in _policies(method, seeds):
         limit = _budget.add_slack(policy.budget)
@@ -480,16 +571,27 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
         last = fly(alone, on(table))[-1]
         before = alone.spent - last.told[1] if last.told else 0.0
         _require(before <= limit, alone, f"spent {before} before the last evaluation")
-        _require(fixed.pulls.any() and alone.pulls.any(), fixed, "a budget that works bought nothing")
+        _require(
+            fixed.pulls.any() and alone.pulls.any(),
+            fixed,
+            "a budget that works bought nothing",
+        )
         _check_budget_in_flight(policy, table, rng)
+
     smallest = smallest_budget(method, table)
-    _smallest_beyond(method, table, 0.999 * smallest, f"below {smallest:g}, the smallest that works,")
+    _smallest_beyond(
+        method, table, 0.999 * smallest, f"below {smallest:g}, the smallest that works,"
+    )
 
 
-def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.Generator) -> None:
+def _check_budget_in_flight(
+    policy: Any, table: EvaluationTable, rng: np.random.Generator
+) -> None:
     plan = isinstance(policy, IdentificationPolicy)
     largest = 2 * table.costs if plan else np.full(table.n_arms, table.cost_range[1])
-    if plan and ("largest_costs" not in policy.options or policy.budget < largest.sum()):
+    if plan and (
+        "largest_costs" not in policy.options or policy.budget < largest.sum()
+    ):
         return
 
     def evaluate(pull: Pull) -> tuple[Any, float]:
@@ -501,25 +603,35 @@ def _check_budget_in_flight(policy: Any, table: EvaluationTable, rng: np.random.
         handed_out = [event.pull.key for event in events if event.told is None]
         charged = {event.pull.key: event.told[1] for event in events if event.told}
         spent = flown.spent - (0.0 if plan else charged[handed_out[-1]])
-        _require(spent <= _budget.add_slack(policy.budget), flown, f"spent {spent}, {at_once} in flight")
+        _require(
+            spent <= _budget.add_slack(policy.budget),
+            flown,
+            f"spent {spent}, {at_once} in flight",
+        )
 
 
 def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
     """Check that a policy made of another's `options` after its run, or pickled in mid-run, does the same.
 
-    Plans that are generators cannot be pickled; a `Journal` makes such a policy again from what it was told.
+    Plans that are generators cannot be pickled; a `Journal` makes such a policy again
+    from what it was told.
     """
 
     def does_the_same(copy: Any, original: Any, events: list[Event], how: str) -> None:
-        same = [event.pull for event in fly(copy, evaluate)] == [event.pull for event in events]
+        same = [event.pull for event in fly(copy, evaluate)] == [
+            event.pull for event in events
+        ]
         _require(same, original, f"{how} asks for others")
-        _require(_result_of(copy) == _result_of(original), original, f"{how} finds others")
+        _require(
+            _result_of(copy) == _result_of(original), original, f"{how} finds others"
+        )
 
     for policy, table, _ in _policies(method, seeds):
         evaluate, half = on(table), _fresh(policy)
         events = fly(policy, evaluate)
         does_the_same(_fresh(policy), policy, events, "a policy of its options")
-        _follow(half, events[:10], "another of its options asks for others")  # five are handed out and told
+        # five are handed out and told
+        _follow(half, events[:10], "another of its options asks for others")
         try:
             copy = pickle.loads(pickle.dumps(half))
         except TypeError:
@@ -568,6 +680,7 @@ def check_kernel_on(
     chosen = _chosen(method)
     if chosen.policy not in KERNELS:
         raise CobanditError(f"{chosen.name} has no kernel to check")
+
     policy = policy_on(chosen, table, budget)
     feedback, replications = pack_table(table).feedback, np.array([replication])
     realised = charge == "realised"
@@ -576,15 +689,31 @@ def check_kernel_on(
     kernel = run_kernel(policy, feedback, seed, replications, taken, realised=realised)
     with guarantees_aside():
         run = play(policy, table, seed=seed, replication=replication, charge=charge)
-    where = f"{chosen.options or 'no options'}, charge {charge}, seed {seed}, replication {replication}"
+    where = (
+        f"{chosen.options or 'no options'}, charge {charge}, seed {seed}, replication"
+        f" {replication}"
+    )
     same = all(np.array_equal(a, b) for a, b in zip(without, kernel, strict=True))
-    _require(same, policy, f"the kernel ends otherwise when it takes its pulls down ({where})")
+    _require(
+        same,
+        policy,
+        f"the kernel ends otherwise when it takes its pulls down ({where})",
+    )
     arms, compiled = run.arms.tolist(), taken.arms[0].tolist()
-    differ = next((t for t, (a, b) in enumerate(zip(arms, compiled, strict=False)) if a != b), None)
-    _require(differ is None, policy, f"kernel and class part at pull {differ} ({where})")
-    found = np.flatnonzero(kernel.returned[0]).tolist() if chosen.kind != "online" else None
+    differ = next(
+        (t for t, (a, b) in enumerate(zip(arms, compiled, strict=False)) if a != b),
+        None,
+    )
+    _require(
+        differ is None, policy, f"kernel and class part at pull {differ} ({where})"
+    )
+    found = (
+        np.flatnonzero(kernel.returned[0]).tolist() if chosen.kind != "online" else None
+    )
     result = kernel.pulls[0].tolist(), float(kernel.spent[0]), found
-    _require(result == _result_of(policy), policy, f"the kernel ends with {result}, {where}")
+    _require(
+        result == _result_of(policy), policy, f"the kernel ends with {result}, {where}"
+    )
     charged = taken.charges[0].tolist() == run.costs.tolist()
     _require(charged, policy, f"kernel and class are charged differently ({where})")
     return len(arms)
@@ -593,8 +722,9 @@ def check_kernel_on(
 def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
     """Check a kernel against its class on random tables, budgets and options.
 
-    Drawn are those options of every online policy (alpha, scales, initialisation, selection) that the spec
-    leaves open; options of a method's own are given with `cobandit.spec`.
+    Drawn are those options of every online policy (alpha, scales, initialisation,
+    selection) that the spec leaves open; options of a method's own are given with
+    `cobandit.spec`.
 
     Parameters
     ----------
@@ -619,17 +749,22 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
         table = ragged_table(rng, int(rng.integers(2, 31)), int(rng.integers(1, 5)))
         for factor in rng.choice([1, 1.01, 1.5, 3, 10, 40], 3):
             drawn = {
-                "alpha": 10 ** rng.uniform(-4, 0.5),  # small radii show the variance, large ones the clipping
+                # small radii show the variance, large ones the clipping
+                "alpha": 10 ** rng.uniform(-4, 0.5),
                 "reward_scale": rng.choice([0, 0.01, 0.3, 1.0]),
                 "cost_scale": rng.choice([0, 0.01, 1.0]),
                 "n_init": int(rng.integers(1, 5)),
                 "selection": str(rng.choice(["feasible", "all"])),
             }
             taken = inspect.signature(chosen.policy).parameters
-            given = {name: value for name, value in drawn.items() if name in taken} | chosen.given
+            given = {
+                name: value for name, value in drawn.items() if name in taken
+            } | chosen.given
             if "eta" in given:
                 del given["n_init"]
             twin = replace(chosen, given=given)
             budget = factor * smallest_budget(twin, table)
-            for charge in ("realised",) if twin.kind == "online" else ("declared", "realised"):
+            for charge in (
+                ("realised",) if twin.kind == "online" else ("declared", "realised")
+            ):
                 check_kernel_on(twin, table, budget, charge, replication=seed)

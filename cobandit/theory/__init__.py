@@ -1,17 +1,21 @@
 """The constants and bounds that the paper states, exactly as stated, and those that policies use.
 
-Costs are the paper's: divided by the largest, in [lambda, 1].  ``cost_ratio`` is lambda, the smallest over
-the largest cost; ``budget`` is B in units of the largest cost; ``alpha`` is the exploration constant of
-Theorem 1.  Logarithms are natural.  Bounds that are this project's and not the paper's say so in their first
-line.
+Costs are the paper's: divided by the largest, in [lambda, 1].  ``cost_ratio`` is
+lambda, the smallest over the largest cost; ``budget`` is B in units of the largest
+cost; ``alpha`` is the exploration constant of Theorem 1.  Logarithms are natural.
+Bounds that are this project's and not the paper's say so in their first line.
 """
 
 from cobandit.problem import cost_complexity as cost_complexity
 from cobandit.theory.divergence import bernoulli_divergence as bernoulli_divergence
 from cobandit.theory.divergence import least_divergence as least_divergence
 from cobandit.theory.identification import allocation_constant as allocation_constant
-from cobandit.theory.identification import exact_allocation_constant as exact_allocation_constant
-from cobandit.theory.identification import identification_error_bound as identification_error_bound
+from cobandit.theory.identification import (
+    exact_allocation_constant as exact_allocation_constant,
+)
+from cobandit.theory.identification import (
+    identification_error_bound as identification_error_bound,
+)
 from cobandit.theory.in_flight import alpha_in_flight as alpha_in_flight
 from cobandit.theory.online import confidence_radius as confidence_radius
 from cobandit.theory.online import efficiency_regret_bound as efficiency_regret_bound

@@ -1,13 +1,13 @@
 r"""How far an arm is, in divergence, from being the most efficient: the index of `CoHVKLUCB` (ours).
 
-The divergence is for rewards that are D coins and costs at lambda or 1, all independent.  Moving an arm to
-means x and mean cost y costs
+The divergence is for rewards that are D coins and costs at lambda or 1, all
+independent.  Moving an arm to means x and mean cost y costs
 
 .. math:: \mathcal D(x, y) = \sum_d \mathrm{kl}(\mu^{(d)}, x^{(d)})
     + \mathrm{kl}\Bigl(\frac{\mu^c - \lambda}{1 - \lambda}, \frac{y - \lambda}{1 - \lambda}\Bigr) ,
 
-kl being that of coins.  Of all points with this divergence the one of largest efficiency is, for some
-:math:`\eta > 0`,
+kl being that of coins.  Of all points with this divergence the one of largest
+efficiency is, for some :math:`\eta > 0`,
 
 .. math::
 
@@ -54,10 +54,22 @@ def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
     span, constant = 1 - cost_ratio, multiplier * share * cost_ratio
     if constant == 0:
         return 0.0
-    square, linear = span * (multiplier - 1), span * (1 - multiplier * share) + multiplier * cost_ratio
+
+    square, linear = (
+        span * (multiplier - 1),
+        span * (1 - multiplier * share) + multiplier * cost_ratio,
+    )
     root = sqrt(max(0.0, linear**2 + 4 * square * constant))
+
     # of two forms, the one that subtracts nothing
-    return min(share, (root - linear) / (2 * square) if linear < 0 else 2 * constant / (linear + root))
+    return min(
+        share,
+        (
+            (root - linear) / (2 * square)
+            if linear < 0
+            else 2 * constant / (linear + root)
+        ),
+    )
 
 
 def least_divergence(
@@ -93,7 +105,9 @@ def least_divergence(
     ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if (mu <= 0).any() or (mu >= 1).any() or cost < ratio:
-        raise CobanditError("means inside (0, 1) and a mean cost in [lambda, 1] are needed")
+        raise CobanditError(
+            "means inside (0, 1) and a mean cost in [lambda, 1] are needed"
+        )
     aim = log(_validation.positive(best_efficiency, "best_efficiency"))
 
     span = 1 - ratio

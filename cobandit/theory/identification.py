@@ -29,7 +29,10 @@ def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     1.8333333333333333
     """
     others = np.arange(1, _validation.count(n_arms, "n_arms", 2))
-    return float(1 + (1 / (1 + others * _validation.positive(cost_ratio, "cost_ratio", 1.0))).sum())
+    return float(
+        1
+        + (1 / (1 + others * _validation.positive(cost_ratio, "cost_ratio", 1.0))).sum()
+    )
 
 
 def exact_allocation_constant(costs: ArrayLike) -> float:
@@ -41,9 +44,10 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
                    = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}},
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
-    The maximum is over orders of elimination; the most expensive arm first attains it, because exchanging two
-    neighbours in the order so that the more expensive one leaves first raises the sum.  It is at most
-    :math:`L_{K,\lambda} - 1/(1+\lambda)` and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
+    The maximum is over orders of elimination; the most expensive arm first attains it,
+    because exchanging two neighbours in the order so that the more expensive one leaves
+    first raises the sum.  It is at most :math:`L_{K,\lambda} - 1/(1+\lambda)` and at
+    most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
 
     Parameters
     ----------
@@ -70,7 +74,9 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     return float(1 + (descending / left)[:-2].sum())
 
 
-def checked_problem(n_arms: int, n_objectives: int, complexity: float) -> tuple[int, int, float]:
+def checked_problem(
+    n_arms: int, n_objectives: int, complexity: float
+) -> tuple[int, int, float]:
     """Check what the bounds read of a problem; a complexity of ``inf`` is one with a gap of zero."""
     if complexity != np.inf:
         complexity = _validation.positive(complexity, "complexity")
@@ -87,14 +93,20 @@ def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
 
 
 def identification_error_bound(
-    budget: float, *, n_arms: int, n_objectives: int, cost_ratio: float, complexity: float
+    budget: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    cost_ratio: float,
+    complexity: float,
 ) -> float:
     r"""Theorem 2: :math:`2K^2 D \exp\bigl(-B / (256\, L_{K,\lambda} H_{\mu,c})\bigr)`.
 
     Parameters
     ----------
     budget : float
-        B > 0.  The theorem asks for B >= 2 L H; below that the formula exceeds one anyway.
+        B > 0.  The theorem asks for B >= 2 L H; below that the formula exceeds one
+        anyway.
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     cost_ratio : float
@@ -114,4 +126,9 @@ def identification_error_bound(
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
-    return 2 * n_arms**2 * n_objectives * exp(-_validation.positive(budget, "budget") / scale)
+    return (
+        2
+        * n_arms**2
+        * n_objectives
+        * exp(-_validation.positive(budget, "budget") / scale)
+    )

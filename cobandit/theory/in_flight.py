@@ -18,11 +18,12 @@ def alpha_in_flight(
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
                  \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
-    Radii count what is in flight, and are too narrow by that: of the n evaluations of an arm that were begun,
-    s = n - p are told, with :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides.  On the event
-    of Theorem 1 at :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of its
-    mean, and p of them, whichever they are, move it by at most p.  So the mean over the s that are told is
-    within
+    Radii count what is in flight, and are too narrow by that: of the n evaluations of
+    an arm that were begun, s = n - p are told, with :math:`p \le m - 1`, and :math:`s
+    \ge n_0` when the index decides.  On the event of Theorem 1 at :math:`\alpha` the
+    sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of its mean, and p of
+    them, whichever they are, move it by at most p.  So the mean over the s that are
+    told is within
 
     .. math::
 
@@ -31,9 +32,10 @@ def alpha_in_flight(
 
     of the truth, and optimism holds with radii at :math:`\alpha_m`.
 
-    Where the order of results is unrelated to what they are, :math:`\kappa = 1 + (m - 1) / n_0` is enough: in
-    the order of arrival results are independent draws, and :math:`n / s` is the whole loss.  It is related
-    where fast answers come first and speed is an objective.
+    Where the order of results is unrelated to what they are, :math:`\kappa = 1 + (m -
+    1) / n_0` is enough: in the order of arrival results are independent draws, and
+    :math:`n / s` is the whole loss.  It is related where fast answers come first and
+    speed is an objective.
 
     Parameters
     ----------
@@ -55,6 +57,9 @@ def alpha_in_flight(
     3.186
     """
     others = _validation.count(at_once, "at_once", 1) - 1
-    n_init, alpha = _validation.count(n_init, "n_init", 1), _validation.positive(alpha, "alpha")
+    n_init, alpha = (
+        _validation.count(n_init, "n_init", 1),
+        _validation.positive(alpha, "alpha"),
+    )
     spread = others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio)))
     return alpha * ((1 + others / n_init) * (1 + spread)) ** 2

@@ -36,7 +36,9 @@ def horizon(budget: float, cost_ratio: float) -> int:
     return ceil(_budget.pulls_within(budget, cost_ratio)) + 1
 
 
-def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0) -> float:
+def confidence_radius(
+    pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0
+) -> float:
     r"""Radius :math:`\beta = \sqrt{\alpha \log T_B / n}` after n pulls of an arm (Section 4.1).
 
     Parameters
@@ -58,13 +60,16 @@ def confidence_radius(pulls: int, budget: float, cost_ratio: float, alpha: float
     0.8724
     """
     pulls = _validation.count(pulls, "pulls", 1)
-    return sqrt(_validation.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls)
+    return sqrt(
+        _validation.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls
+    )
 
 
 def index_constant(n_objectives: int, cost_ratio: float) -> float:
     r"""Constant :math:`C_{\lambda,H} = 4D/\lambda + 4/\lambda^2` of Theorem 1.
 
-    On the concentration event no index exceeds its arm's efficiency by more than this times the radius.
+    On the concentration event no index exceeds its arm's efficiency by more than this
+    times the radius.
 
     Parameters
     ----------
@@ -88,7 +93,12 @@ def index_constant(n_objectives: int, cost_ratio: float) -> float:
 
 
 def failure_probability(
-    *, n_arms: int, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+    *,
+    n_arms: int,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
 ) -> float:
     r"""Bound :math:`2K(D+1)\,T_B^{1-2\alpha}` on leaving the concentration event (Theorem 1, Step 1).
 
@@ -115,10 +125,14 @@ def failure_probability(
         _validation.count(n_objectives, "n_objectives", 1),
     )
     exponent = 1 - 2 * _validation.positive(alpha, "alpha")
-    return 2 * n_arms * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
+    return (
+        2 * n_arms * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
+    )
 
 
-def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha: float = 2.0) -> float:
+def leading_constant(
+    gap: float, *, n_objectives: int, cost_ratio: float, alpha: float = 2.0
+) -> float:
     r"""Coefficient of :math:`\log T_B` in Theorem 1, :math:`4 \alpha C_{\lambda,H}^2 / \Delta_i^2`.
 
     Parameters
@@ -144,7 +158,13 @@ def leading_constant(gap: float, *, n_objectives: int, cost_ratio: float, alpha:
 
 
 def pull_bound(
-    gap: float, *, n_arms: int, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+    gap: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
 ) -> float:
     r"""Theorem 1: expected pulls of an arm with efficiency gap Delta under Algorithm 1 as printed.
 
@@ -153,9 +173,10 @@ def pull_bound(
         \mathrm E[n_i(B)] \le 1 + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rceil
                             + 2K(D+1)\,T_B^{2-2\alpha}
 
-    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  It holds for feasible
-    selection, too: that makes at most :math:`1/\lambda` pulls more, over all arms together, for which the
-    factor 4 has room (ours; the paper's proof does not speak of them).
+    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  It holds
+    for feasible selection, too: that makes at most :math:`1/\lambda` pulls more, over
+    all arms together, for which the factor 4 has room (ours; the paper's proof does not
+    speak of them).
 
     Parameters
     ----------
@@ -186,15 +207,26 @@ def pull_bound(
     """
     gap = _validation.positive(gap, "gap")
     failure = failure_probability(
-        n_arms=n_arms, n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        cost_ratio=cost_ratio,
+        budget=budget,
+        alpha=alpha,
     )
     pulls = horizon(budget, cost_ratio)
-    leading = leading_constant(gap, n_objectives=n_objectives, cost_ratio=cost_ratio, alpha=alpha)
+    leading = leading_constant(
+        gap, n_objectives=n_objectives, cost_ratio=cost_ratio, alpha=alpha
+    )
     return 1 + ceil(leading * log(pulls)) + pulls * failure
 
 
 def efficiency_regret_bound(
-    gaps: ArrayLike, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+    gaps: ArrayLike,
+    *,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
 ) -> float:
     r"""Theorem 1 with its constants: :math:`\sum_i \Delta_i` times `pull_bound`, arms with gap zero left out.
 
@@ -217,7 +249,9 @@ def efficiency_regret_bound(
     >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, cost_ratio=1.0, budget=99), 4)
     4716.5004
     """
-    return _wasted(gaps_of(gaps), np.ones(np.size(gaps)), n_objectives, cost_ratio, budget, alpha)
+    return _wasted(
+        gaps_of(gaps), np.ones(np.size(gaps)), n_objectives, cost_ratio, budget, alpha
+    )
 
 
 def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
@@ -286,10 +320,19 @@ def standard_regret_bound(
     >>> round(bound, 4)  # 2 * 0.75 more than the efficiency regret bound, as costs are 1
     4718.0004
     """
-    gaps, cost_ratio = gaps_of(gaps), _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    gaps, cost_ratio = (
+        gaps_of(gaps),
+        _validation.positive(cost_ratio, "cost_ratio", 1.0),
+    )
     mean_costs = _validation.costs(mean_costs, "mean_costs", n_arms=len(gaps))
-    if mean_costs.max() > _budget.add_slack(1.0) or _budget.add_slack(float(mean_costs.min())) < cost_ratio:
-        raise CobanditError(f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest")
+    if (
+        mean_costs.max() > _budget.add_slack(1.0)
+        or _budget.add_slack(float(mean_costs.min())) < cost_ratio
+    ):
+        raise CobanditError(
+            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest"
+        )
+
     wasted = _wasted(gaps, mean_costs, n_objectives, cost_ratio, budget, alpha)
     return 2 * _validation.non_negative(best_efficiency, "best_efficiency") + wasted
 
@@ -298,14 +341,29 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     """Efficiency gaps, checked: one an arm, the smallest being zero."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
-        raise CobanditError("gaps: one for each of at least two arms, the smallest being 0, the best arm's")
+        raise CobanditError(
+            "gaps: one for each of at least two arms, the smallest being 0, the best"
+            " arm's"
+        )
     return gaps
 
 
 def _wasted(
-    gaps: np.ndarray, costs: np.ndarray, n_objectives: int, cost_ratio: float, budget: float, alpha: float
+    gaps: np.ndarray,
+    costs: np.ndarray,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float,
 ) -> float:
     """Costs times gaps times the bound on pulls, added up over suboptimal arms."""
-    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    how: Any = {
+        "n_objectives": n_objectives,
+        "cost_ratio": cost_ratio,
+        "budget": budget,
+        "alpha": alpha,
+    }
     arms = zip(gaps[gaps > 0], costs[gaps > 0], strict=True)
-    return float(sum(cost * gap * pull_bound(gap, n_arms=len(gaps), **how) for gap, cost in arms))
+    return float(
+        sum(cost * gap * pull_bound(gap, n_arms=len(gaps), **how) for gap, cost in arms)
+    )

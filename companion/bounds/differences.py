@@ -1,14 +1,16 @@
 r"""Theorem 2 by differences of means (ours).
 
-Active arms have equal numbers of pulls, and gap elimination reads nothing but differences of their means.
-For two independent arms the difference of one reward in [0, 1] each has
-:math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} = e^{s^2/4}`.  It has twice the variance proxy
-of one reward, and may err by twice as much as each of two means: that doubles the exponent.  By Ville's
-inequality, for every N, not only whole ones,
+Active arms have equal numbers of pulls, and gap elimination reads nothing but
+differences of their means. For two independent arms the difference of one reward in [0,
+1] each has :math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} =
+e^{s^2/4}`.  It has twice the variance proxy of one reward, and may err by twice as much
+as each of two means: that doubles the exponent.  By Ville's inequality, for every N,
+not only whole ones,
 
 .. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
 
-Arms that are evaluated on the same instances are not independent; for them there is `sharpened_error_bound`.
+Arms that are evaluated on the same instances are not independent; for them there is
+`sharpened_error_bound`.
 """
 
 from math import exp, log
@@ -43,15 +45,20 @@ def difference_error_rate(*, allocation: float, complexity: float) -> float:
 
 
 def difference_error_bound(
-    budget: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+    budget: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    allocation: float,
+    complexity: float,
 ) -> float:
     r"""Not the paper's: Theorem 2 for independent arms, by the differences of their means.
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac{1}{16} - \frac{B}{16\, L H_{\mu,c}}\Bigr)
 
-    Lemma 2 holds while differences err by less than :math:`x = \gamma_{(k)}/4`, and with k active arms
-    :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`.  There are K - 1 phases, K (K - 1) / 2 pairs, D
-    objectives, and two sides.
+    Lemma 2 holds while differences err by less than :math:`x = \gamma_{(k)}/4`, and
+    with k active arms :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`.  There are K - 1
+    phases, K (K - 1) / 2 pairs, D objectives, and two sides.
 
     Parameters
     ----------
@@ -60,8 +67,9 @@ def difference_error_bound(
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     allocation : float
-        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide by:
-        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for what known costs allow.
+        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide
+        by: `allocation_constant` for CoPSI as published, `exact_allocation_constant`
+        for what known costs allow.
     complexity : float
         :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
 
@@ -82,7 +90,12 @@ def difference_error_bound(
 
 
 def difference_error_budget(
-    error: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+    error: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    allocation: float,
+    complexity: float,
 ) -> float:
     r"""Not the paper's: budget at which `difference_error_bound` promises an error of at most p.
 

@@ -1,14 +1,16 @@
 r"""Finite benchmarks, not the paper's: sampling without replacement, and Theorem 2 with :math:`1 - n/N`.
 
-N instances stand in uniformly random order; :math:`\hat\mu_n` is the mean of a configuration, or of the
-paired differences of two, over the first n of them, :math:`\mu` that over all N.  Two remarks are behind all
-bounds.
+N instances stand in uniformly random order; :math:`\hat\mu_n` is the mean of a
+configuration, or of the paired differences of two, over the first n of them,
+:math:`\mu` that over all N.  Two remarks are behind all bounds.
 
-* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale: given the set of the first n instances,
-  the last of them is any of these.  By Doob's inequality a bound that comes from :math:`\mathrm E\,
-  e^{s(\hat\mu_n - \mu)}` holds for the largest deviation over *all* depths from n to N, at no price.
-* What was seen determines what was not: :math:`n (\hat\mu_n - \mu) = (N - n)(\mu - \hat\mu_{\text{rest}})`,
-  and the rest is a sample of N - n.  A bound for it is one for :math:`\hat\mu_n`, better the less is left.
+* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale: given the set of
+  the first n instances, the last of them is any of these.  By Doob's inequality a bound
+  that comes from :math:`\mathrm E\, e^{s(\hat\mu_n - \mu)}` holds for the largest
+  deviation over *all* depths from n to N, at no price.
+* What was seen determines what was not: :math:`n (\hat\mu_n - \mu) = (N - n)(\mu -
+  \hat\mu_{\text{rest}})`, and the rest is a sample of N - n.  A bound for it is one for
+  :math:`\hat\mu_n`, better the less is left.
 """
 
 from collections.abc import Sequence
@@ -24,7 +26,9 @@ from cobandit.errors import CobanditError
 def _depth(n: int, n_instances: int) -> tuple[int, int]:
     n_instances = _validation.count(n_instances, "n_instances", 1)
     if _validation.count(n, "n", 1) > n_instances:
-        raise CobanditError(f"n is {n}, more than the {n_instances} instances that there are")
+        raise CobanditError(
+            f"n is {n}, more than the {n_instances} instances that there are"
+        )
     return n, n_instances
 
 
@@ -33,8 +37,8 @@ def serfling_factor(n: int, n_instances: int) -> float:
 
     .. math:: \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\ \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
 
-    The first is Serfling's (1974), the second, smaller from n > N / 2 on, that of Bardenet and Maillard
-    (2015): Serfling's for the N - n instances that were not seen.
+    The first is Serfling's (1974), the second, smaller from n > N / 2 on, that of
+    Bardenet and Maillard (2015): Serfling's for the N - n instances that were not seen.
 
     Parameters
     ----------
@@ -58,7 +62,9 @@ def serfling_factor(n: int, n_instances: int) -> float:
     return min(unseen + 1 / n_instances, unseen * (1 + 1 / n))
 
 
-def hoeffding_serfling_tail(deviation: float, n: int, n_instances: int, width: float = 1.0) -> float:
+def hoeffding_serfling_tail(
+    deviation: float, n: int, n_instances: int, width: float = 1.0
+) -> float:
     r"""Probability that the mean is ever off by so much, to one side, from depth n on.
 
     .. math::
@@ -86,7 +92,10 @@ def hoeffding_serfling_tail(deviation: float, n: int, n_instances: int, width: f
     (0.0, True)
     """
     factor = serfling_factor(n, n_instances)
-    deviation, width = _validation.positive(deviation, "deviation"), _validation.positive(width, "width")
+    deviation, width = (
+        _validation.positive(deviation, "deviation"),
+        _validation.positive(width, "width"),
+    )
     return exp(-2 * n * (deviation / width) ** 2 / factor) if factor else 0.0
 
 
@@ -102,10 +111,11 @@ def bernstein_serfling_tail(
         \qquad (m, \eta) \in \Bigl\{(n, \varepsilon),
             \Bigl(N - n, \frac{n \varepsilon}{N - n}\Bigr)\Bigr\}
 
-    Bernstein's bound of the exponential moment holds without replacement, too, since a sum with replacement
-    is larger in convex order (Hoeffding, 1963); the second pair is the first for the instances not seen.
-    Neither has the factor 1 - n/N that the variance of a mean without replacement has: the exponent is n/N
-    or 1 - n/N of what that variance would give, whichever is larger, and so half of it at n = N/2.
+    Bernstein's bound of the exponential moment holds without replacement, too, since a
+    sum with replacement is larger in convex order (Hoeffding, 1963); the second pair is
+    the first for the instances not seen. Neither has the factor 1 - n/N that the
+    variance of a mean without replacement has: the exponent is n/N or 1 - n/N of what
+    that variance would give, whichever is larger, and so half of it at n = N/2.
 
     Parameters
     ----------
@@ -129,7 +139,10 @@ def bernstein_serfling_tail(
     2e-06
     """
     n, n_instances = _depth(n, n_instances)
-    deviation, width = _validation.positive(deviation, "deviation"), _validation.positive(width, "width")
+    deviation, width = (
+        _validation.positive(deviation, "deviation"),
+        _validation.positive(width, "width"),
+    )
     variance = _validation.non_negative(variance, "variance")
     rest = n_instances - n
     if not rest or not variance:
@@ -145,7 +158,9 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     """Check depths n_K, ..., n_2 and gaps; the gaps that the phases need, gamma_(K), ..., gamma_(2)."""
     ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
-        raise CobanditError("gaps: two or more, none negative, are needed, and a depth for each removal")
+        raise CobanditError(
+            "gaps: two or more, none negative, are needed, and a depth for each removal"
+        )
     return ordered[:-1]
 
 
@@ -155,7 +170,12 @@ def _zero_gap_bound(n: int, n_instances: int) -> float:
 
 
 def once_error_bound(
-    depths: Sequence[int], gaps: ArrayLike, *, n_objectives: int, n_instances: int, delta: float = 0.0
+    depths: Sequence[int],
+    gaps: ArrayLike,
+    *,
+    n_objectives: int,
+    n_instances: int,
+    delta: float = 0.0,
 ) -> float:
     r"""Theorem 2 on a finite benchmark: a gap elimination whose k active arms were compared at n_k or deeper.
 
@@ -164,16 +184,19 @@ def once_error_bound(
         \Pr[\widehat{\mathcal P} \ne \mathcal P^\star] \le
             \delta + 2 K D \sum_{k=2}^K \exp\Bigl(-\frac{n_k\, \gamma_{(k)}^2}{32\, \rho_{n_k}}\Bigr)
 
-    A removal among k arms goes wrong only if one of the K D means is off by :math:`\gamma_{(k)} / 8`
-    (Lemma 2).  The depth of the removal may depend on what was seen, since the tail holds for all depths
-    from n_k on.  Phases at n_k = N add nothing.  Removals are by the plain gap, one at a time, as in
-    `CoPSIPrintedOnce` and `PSISROnce`.  Paired differences, of width 2 and allowed :math:`\gamma_{(k)} / 4`,
-    have the same exponent: what pairing buys needs the variance, as in `paired_error_bound`.
+    A removal among k arms goes wrong only if one of the K D means is off by
+    :math:`\gamma_{(k)} / 8` (Lemma 2).  The depth of the removal may depend on what was
+    seen, since the tail holds for all depths from n_k on.  Phases at n_k = N add
+    nothing.  Removals are by the plain gap, one at a time, as in `CoPSIPrintedOnce` and
+    `PSISROnce`.  Paired differences, of width 2 and allowed :math:`\gamma_{(k)} / 4`,
+    have the same exponent: what pairing buys needs the variance, as in
+    `paired_error_bound`.
 
-    Besides, arms may leave early whose membership is certain, all at confidence :math:`1 - \delta`, if those
-    that are certainly dominated go first and one on the front stays while it is not known of an active arm
-    whether it dominates that: with these two rules the fixed dominator of a dominated active arm is active at
-    every removal by the gap, which is all that Lemma 2 asks of who is active.
+    Besides, arms may leave early whose membership is certain, all at confidence
+    :math:`1 - \delta`, if those that are certainly dominated go first and one on the
+    front stays while it is not known of an active arm whether it dominates that: with
+    these two rules the fixed dominator of a dominated active arm is active at every
+    removal by the gap, which is all that Lemma 2 asks of who is active.
 
     Parameters
     ----------
@@ -198,11 +221,17 @@ def once_error_bound(
     """
     n_arms = len(_phases(depths, gaps)) + 1
     terms = [
-        hoeffding_serfling_tail(gap / 8, n, n_instances) if gap else _zero_gap_bound(n, n_instances)
+        (
+            hoeffding_serfling_tail(gap / 8, n, n_instances)
+            if gap
+            else _zero_gap_bound(n, n_instances)
+        )
         for n, gap in zip(depths, _phases(depths, gaps), strict=True)
     ]
     early = _validation.non_negative(delta, "delta")
-    return early + 2 * n_arms * _validation.count(n_objectives, "n_objectives", 1) * sum(terms)
+    return early + 2 * n_arms * _validation.count(
+        n_objectives, "n_objectives", 1
+    ) * sum(terms)
 
 
 def paired_error_bound(
@@ -216,8 +245,9 @@ def paired_error_bound(
             2 \sum_{k=2}^K \sum_{i < j} \sum_{d=1}^D
             \tau\Bigl(\frac{\gamma_{(k)}}4, n_k, \sigma_{ijd}^2\Bigr)
 
-    with :math:`\tau` of `bernstein_serfling_tail` at width 2.  Configurations that answer alike have small
-    variances; if their answers were independent, the variance would be the sum of both.
+    with :math:`\tau` of `bernstein_serfling_tail` at width 2.  Configurations that
+    answer alike have small variances; if their answers were independent, the variance
+    would be the sum of both.
 
     Parameters
     ----------
@@ -240,12 +270,18 @@ def paired_error_bound(
     needed = _phases(depths, gaps)
     variances = _validation.numbers(variances, "variances", 3)
     if variances.shape[:2] != (len(needed) + 1,) * 2:
-        raise CobanditError(f"variances: shape (K, K, D) for {len(needed) + 1} arms, got {variances.shape}")
+        raise CobanditError(
+            f"variances: shape (K, K, D) for {len(needed) + 1} arms, got"
+            f" {variances.shape}"
+        )
+
     pairs = variances[np.triu_indices(len(variances), 1)].ravel().tolist()
     return 2 * sum(
-        bernstein_serfling_tail(gap / 4, n, n_instances, variance, 2.0)
-        if gap
-        else _zero_gap_bound(n, n_instances)
+        (
+            bernstein_serfling_tail(gap / 4, n, n_instances, variance, 2.0)
+            if gap
+            else _zero_gap_bound(n, n_instances)
+        )
         for n, gap in zip(depths, needed, strict=True)
         for variance in pairs
     )

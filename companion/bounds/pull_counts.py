@@ -1,21 +1,25 @@
 r"""Bounds for the printed CoHV-UCB that the paper does not state, with smaller constants.
 
-They rest on the paper's own event and index; only the bookkeeping differs.  Three remarks are shared:
+They rest on the paper's own event and index; only the bookkeeping differs.  Three
+remarks are shared:
 
-* Of the concentration event, the argument for arm i reads 2(D + 1) one-sided statements: that the rewards of
-  the best arm are not underestimated nor its cost overestimated, and the reverse for arm i.  Each fails
-  for some sample size with probability at most :math:`T_B^{1-2\alpha}`.
-* An arm that is selected with n pulls has :math:`I_i \ge I_{i^\star} \ge \nu_{i^\star}`.  Whatever upper
-  bound on n follows holds for the last selection too: the count is at most its integer part plus one.
-* They hold for every ``alpha`` > 0, and are logarithmic in B for alpha >= 1; with `leaving_bound`, for
-  alpha > 1/2.
-* They are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.  Feasible selection makes at most
-  :math:`1/\lambda` pulls more, over all arms together.
+* Of the concentration event, the argument for arm i reads 2(D + 1) one-sided
+  statements: that the rewards of the best arm are not underestimated nor its cost
+  overestimated, and the reverse for arm i.  Each fails for some sample size with
+  probability at most :math:`T_B^{1-2\alpha}`.
+* An arm that is selected with n pulls has :math:`I_i \ge I_{i^\star} \ge
+  \nu_{i^\star}`.  Whatever upper bound on n follows holds for the last selection too:
+  the count is at most its integer part plus one.
+* They hold for every ``alpha`` > 0, and are logarithmic in B for alpha >= 1; with
+  `leaving_bound`, for alpha > 1/2.
+* They are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.  Feasible
+  selection makes at most :math:`1/\lambda` pulls more, over all arms together.
 
-`split_pull_bound` does not pay for certainty: the others ask the means of the suboptimal arm to stay within
-their radii for every number of pulls, and pay with a second radius in the index.  But one pull too many costs
-one pull.  So only the best arm has to stay within its radii; for the other it is counted how often its index
-is too large.
+`split_pull_bound` does not pay for certainty: the others ask the means of the
+suboptimal arm to stay within their radii for every number of pulls, and pay with a
+second radius in the index.  But one pull too many costs one pull.  So only the best arm
+has to stay within its radii; for the other it is counted how often its index is too
+large.
 """
 
 from collections.abc import Callable
@@ -67,17 +71,20 @@ def leaving_bound(pulls: int, alpha: float) -> float:
             \le \min_{m \ge 1} m\, T^{-2\alpha / \cosh^2(\log T / (4m))}
             \le \sqrt e\, \Bigl\lceil \tfrac12 \sqrt\alpha\, (\log T)^{3/2} \Bigr\rceil\, T^{-2\alpha}
 
-    Theorem 1 adds up over sample sizes and has T in the place of :math:`(\log T)^{3/2}`.  With this, what a
-    run loses off the event, T times :math:`2K(D+1)` of it, vanishes for every alpha > 1/2.
+    Theorem 1 adds up over sample sizes and has T in the place of :math:`(\log
+    T)^{3/2}`.  With this, what a run loses off the event, T times :math:`2K(D+1)` of
+    it, vanishes for every alpha > 1/2.
 
-    Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.  With :math:`S_s` the sum of the first s
-    deviations and :math:`a = \alpha \log T`, :math:`e^{\theta S_s - \theta^2 s / 8}` is a supermartingale
-    (Hoeffding).  On the block [u, beta u] take :math:`\theta = 8 \sqrt{a} / (\sqrt u + \sqrt{\beta u})`:
-    where :math:`S_s > \sqrt{a s}`, its logarithm is above :math:`\theta \sqrt{a s} - \theta^2 s / 8`, which
-    is concave in s and has the same value at both ends, :math:`8 a \sqrt\beta / (1 + \sqrt\beta)^2
-    = 2a / \cosh^2(\tfrac14 \log \beta)`.  By Ville's inequality that has probability at most
-    :math:`e^{-2a / \cosh^2(\log \beta / 4)}`, once for each block.  The last form has
-    :math:`m = \lceil \frac12 \sqrt\alpha (\log T)^{3/2} \rceil` and :math:`1 / \cosh^2 y \ge 1 - y^2`.
+    Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.  With :math:`S_s` the
+    sum of the first s deviations and :math:`a = \alpha \log T`, :math:`e^{\theta S_s -
+    \theta^2 s / 8}` is a supermartingale (Hoeffding).  On the block [u, beta u] take
+    :math:`\theta = 8 \sqrt{a} / (\sqrt u + \sqrt{\beta u})`: where :math:`S_s > \sqrt{a
+    s}`, its logarithm is above :math:`\theta \sqrt{a s} - \theta^2 s / 8`, which is
+    concave in s and has the same value at both ends, :math:`8 a \sqrt\beta / (1 +
+    \sqrt\beta)^2 = 2a / \cosh^2(\tfrac14 \log \beta)`.  By Ville's inequality that has
+    probability at most :math:`e^{-2a / \cosh^2(\log \beta / 4)}`, once for each block.
+    The last form has :math:`m = \lceil \frac12 \sqrt\alpha (\log T)^{3/2} \rceil` and
+    :math:`1 / \cosh^2 y \ge 1 - y^2`.
 
     Parameters
     ----------
@@ -97,14 +104,24 @@ def leaving_bound(pulls: int, alpha: float) -> float:
     >>> round(T * leaving_bound(T, alpha), 2), round(T * T ** (1 - 2 * alpha), 1)
     (2.86, 251.2)
     """
-    pulls, alpha = _validation.count(pulls, "pulls", 2), _validation.positive(alpha, "alpha")
+    pulls, alpha = (
+        _validation.count(pulls, "pulls", 2),
+        _validation.positive(alpha, "alpha"),
+    )
     log_pulls = log(pulls)
     m = np.arange(1, 4 * ceil(sqrt(alpha) * log_pulls**1.5 / 2) + 1)
-    return float((m * np.exp(-2 * alpha * log_pulls / np.cosh(log_pulls / (4 * m)) ** 2)).min())
+    return float(
+        (m * np.exp(-2 * alpha * log_pulls / np.cosh(log_pulls / (4 * m)) ** 2)).min()
+    )
 
 
 def radius_pull_bound(
-    radius: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+    radius: float,
+    *,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
 ) -> float:
     r"""Bound on the pulls of an arm that the event lets be selected only while its radius is larger (ours).
 
@@ -113,8 +130,9 @@ def radius_pull_bound(
         \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \frac{\alpha \log T_B}{\beta_i^2} \Bigr\rfloor
                             + 2(D+1)\,T_B^{2-2\alpha}
 
-    At `threshold_radius` the intervals of the event cease to contradict a selection, the index of the best
-    arm being taken at its lower end: no bound that reads only the event is smaller.
+    At `threshold_radius` the intervals of the event cease to contradict a selection,
+    the index of the best arm being taken at its lower end: no bound that reads only the
+    event is smaller.
 
     Parameters
     ----------
@@ -141,12 +159,19 @@ def radius_pull_bound(
         n_objectives=n_objectives, cost_ratio=cost_ratio, budget=budget, alpha=alpha
     )
     if _validation.positive(radius, "radius") < 1e-150:
-        raise CobanditError(f"radius is {radius:g}: the bound is beyond every floating-point number")
+        raise CobanditError(
+            f"radius is {radius:g}: the bound is beyond every floating-point number"
+        )
     return 1 + _budget.floor(alpha * log(pulls) / radius**2) + pulls * failure
 
 
 def lean_pull_bound(
-    gap: float, *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
+    gap: float,
+    *,
+    n_objectives: int,
+    cost_ratio: float,
+    budget: float,
+    alpha: float = 2.0,
 ) -> float:
     r"""Theorem 1 without the slack in its last step (ours): a quarter of the leading term, and no K.
 
@@ -155,7 +180,8 @@ def lean_pull_bound(
         \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \frac{\alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rfloor
                             + 2(D+1)\,T_B^{2-2\alpha}
 
-    A selected arm has :math:`C_{\lambda,H} \beta \ge \Delta_i`; the paper goes on with half the gap.
+    A selected arm has :math:`C_{\lambda,H} \beta \ge \Delta_i`; the paper goes on with
+    half the gap.
 
     Parameters
     ----------
@@ -176,8 +202,15 @@ def lean_pull_bound(
     >>> round(bound, 4)  # 1 + floor(2357.8) + 4 / 100^2
     2358.0004
     """
-    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    radius = 1 / (index_constant(n_objectives, cost_ratio) / _validation.positive(gap, "gap"))
+    how: Any = {
+        "n_objectives": n_objectives,
+        "cost_ratio": cost_ratio,
+        "budget": budget,
+        "alpha": alpha,
+    }
+    radius = 1 / (
+        index_constant(n_objectives, cost_ratio) / _validation.positive(gap, "gap")
+    )
     return radius_pull_bound(radius, **how)
 
 
@@ -199,12 +232,12 @@ def instance_pull_bound(
             + \Bigl\lfloor \frac{4\alpha (D + \nu_{i^\star})^2 \log T_B}{(\mu_i^c \Delta_i)^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    On the event a selected arm has numerator at most :math:`H_i + 2D\beta` and denominator at least
-    :math:`\mu_i^c - 2\beta`, truncated or not, so
-    :math:`H_i + 2D\beta \ge \nu_{i^\star}(\mu_i^c - 2\beta)`, that is
-    :math:`2\beta (D + \nu_{i^\star}) \ge \nu_{i^\star} \mu_i^c - H_i = \mu_i^c \Delta_i`.  Since
-    :math:`\nu_{i^\star} \le 1/\lambda` and :math:`\mu_i^c \ge \lambda`, the leading term is at most a
-    sixteenth of Theorem 1's.
+    On the event a selected arm has numerator at most :math:`H_i + 2D\beta` and
+    denominator at least :math:`\mu_i^c - 2\beta`, truncated or not, so :math:`H_i +
+    2D\beta \ge \nu_{i^\star}(\mu_i^c - 2\beta)`, that is :math:`2\beta (D +
+    \nu_{i^\star}) \ge \nu_{i^\star} \mu_i^c - H_i = \mu_i^c \Delta_i`.  Since
+    :math:`\nu_{i^\star} \le 1/\lambda` and :math:`\mu_i^c \ge \lambda`, the leading
+    term is at most a sixteenth of Theorem 1's.
 
     Parameters
     ----------
@@ -229,13 +262,23 @@ def instance_pull_bound(
     >>> round(bound, 4)  # 1 + floor(4 * 2 * 2^2 * log(100) / 0.25 = 589.46) + 4 / 100^2
     590.0004
     """
-    how: Any = {"n_objectives": n_objectives, "cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    apart = _validation.positive(mean_cost, "mean_cost", 1.0) * _validation.positive(gap, "gap")
+    how: Any = {
+        "n_objectives": n_objectives,
+        "cost_ratio": cost_ratio,
+        "budget": budget,
+        "alpha": alpha,
+    }
+    apart = _validation.positive(mean_cost, "mean_cost", 1.0) * _validation.positive(
+        gap, "gap"
+    )
     most = _validation.count(n_objectives, "n_objectives", 1) + _validation.positive(
         best_efficiency, "best_efficiency"
     )
     if gap > _budget.add_slack(best_efficiency):
-        raise CobanditError(f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}")
+        raise CobanditError(
+            f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}"
+        )
+
     return radius_pull_bound(apart / (2 * most), **how)
 
 
@@ -279,7 +322,10 @@ def threshold_radius(
         _validation.positive(mean_cost, "mean_cost", 1.0),
     )
     if not len(means) or means.min() < 0 or means.max() > 1:
-        raise CobanditError(f"means is {means.tolist()}: mean rewards lie in [0, 1], at least one is needed")
+        raise CobanditError(
+            f"means is {means.tolist()}: mean rewards lie in [0, 1], at least one is"
+            " needed"
+        )
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     best_efficiency = _validation.positive(
         best_efficiency, "best_efficiency", 1 / cost_ratio * (1 + _budget.SLACK)
@@ -291,7 +337,8 @@ def threshold_radius(
 
     if reach(0.0) >= best_efficiency:
         raise CobanditError("the arm is as efficient as the best: it has no threshold")
-    low, high = 0.0, 1.0  # at radius one every numerator is 1 and every denominator lambda / 2
+    # at radius one every numerator is 1 and every denominator lambda / 2
+    low, high = 0.0, 1.0
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if reach(middle) < best_efficiency else (low, middle)
@@ -308,15 +355,17 @@ def informative_budget(
     bound : callable
         Budget to bound on the pulls; it grows more slowly than the budget.
     cost : float
-        lambda for the paper's trivial bound; an arm's mean cost for what can be bought of it.
+        lambda for the paper's trivial bound; an arm's mean cost for what can be bought
+        of it.
     cost_ratio : float, optional
-        lambda, where the bound depends on the horizon: none is computed of budgets that hold 2^62 pulls.
+        lambda, where the bound depends on the horizon: none is computed of budgets that
+        hold 2^62 pulls.
 
     Returns
     -------
     float
-        To a relative 1e-6, and not below the cost; ``inf`` if it is not yet below at 10^15 pulls, or at the
-        largest budget whose horizon is computed.
+        To a relative 1e-6, and not below the cost; ``inf`` if it is not yet below at
+        10^15 pulls, or at the largest budget whose horizon is computed.
 
     Raises
     ------
@@ -331,13 +380,20 @@ def informative_budget(
     cost = _validation.positive(cost, "cost", 1.0)
     low, high = cost, 1e15 * cost
     if cost_ratio is not None:
-        countable = 0.5 * _budget.MOST_PULLS * _validation.positive(cost_ratio, "cost_ratio", 1.0)
+        countable = (
+            0.5
+            * _budget.MOST_PULLS
+            * _validation.positive(cost_ratio, "cost_ratio", 1.0)
+        )
         high = max(low, min(high, countable))
+
     if bound(high) >= high / cost:
         return inf
+
     while high > low * (1 + 1e-6):
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if bound(middle) >= middle / cost else (low, middle)
+
     return high
 
 
@@ -364,10 +420,11 @@ def split_pull_bound(
 
     .. math:: \prod_d \min\{1,\ \mu_i^{(d)} + r\} = \nu_{i^\star} \max\{\lambda/2,\ \mu_i^c - r\} .
 
-    After n pulls the index of the arm is at least :math:`\nu_{i^\star}` only if one of its D + 1 means is off
-    by :math:`r_i - \sqrt{a/n}`, which has probability at most
-    :math:`\min\{1, (D+1) \exp(-2 (r_i \sqrt n - \sqrt a)_+^2)\}`.  The second term is the integral of that
-    over n, the last what the best arm's index costs where it is too small.
+    After n pulls the index of the arm is at least :math:`\nu_{i^\star}` only if one of
+    its D + 1 means is off by :math:`r_i - \sqrt{a/n}`, which has probability at most
+    :math:`\min\{1, (D+1) \exp(-2 (r_i \sqrt n - \sqrt a)_+^2)\}`.  The second term is
+    the integral of that over n, the last what the best arm's index costs where it is
+    too small.
 
     Parameters
     ----------
@@ -393,9 +450,14 @@ def split_pull_bound(
     >>> round(bound, 1)  # `radius_pull_bound` gives 590
     260.3
     """
-    radius = 2 * threshold_radius(means, mean_cost, best_efficiency, cost_ratio=cost_ratio)
+    radius = 2 * threshold_radius(
+        means, mean_cost, best_efficiency, cost_ratio=cost_ratio
+    )
     pulls, coordinates = horizon(budget, cost_ratio), np.size(means) + 1
-    root, y = sqrt(_validation.positive(alpha, "alpha") * log(pulls)), sqrt(log(coordinates) / 2)
+    root, y = (
+        sqrt(_validation.positive(alpha, "alpha") * log(pulls)),
+        sqrt(log(coordinates) / 2),
+    )
     expected = ((root + y) ** 2 + 1 / 2 + root / (2 * y)) / radius**2
     return 1 + expected + coordinates * float(pulls) ** (2 - 2 * alpha)
 
@@ -404,7 +466,8 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     r"""Coefficient of :math:`\log T_B` in a bound for the index of Ding et al. (2013), one objective (ours).
 
     Their index adds to the ratio of the means a bonus that goes with the radius
-    :math:`\epsilon = \sqrt{\log(t - 1) / n}`, and is infinite while :math:`\epsilon \ge \lambda`:
+    :math:`\epsilon = \sqrt{\log(t - 1) / n}`, and is infinite while :math:`\epsilon \ge
+    \lambda`:
 
     .. math::
 
@@ -413,11 +476,12 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
         \mathrm E[n_i(B)] \le 1 + \Bigl\lfloor \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i}
         \Bigr)^2 \log T_B \Bigr\rfloor + 4 (1 + \log T_B) .
 
-    While means are within their radii, the ratio of two is off by at most the bonus, so that a suboptimal
-    pull needs twice the bonus to be at least the gap, that is
-    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided statements (rewards
-    and costs of the arm and of the best) at up to t - 1 sample sizes each fail with probability at most
-    :math:`(t-1)^{-2}`; summed over t this is the last term.  The constants of their own theorem may differ.
+    While means are within their radii, the ratio of two is off by at most the bonus, so
+    that a suboptimal pull needs twice the bonus to be at least the gap, that is
+    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided
+    statements (rewards and costs of the arm and of the best) at up to t - 1 sample
+    sizes each fail with probability at most :math:`(t-1)^{-2}`; summed over t this is
+    the last term.  The constants of their own theorem may differ.
 
     Parameters
     ----------
@@ -435,5 +499,8 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
     81.0
     """
-    gap, cost_ratio = _validation.positive(gap, "gap"), _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    gap, cost_ratio = (
+        _validation.positive(gap, "gap"),
+        _validation.positive(cost_ratio, "cost_ratio", 1.0),
+    )
     return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2

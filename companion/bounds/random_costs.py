@@ -1,9 +1,9 @@
 r"""CoPSI where a pull costs anything in [lambda, 1]: overspending, planning and pilots (ours).
 
-The paper's Algorithm 2 charges every pull its known mean cost.  Where costs are random, the plan is made for
-:math:`(1 - \delta) B`.  A cost of mean c has a variance of at most
-:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: the spread of a plan's cost is in proportion to its
-mean, however many pulls it has.
+The paper's Algorithm 2 charges every pull its known mean cost.  Where costs are random,
+the plan is made for :math:`(1 - \delta) B`.  A cost of mean c has a variance of at most
+:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: the spread of a plan's cost is
+in proportion to its mean, however many pulls it has.
 """
 
 from math import exp, sqrt
@@ -21,10 +21,10 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
         \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
             + \frac23 (1 - \lambda)\, \delta} \Bigr)
 
-    By Freedman's inequality.  Azuma's, with the range :math:`1 - \lambda` and the at most
-    :math:`(1 - \delta) B / \lambda` pulls that there may be, gives
-    :math:`\exp(-2 \delta^2 \lambda B / ((1 - \lambda)^2 (1 - \delta)))`: for small margins its exponent is
-    smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
+    By Freedman's inequality.  Azuma's, with the range :math:`1 - \lambda` and the at
+    most :math:`(1 - \delta) B / \lambda` pulls that there may be, gives :math:`\exp(-2
+    \delta^2 \lambda B / ((1 - \lambda)^2 (1 - \delta)))`: for small margins its
+    exponent is smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
 
     Parameters
     ----------
@@ -51,10 +51,14 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
     if cost_ratio == 1:
         return 0.0
     variance = (1 - sqrt(cost_ratio)) ** 2 * (1 - margin)
-    return exp(-(margin**2) * budget / (2 * variance + 2 / 3 * (1 - cost_ratio) * margin))
+    return exp(
+        -(margin**2) * budget / (2 * variance + 2 / 3 * (1 - cost_ratio) * margin)
+    )
 
 
-def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) -> float:
+def planning_margin(
+    *, allocation: float, complexity: float, cost_ratio: float
+) -> float:
     r"""Not the paper's: the margin at which `overspend_bound` falls as fast as the bound on errors.
 
     It solves
@@ -84,14 +88,22 @@ def planning_margin(*, allocation: float, complexity: float, cost_ratio: float) 
     """
     rate = difference_error_rate(allocation=allocation, complexity=complexity)
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
-    variance, step = 2 * (1 - sqrt(cost_ratio)) ** 2 * rate, 2 / 3 * (1 - cost_ratio) * rate
+    variance, step = (
+        2 * (1 - sqrt(cost_ratio)) ** 2 * rate,
+        2 / 3 * (1 - cost_ratio) * rate,
+    )
     square, linear = 1 - variance + step, 2 * variance - step
     root = sqrt(linear**2 + 4 * square * variance)
-    # the coefficient of the square vanishes at some L H below one, but then the linear one is positive
-    return 2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
+    # the coefficient of the square vanishes at some L H below one, but then the linear
+    # one is positive
+    return (
+        2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
+    )
 
 
-def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float) -> float:
+def pilot_failure_bound(
+    pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float
+) -> float:
     r"""Not the paper's: bound on the probability that a pilot misses a mean cost by a share of eta or more.
 
     .. math::
@@ -123,10 +135,23 @@ def pilot_failure_bound(pulls: int, accuracy: float, *, n_arms: int, cost_ratio:
     >>> round(pilot_failure_bound(500, 0.2, n_arms=5, cost_ratio=0.25), 6)
     2e-05
     """
-    pulls, n_arms = _validation.count(pulls, "pulls", 1), _validation.count(n_arms, "n_arms", 2)
+    pulls, n_arms = (
+        _validation.count(pulls, "pulls", 1),
+        _validation.count(n_arms, "n_arms", 2),
+    )
     accuracy = _validation.positive(accuracy, "accuracy", 1.0)
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     if cost_ratio == 1:
         return 0.0
+
     spread = 1 - cost_ratio
-    return 2 * n_arms * exp(-pulls * cost_ratio * accuracy**2 / (spread**2 / 2 + 2 / 3 * spread * accuracy))
+    return (
+        2
+        * n_arms
+        * exp(
+            -pulls
+            * cost_ratio
+            * accuracy**2
+            / (spread**2 / 2 + 2 / 3 * spread * accuracy)
+        )
+    )

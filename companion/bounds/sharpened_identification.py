@@ -7,15 +7,20 @@ from numpy.typing import ArrayLike
 from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.problem import check_gaps
-from cobandit.theory.identification import allocation_constant, checked_problem, decay_budget
+from cobandit.theory.identification import (
+    allocation_constant,
+    checked_problem,
+    decay_budget,
+)
 
 
 def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     r"""Not the paper's: what its proof uses of its normaliser, :math:`L_{K,\lambda} - 1/(1+\lambda)`.
 
-    Step 2 of the proof of Theorem 2 needs one term for each removal that more sampling follows, which leave
-    active sets of K, ..., 3 arms.  The term of :math:`\ell = 2` is never used.  At equal costs what is left
-    is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the normaliser of PSI-SR.
+    Step 2 of the proof of Theorem 2 needs one term for each removal that more sampling
+    follows, which leave active sets of K, ..., 3 arms.  The term of :math:`\ell = 2` is
+    never used.  At equal costs what is left is :math:`\frac12 + \sum_{i=2}^K \frac1i`,
+    the normaliser of PSI-SR.
 
     Parameters
     ----------
@@ -27,7 +32,8 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     Returns
     -------
     float
-        A constant with which no run spends more than B, whatever the costs in [lambda, 1].  Time O(K).
+        A constant with which no run spends more than B, whatever the costs in [lambda,
+        1].  Time O(K).
 
     Examples
     --------
@@ -40,8 +46,8 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     r"""Not the paper's: :math:`\sum_i c_i / \gamma_i^2`, which charges each arm its own cost.
 
-    The paper's :math:`H_{\mu,c}` sorts gaps and costs apart from each other, so that it does not see which
-    arm is the expensive one; this sum does.
+    The paper's :math:`H_{\mu,c}` sorts gaps and costs apart from each other, so that it
+    does not see which arm is the expensive one; this sum does.
 
     Parameters
     ----------
@@ -68,15 +74,21 @@ def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
 
 def sharpened_error_bound(
-    budget: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+    budget: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    allocation: float,
+    complexity: float,
 ) -> float:
     r"""Not the paper's: Theorem 2 by its own proof, without what that gives away.
 
     .. math:: 2K(K-1)D \exp\Bigl(\frac{1}{32} - \frac{B}{32\, L H_{\mu,c}}\Bigr)
 
-    Three steps are tightened.  Lemma 2 holds for margins that err by less than :math:`\gamma_{(k)}/4`, hence
-    for means that err by less than :math:`\gamma_{(k)}/8`; a target loses at most one pull to its floor, not
-    half of them; there are K - 1 phases, not K.
+    Three steps are tightened.  Lemma 2 holds for margins that err by less than
+    :math:`\gamma_{(k)}/4`, hence for means that err by less than
+    :math:`\gamma_{(k)}/8`; a target loses at most one pull to its floor, not half of
+    them; there are K - 1 phases, not K.
 
     Parameters
     ----------
@@ -85,8 +97,9 @@ def sharpened_error_bound(
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     allocation : float
-        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide by:
-        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for what known costs allow.
+        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide
+        by: `allocation_constant` for CoPSI as published, `exact_allocation_constant`
+        for what known costs allow.
     complexity : float
         :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
 
@@ -115,7 +128,12 @@ def sharpened_error_bound(
 
 
 def identification_budget(
-    error: float, *, n_arms: int, n_objectives: int, cost_ratio: float, complexity: float
+    error: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    cost_ratio: float,
+    complexity: float,
 ) -> float:
     r"""Budget at which Theorem 2 promises an error of at most p.
 
@@ -142,7 +160,9 @@ def identification_budget(
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
     scale = decay_budget(n_arms, cost_ratio, complexity)
-    return scale * log(2 * n_arms**2 * n_objectives / _validation.positive(error, "error", 1.0))
+    return scale * log(
+        2 * n_arms**2 * n_objectives / _validation.positive(error, "error", 1.0)
+    )
 
 
 def least_error(budget: float, *, allocation: float, complexity: float) -> float:
@@ -150,9 +170,10 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
 
     .. math:: \frac14 \exp\Bigl( - \frac{18\, B}{(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
-    For every cost vector and every p < K there are K - p + 1 problems with p arms on the front such that
-    whoever spends at most B errs on the first with probability more than one half, or on one of the others
-    with at least this, at that problem's own complexity; c holds the costs of K - p + 1 arms, of any.
+    For every cost vector and every p < K there are K - p + 1 problems with p arms on
+    the front such that whoever spends at most B errs on the first with probability more
+    than one half, or on one of the others with at least this, at that problem's own
+    complexity; c holds the costs of K - p + 1 arms, of any.
 
     Parameters
     ----------
@@ -175,6 +196,8 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     """
     allocation = _validation.positive(allocation, "allocation")
     if allocation < 1:
-        raise CobanditError(f"allocation is {allocation}: the exact constant is at least 1")
+        raise CobanditError(
+            f"allocation is {allocation}: the exact constant is at least 1"
+        )
     rate = 18 / ((allocation - 1 / 2) * _validation.positive(complexity, "complexity"))
     return exp(-rate * _validation.positive(budget, "budget")) / 4

@@ -10,8 +10,9 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
 
     Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
-    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where
-    :math:`B < C_\tau \le B + c_\tau` and costs lie in [lambda, 1].
+    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm
+    E[\mu^c_{i_\tau}]`, where :math:`B < C_\tau \le B + c_\tau` and costs lie in
+    [lambda, 1].
 
     Parameters
     ----------
@@ -32,10 +33,13 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     return budget - 1, budget + 1 - _validation.positive(cost_ratio, "cost_ratio", 1.0)
 
 
-def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: float) -> float:
+def completed_utility_bound(
+    best_efficiency: float, budget: float, cost_ratio: float
+) -> float:
     r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
 
-    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of `counted_cost_bounds`.
+    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of
+    `counted_cost_bounds`.
 
     Parameters
     ----------
@@ -60,8 +64,8 @@ def completed_utility_bound(best_efficiency: float, budget: float, cost_ratio: f
 def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
     r"""Not the paper's: :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`, a lower bound.
 
-    No method whose pulls of suboptimal arms are fewer than every power of B on all problems has an efficiency
-    regret that grows more slowly than this times log B.
+    No method whose pulls of suboptimal arms are fewer than every power of B on all
+    problems has an efficiency regret that grows more slowly than this times log B.
 
     Parameters
     ----------
@@ -81,7 +85,11 @@ def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
     1.738
     """
     best, total = float(problem.efficiency.max()), 0.0
-    for mean, cost, gap in zip(problem.means, problem.costs, problem.efficiency_gaps, strict=True):
+    for mean, cost, gap in zip(
+        problem.means, problem.costs, problem.efficiency_gaps, strict=True
+    ):
         if gap > 0:
-            total += float(gap) / least_divergence(mean, float(cost), best, cost_ratio=cost_ratio)
+            total += float(gap) / least_divergence(
+                mean, float(cost), best, cost_ratio=cost_ratio
+            )
     return total

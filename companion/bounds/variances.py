@@ -41,24 +41,32 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
     if not gaps.all():
         return inf
     gaps = np.sort(gaps)
-    needed = (32 * _validation.non_negative(variance, "variance") + 16 / 3 * gaps) / gaps**2
+    needed = (
+        32 * _validation.non_negative(variance, "variance") + 16 / 3 * gaps
+    ) / gaps**2
     return float((np.cumsum(np.sort(costs)[::-1]) * needed).max())
 
 
 def variance_error_bound(
-    budget: float, *, n_arms: int, n_objectives: int, allocation: float, complexity: float
+    budget: float,
+    *,
+    n_arms: int,
+    n_objectives: int,
+    allocation: float,
+    complexity: float,
 ) -> float:
     r"""Not the paper's: Theorem 2 where the n-th evaluation of every arm is on the same instance.
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac3{16} - \frac{B}{L H_\sigma}\Bigr)
 
-    Instances are independent draws; rewards on one of them may depend on each other in any way.  Bernstein's
-    exponential moment is that of a supermartingale, so that by Ville's inequality a difference of variance
-    :math:`\sigma^2`, within 2 of its mean, is ever off by x from N pulls on with probability at most
-    :math:`2 \exp(-N x^2 / (2 \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the exponent is
-    :math:`N \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`; with :math:`N \ge B / (L C) - 1`
-    it is at least :math:`B / (L H_\sigma) - \frac3{16}`.  Statements are counted as in
-    `difference_error_bound`.
+    Instances are independent draws; rewards on one of them may depend on each other in
+    any way.  Bernstein's exponential moment is that of a supermartingale, so that by
+    Ville's inequality a difference of variance :math:`\sigma^2`, within 2 of its mean,
+    is ever off by x from N pulls on with probability at most :math:`2 \exp(-N x^2 / (2
+    \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the exponent is :math:`N
+    \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`; with :math:`N \ge B / (L
+    C) - 1` it is at least :math:`B / (L H_\sigma) - \frac3{16}`.  Statements are
+    counted as in `difference_error_bound`.
 
     Parameters
     ----------

@@ -12,7 +12,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode="rich",
-    help="The book behind cobandit: its pages on other tables, its stored results again.",
+    help=(
+        "The book behind cobandit: its pages on other tables, its stored results again."
+    ),
 )
 for command in (page, rerun, reconstruct, verify):
     app.command()(command)

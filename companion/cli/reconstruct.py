@@ -12,7 +12,8 @@ from cobandit.errors import CobanditError
 def reconstruct(
     name: Annotated[str, typer.Argument(help="gsm8k or piqa.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml.")
+        Path,
+        typer.Option("--output", "-o", help="Folder for NAME.parquet and NAME.yml."),
     ] = Path(),
     number: Annotated[int, typer.Option(min=0, help="Seed of the table.")] = 12,
 ) -> None:
@@ -24,4 +25,6 @@ def reconstruct(
 
     if not output.is_dir():
         raise CobanditError(f"--output {output}: there is no such folder")
-    console().print(f"{reconstruction.write(name, output, number)} written", soft_wrap=True)
+    console().print(
+        f"{reconstruction.write(name, output, number)} written", soft_wrap=True
+    )

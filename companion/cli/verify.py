@@ -16,7 +16,10 @@ def verify(
         bool,
         typer.Option(
             "--fast",
-            help="Recompute one table of each posterior, one block of each part of the audit: minutes.",
+            help=(
+                "Recompute one table of each posterior, one block of each part of the"
+                " audit: minutes."
+            ),
         ),
     ] = False,
     workers: Workers = 1,
@@ -25,13 +28,15 @@ def verify(
 ) -> None:
     """Recompute every stored result and the ledger, compare, and exit 1 if anything differs.
 
-    Everything starts from the bundled tables. Counts have to agree exactly, other numbers to a
-    relative 1e-9.
+    Everything starts from the bundled tables. Counts have to agree exactly, other
+    numbers to a relative 1e-9.
     """
     from companion.stored.results import verify as compute
 
     with show_progress() as tell:
-        outcomes = compute(fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell)
+        outcomes = compute(
+            fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell
+        )
     out, view = console(), Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):

@@ -2,7 +2,8 @@
 
 The first is `argument`; those of the experiments are `experiment_figures`.
 
-Sentences on the page are written by hand for these numbers; a test holds each to what they say.
+Sentences on the page are written by hand for these numbers; a test holds each to what
+they say.
 """
 
 from collections import Counter
@@ -36,15 +37,17 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Means of ``correct``, ``f1`` and ``used`` (share of the budget that was spent), by table, ``budget``
-        (``"200"`` evaluations per configuration with replacement; ``"half"`` and ``"all"`` of the benchmark,
-        each evaluation once) and method.
+        Means of ``correct``, ``f1`` and ``used`` (share of the budget that was spent),
+        by table, ``budget`` (``"200"`` evaluations per configuration with replacement;
+        ``"half"`` and ``"all"`` of the benchmark, each evaluation once) and method.
     """
     frames = []
     for name in results.MEASURED:
         table = cb.load(name)
         drawn = ["CoPSI", "CoPSIAdaptive", "PSISR", "UniformIdentification"]
-        with_replacement = cb.replay_identification(table, drawn, rho=200, replications=replications)
+        with_replacement = cb.replay_identification(
+            table, drawn, rho=200, replications=replications
+        )
         once = cb.replay_identification(
             table,
             ["CoPSIPrintedOnce", "CoPSIOnce", "UniformOnce"],
@@ -53,10 +56,15 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
             feedback="once",
         )
         part = once["share"].map({0.5: "half", 1.0: "all"})
-        runs = pd.concat([with_replacement.assign(budget_name="200"), once.assign(budget_name=part)])
+        runs = pd.concat(
+            [with_replacement.assign(budget_name="200"), once.assign(budget_name=part)]
+        )
         frames.append(runs.assign(table=name, used=runs["spent"] / runs["budget"]))
+
     runs = pd.concat(frames)
-    return runs.groupby(["table", "budget_name", "method"])[["correct", "f1", "used"]].mean()
+    return runs.groupby(["table", "budget_name", "method"])[
+        ["correct", "f1", "used"]
+    ].mean()
 
 
 def race_on_word_sums() -> pd.DataFrame:
@@ -65,12 +73,16 @@ def race_on_word_sums() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By ``tolerance``, over 300 orders; ``off`` is the share of runs that break what the race promises
-        (`cobandit.stats.metrics.beyond_tolerance`).
+        By ``tolerance``, over 300 orders; ``off`` is the share of runs that break what
+        the race promises (`cobandit.stats.metrics.beyond_tolerance`).
     """
     stored = results.read_result("race")
-    races = stored[(stored["dataset"] == "word-sums") & (stored["method"] == "ParetoRace")]
-    return races.assign(off=races["off"] / races["runs"]).set_index("tolerance")[["share", "off"]]
+    races = stored[
+        (stored["dataset"] == "word-sums") & (stored["method"] == "ParetoRace")
+    ]
+    return races.assign(off=races["off"] / races["runs"]).set_index("tolerance")[
+        ["share", "off"]
+    ]
 
 
 def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
@@ -79,9 +91,10 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     Returns
     -------
     dict
-        ``"pulls"``: expected pulls of the worse of two arms (two objectives, lambda = 1/2, gap 1/2) at a
-        budget where Theorem 1 is not vacuous, by bound, and the mean of eight runs; ``"budget"``: budgets
-        from which three arms with gaps of .15 are classified with an error of at most 5 %.
+        ``"pulls"``: expected pulls of the worse of two arms (two objectives, lambda =
+        1/2, gap 1/2) at a budget where Theorem 1 is not vacuous, by bound, and the mean
+        of eight runs; ``"budget"``: budgets from which three arms with gaps of .15 are
+        classified with an error of at most 5 %.
     """
     arms, budget = known_arms.two_arms(2, 0.5, 0.5), 265_401.0
     p = arms.problem
@@ -89,17 +102,32 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     gap, cost, best = p.efficiency_gaps[1], p.costs[1], p.efficiency.max()
     pull_bounds = {
         "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **known),
-        "by the arm's own cost": bounds.instance_pull_bound(gap, cost, best, n_objectives=2, **known),
+        "by the arm's own cost": bounds.instance_pull_bound(
+            gap, cost, best, n_objectives=2, **known
+        ),
         "without certainty": bounds.split_pull_bound(p.means[1], cost, best, **known),
-        "measured": float(pulls.run_cohv(arms, budget, 8, seed=seed).pulls[:, 1].mean()),
+        "measured": float(
+            pulls.run_cohv(arms, budget, 8, seed=seed).pulls[:, 1].mean()
+        ),
     }
     easy = cb.Problem([[0.8, 0.2], [0.2, 0.8], [0.05, 0.05]], [1.0, 0.5, 0.2])
-    shape: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "complexity": easy.complexity}
-    constants = theory.allocation_constant(3, 0.2), theory.exact_allocation_constant(easy.costs)
+    shape: dict[str, Any] = {
+        "n_arms": 3,
+        "n_objectives": 2,
+        "complexity": easy.complexity,
+    }
+    constants = (
+        theory.allocation_constant(3, 0.2),
+        theory.exact_allocation_constant(easy.costs),
+    )
     budgets = {
         "Theorem 2": bounds.identification_budget(0.05, cost_ratio=0.2, **shape),
-        "by differences": bounds.difference_error_budget(0.05, allocation=constants[0], **shape),
-        "and the exact constant": bounds.difference_error_budget(0.05, allocation=constants[1], **shape),
+        "by differences": bounds.difference_error_budget(
+            0.05, allocation=constants[0], **shape
+        ),
+        "and the exact constant": bounds.difference_error_budget(
+            0.05, allocation=constants[1], **shape
+        ),
         "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
     }
     return {"pulls": pull_bounds, "budget": budgets}
@@ -118,35 +146,62 @@ def name_numbers(
         said |= {
             f"{short}_spent": percent(cells[table, "200", "CoPSI"]["used"]),
             f"{short}_f1": f"{cells[table, '200', 'CoPSI']['f1']:.2f}",
-            f"{short}_uniform_f1": f"{cells[table, '200', 'UniformIdentification']['f1']:.2f}",
+            f"{short}_uniform_f1": (
+                f"{cells[table, '200', 'UniformIdentification']['f1']:.2f}"
+            ),
             f"{short}_adaptive_f1": f"{cells[table, '200', 'CoPSIAdaptive']['f1']:.2f}",
-            f"{short}_exact_for_all": percent(cells[table, "all", "CoPSIPrintedOnce"]["correct"]),
+            f"{short}_exact_for_all": percent(
+                cells[table, "all", "CoPSIPrintedOnce"]["correct"]
+            ),
             f"{short}_once_half": percent(cells[table, "half", "CoPSIOnce"]["correct"]),
-            f"{short}_subset_half": percent(cells[table, "half", "UniformOnce"]["correct"]),
+            f"{short}_subset_half": percent(
+                cells[table, "half", "UniformOnce"]["correct"]
+            ),
         }
+
     for name in ("gsm8k", "piqa", *results.MEASURED):
         costs = cb.load(name).costs
         said[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
+
     for number in published():
-        if number.quantity == "gap_min":  # of the fourteen arms of the paper's Appendix A
+        # of the fourteen arms of the paper's Appendix A
+        if number.quantity == "gap_min":
             rounds = identification_error.least_informative_rounds(14, 2, number.value)
             name = str(number.dataset).upper()
             said[f"{name}_rounds"] = f"{rounds / 1e6:.0f} million"
-            said[f"{name}_rounds_times"] = f"{rounds / max(experiments.IDENTIFICATION_RHO):,.0f}"
+            said[f"{name}_rounds_times"] = (
+                f"{rounds / max(experiments.IDENTIFICATION_RHO):,.0f}"
+            )
+
     ended: dict[Any, dict[str, float]] = races.to_dict("index")  # type: ignore[assignment]
     for tolerance, name in {0.0: "exact_race", 0.02: "race"}.items():
         said[f"{name}_share"] = percent(ended[tolerance]["share"])
         said[f"{name}_off"] = percent(ended[tolerance]["off"])
+
     climbed, budgets = ladders["pulls"], ladders["budget"]
     said["theorem1_times"] = f"{climbed['Theorem 1'] / climbed['measured']:,.0f}"
     said["split_times"] = f"{climbed['without certainty'] / climbed['measured']:.1f}"
     said["theorem2_times"] = f"{budgets['Theorem 2'] / budgets['measured']:,.0f}"
-    said["differences_times"] = f"{budgets['by differences'] / budgets['measured']:,.0f}"
-    said["exact_times"] = f"{budgets['and the exact constant'] / budgets['measured']:,.0f}"
+    said["differences_times"] = (
+        f"{budgets['by differences'] / budgets['measured']:,.0f}"
+    )
+
+    said["exact_times"] = (
+        f"{budgets['and the exact constant'] / budgets['measured']:,.0f}"
+    )
     gains: dict[Any, dict[str, float]] = (100 * advantage).to_dict("index")  # type: ignore[assignment]
-    for at, name in {(3, 0): "three", (10, 0): "ten", (3, 1): "three_dear", (10, 1): "ten_dear"}.items():
-        low, high = sorted((abs(gains[at]["low"]), abs(gains[at]["high"])))  # a loss is told as such
-        said[f"pays_{name}"] = f"{abs(gains[at]['mean']):.1f} points ({low:.1f} to {high:.1f})"
+    for at, name in {
+        (3, 0): "three",
+        (10, 0): "ten",
+        (3, 1): "three_dear",
+        (10, 1): "ten_dear",
+    }.items():
+        # a loss is told as such
+        low, high = sorted((abs(gains[at]["low"]), abs(gains[at]["high"])))
+        said[f"pays_{name}"] = (
+            f"{abs(gains[at]['mean']):.1f} points ({low:.1f} to {high:.1f})"
+        )
+
     return said
 
 
@@ -168,10 +223,11 @@ def count_orderings(statuses: Iterable[str]) -> str:
     failed = sum(count for status, count in counts.items() if status.startswith(FAILS))
     undecided = counts[NOT_SEPARATED] + counts[UNKNOWN]
     return (
-        f"{counts[HOLDS]} of its {counts.total()} orderings hold on both kinds of tables, "
-        f"{counts[f'{HOLDS} {claims.DRAWN_ONLY}']} on the reconstructions alone and "
-        f"{counts[f'{HOLDS} {claims.MEASURED_ONLY}']} on the measured tables alone; "
-        f"{failed} fail, {counts[claims.DIVIDED]} are divided, and {undecided} cannot be decided."
+        f"{counts[HOLDS]} of its {counts.total()} orderings hold on both kinds of"
+        f" tables, {counts[f'{HOLDS} {claims.DRAWN_ONLY}']} on the reconstructions"
+        f" alone and {counts[f'{HOLDS} {claims.MEASURED_ONLY}']} on the measured tables"
+        f" alone; {failed} fail, {counts[claims.DIVIDED]} are divided, and {undecided}"
+        " cannot be decided."
     )
 
 
@@ -181,7 +237,14 @@ def count_orderings(statuses: Iterable[str]) -> str:
 def draw_steps() -> Figure:
     """CoHV-UCB on three arms without noise: the index of each before every pull, a mark on the arm pulled."""
     table = ONLINE.table()
-    policy = cb.CoHVUCB(3, 2, ONLINE.budget, table.cost_range, expected_costs=table.costs, **ONLINE.options)
+    policy = cb.CoHVUCB(
+        3,
+        2,
+        ONLINE.budget,
+        table.cost_range,
+        expected_costs=table.costs,
+        **ONLINE.options,
+    )
     seen: list[tuple[int, np.ndarray]] = []
 
     def watch(policy: cb.CoHVUCB, arm: int) -> None:
@@ -192,9 +255,24 @@ def draw_steps() -> Figure:
     at = np.arange(len(seen)) + len(ONLINE.names) + 1
     pulled, index = map(np.array, zip(*seen, strict=True))
     figure, ax = plt.subplots(figsize=(6.4, 2.7))
-    for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):  # colours are the methods'
-        ax.plot(at, values, line, color=INK, drawstyle="steps-mid", lw=1, label=f"arm {name}")
-    ax.plot(at, index[range(len(at)), pulled], "o", ms=7, color=method_style("CoHVUCB")["color"])
+    # colours are the methods'
+    for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):
+        ax.plot(
+            at,
+            values,
+            line,
+            color=INK,
+            drawstyle="steps-mid",
+            lw=1,
+            label=f"arm {name}",
+        )
+    ax.plot(
+        at,
+        index[range(len(at)), pulled],
+        "o",
+        ms=7,
+        color=method_style("CoHVUCB")["color"],
+    )
     ax.set(xlabel="pull", ylabel="index", xticks=at)
     ax.legend()
     return figure
@@ -204,7 +282,13 @@ def draw_gaps() -> Figure:
     """Return the classification gap of each of three arms as an arrow, one panel per arm."""
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.9), sharex=True, sharey=True)
     for arm, ax in enumerate(axes):
-        gap_plane(IDENTIFICATION.rewards, arm, IDENTIFICATION.names, ("first score", "second score"), ax)
+        gap_plane(
+            IDENTIFICATION.rewards,
+            arm,
+            IDENTIFICATION.names,
+            ("first score", "second score"),
+            ax,
+        )
     return figure
 
 
@@ -218,8 +302,14 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
         ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
         ax.plot(values[-1], len(rungs) - 1, "o", color=INK)
         for row, value in enumerate(values[:-1]):
-            times = f"{amount(round(value / values[-1], 1 if value < 9 * values[-1] else 0))} times"
-            ax.annotate(times, (value, row), (8, 0), textcoords="offset points", va="center")
+            times = (
+                f"{amount(round(value / values[-1], 1 if value < 9 * values[-1] else 0))}"
+                " times"
+            )
+            ax.annotate(
+                times, (value, row), (8, 0), textcoords="offset points", va="center"
+            )
         name_rows(ax, rungs)
         ax.set(xscale="log", xlabel=label, xlim=(values[-1] / 2, values[0] * 30))
+
     return figure

@@ -1,8 +1,8 @@
 """Everything that the paper claims, a row each: what it prints, what tables say, and what becomes of it.
 
-Rows are the statements of its theory, the fourteen contrasts, the orderings and remarks in words, the printed
-numbers, and at the end this book's own statements.  Each has an identifier, its line in ``claims.yml``, which
-never changes: pages link to it.
+Rows are the statements of its theory, the fourteen contrasts, the orderings and remarks
+in words, the printed numbers, and at the end this book's own statements.  Each has an
+identifier, its line in ``claims.yml``, which never changes: pages link to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,8 @@ from companion.paper.remarks import (
 from companion.proofs import checks
 from companion.stored import results
 
-#: What a status can be, with its sign: of statements, of orderings and remarks, of contrasts, of the rest.
+#: What a status can be, with its sign: of statements, of orderings and remarks, of
+#: contrasts, of the rest.
 DIVIDED, USED, NO_WORD, NOT_TESTABLE = "divided", "used", "no word", "not testable"
 #: What is added to a verdict that one kind of tables has alone.
 MEASURED_ONLY, DRAWN_ONLY = "where measured", "on reconstructions"
@@ -59,14 +60,18 @@ KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of 
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
 #: Method whose schedule is our reading of the paper, and the name of the open choice.
 READ_METHOD, READING = "PSISR", "A6"
-QUANTITIES = {"online": "regret", "identification": "odds of an error", "full-set": "odds of F1"}
+QUANTITIES = {
+    "online": "regret",
+    "identification": "odds of an error",
+    "full-set": "odds of F1",
+}
 
 
 class ClaimRow(NamedTuple):
     """One claim, as text: where it stands, what is printed, what tables say, what becomes of it.
 
-    ``reading`` names the open choice that it hangs on, and ``exhibit`` the paper's table or figure that bears
-    it, if there is one.
+    ``reading`` names the open choice that it hangs on, and ``exhibit`` the paper's
+    table or figure that bears it, if there is one.
     """
 
     key: str
@@ -125,7 +130,9 @@ def identifiers() -> dict[str, str]:
     >>> identifiers()["Theorem 1: pulls of a suboptimal arm"]
     'C4'
     """
-    return {key: f"C{number}" for number, key in enumerate(_typed("claims.yml"), start=1)}
+    return {
+        key: f"C{number}" for number, key in enumerate(_typed("claims.yml"), start=1)
+    }
 
 
 def _typed(name: str) -> Any:
@@ -146,7 +153,8 @@ def every_claim(
     plays : DataFrame, optional
         Default: the stored tables of the posterior.
     statements : DataFrame, optional
-        Default: `companion.proofs.checks.check_statements`, which takes most of the time.
+        Default: `companion.proofs.checks.check_statements`, which takes most of the
+        time.
     measured : sequence of str
         Tables in the place of GSM8K's and of PIQA's: names of the catalogue or files.
     words : DataFrame, optional
@@ -177,8 +185,13 @@ def every_claim(
     ]
     rows.sort(key=lambda row: KINDS.index(row.kind))
     if unknown := {row.key for row in rows} - set(identifiers()):
-        raise CobanditError(f"no identifier of {min(unknown)!r} -> add a line at the end of claims.yml")
-    return pd.DataFrame(rows, index=pd.Index([identifiers()[row.key] for row in rows], name="id"))
+        raise CobanditError(
+            f"no identifier of {min(unknown)!r} -> add a line at the end of claims.yml"
+        )
+
+    return pd.DataFrame(
+        rows, index=pd.Index([identifiers()[row.key] for row in rows], name="id")
+    )
 
 
 @cache
@@ -190,7 +203,8 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     names : tuple of str
         Of the catalogue, or files; at most two.
     scale : float
-        Replications as a multiple of the paper's; on tables of any shape fewer, if a minute is not enough.
+        Replications as a multiple of the paper's; on tables of any shape fewer, if a
+        minute is not enough.
 
     Returns
     -------
@@ -199,13 +213,21 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     """
     if names == results.MEASURED:
         return results.read_result("measured")
+
     played = []
     for table in map(open_table, names[: len(results.NAMES)]):
-        extent = experiments.Extent() if originals(names) else experiments.fit_extent(table)
+        extent = (
+            experiments.Extent() if originals(names) else experiments.fit_extent(table)
+        )
         cells = experiments.summary(
-            table, scale * extent.scale, online=extent.online, workers=-1, backend="threading"
+            table,
+            scale * extent.scale,
+            online=extent.online,
+            workers=-1,
+            backend="threading",
         )
         played.append(cells)
+
     return pd.concat(played, ignore_index=True)
 
 
@@ -219,9 +241,12 @@ def in_place(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
 def originals(names: Sequence[str]) -> bool:
     """Whether tables are the paper's own two, by the names on their cards.
 
-    Only these can bear out what it says about one of its data sets, or of one against the other.
+    Only these can bear out what it says about one of its data sets, or of one against
+    the other.
     """
-    return tuple(names) != results.MEASURED and [open_table(name).name for name in names] == [*results.NAMES]
+    return tuple(names) != results.MEASURED and [
+        open_table(name).name for name in names
+    ] == [*results.NAMES]
 
 
 def state(statements: pd.DataFrame) -> Iterator[ClaimRow]:
@@ -250,15 +275,23 @@ PRINTED_IN = {
 
 
 def contrast(
-    judged: pd.DataFrame, words: pd.DataFrame, cells: pd.DataFrame, measured: pd.DataFrame
+    judged: pd.DataFrame,
+    words: pd.DataFrame,
+    cells: pd.DataFrame,
+    measured: pd.DataFrame,
 ) -> Iterator[ClaimRow]:
     """Return the fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
     many, ours = _ratios(cells), _ratios(measured)
     shares = words.to_dict("records")
-    for known, each, share in zip(CONTRASTS, judged.to_dict("records"), shares, strict=True):
+    for known, each, share in zip(
+        CONTRASTS, judged.to_dict("records"), shares, strict=True
+    ):
         often = percent(share[each["word"]])
         yield ClaimRow(
-            key=f"contrast {known.dataset} {known.experiment} {known.method} {known.against}",
+            key=(
+                f"contrast {known.dataset} {known.experiment} {known.method}"
+                f" {known.against}"
+            ),
             kind=CONTRAST,
             claim=f"{_name_contrast(each, ' against ')}, ρ = {known.judged.rho:,}",
             place=PRINTED_IN[known.experiment],
@@ -282,7 +315,9 @@ def _name_contrast(row: Mapping[Any, Any], against: str) -> str:
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Each contrast as many replays of one table have it."""
     single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
-    places = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(index=False)
+    places = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
+        index=False
+    )
     named = dict(zip(starmap(run_key, places), single["mean"], strict=True))
     known = [each for each in CONTRASTS if named.keys() >= set(each.keys)]
     # where neither method ever errs there is nothing to compare
@@ -290,20 +325,29 @@ def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
     return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in compared}
 
 
-def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool) -> Iterator[ClaimRow]:
+def order(
+    cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool
+) -> Iterator[ClaimRow]:
     """Orderings that the paper states in words.
 
-    What it says about one of its data sets is shown on the table in its place, in parentheses, and does not
-    count there; what it says about both against each other is not judged on other tables at all.  Both count
-    where the tables are its own.
+    What it says about one of its data sets is shown on the table in its place, in
+    parentheses, and does not count there; what it says about both against each other is
+    not judged on other tables at all.  Both count where the tables are its own.
     """
     ours, many = paper.verdicts(measured), paper.verdicts_on_reconstructions(cells)
+
     printed = paper.judge_printed().set_index("key")["verdict"]
     shares = shares.reindex([each.key for each in paper.claims()])
     for each in paper.claims():
         known = shares.loc[each.key].dropna().items()
         counts = own or (len(each.datasets) > 1 and not each.compares_datasets)
-        shown = ours[each.key] if counts else "" if each.compares_datasets else f"({ours[each.key]})"
+        shown = (
+            ours[each.key]
+            if counts
+            else ""
+            if each.compares_datasets
+            else f"({ours[each.key]})"
+        )
         yield ClaimRow(
             key=f"ordering {each.key}",
             kind=ORDERING,
@@ -312,7 +356,9 @@ def order(cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own
             reading=_reading(*each.methods, *each.against),
             exhibit=exhibit_of(each.experiment, each.quantity),
             paper=printed[each.key].replace(UNKNOWN, "not printed"),
-            reconstruction=", ".join(f"{str(name).upper()} {100 * share:.0f} %" for name, share in known),
+            reconstruction=", ".join(
+                f"{str(name).upper()} {100 * share:.0f} %" for name, share in known
+            ),
             measured=shown,
             replays=many[each.key],
             status=together(ours[each.key] if counts else UNKNOWN, many[each.key]),
@@ -337,15 +383,17 @@ def together(measured: str, drawn: str) -> str:
     return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
-#: Share of the pairs of drawn tables from which on a remark about the paper's tables holds, or fails.
+#: Share of the pairs of drawn tables from which on a remark about the paper's tables
+#: holds, or fails.
 ENOUGH = 0.95
 
 
 def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
     """Return what the paper says of its tables and runs without an order of methods.
 
-    What it says of its tables is judged on pairs of drawn ones, and cannot be told where these differ.  What
-    it says of runs is judged on the bundled reconstructions and on the measured tables.
+    What it says of its tables is judged on pairs of drawn ones, and cannot be told
+    where these differ.  What it says of runs is judged on the bundled reconstructions
+    and on the measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
     judged, landscapes = judge_remarks(tables), results.read_result("landscapes")
@@ -366,8 +414,13 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
             yield _by_dispersion(row)
             continue
         each = judged.loc[key]
-        values = ["–" if np.isnan(each[table.name]) else f"{each[table.name]:.2f}" for table in tables]
-        row = row._replace(measured=", ".join(values[2:]), replays=", ".join(values[:2]))
+        values = [
+            "–" if np.isnan(each[table.name]) else f"{each[table.name]:.2f}"
+            for table in tables
+        ]
+        row = row._replace(
+            measured=", ".join(values[2:]), replays=", ".join(values[:2])
+        )
         drawn = each["verdict"]
         if about == "tables":
             counted = CANNOT_TELL
@@ -375,11 +428,18 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
                 share = share_of_pairs(key, landscapes)
                 row = row._replace(reconstruction=f"{percent(share)} of pairs")
                 decided = {HOLDS: share >= ENOUGH, FAILS: share <= 1 - ENOUGH}
-                counted = next((f"{word} {DRAWN_ONLY}" for word, so in decided.items() if so), CANNOT_TELL)
-            status = USED if typed["used"] and drawn == HOLDS else drawn if own else counted
+                counted = next(
+                    (f"{word} {DRAWN_ONLY}" for word, so in decided.items() if so),
+                    CANNOT_TELL,
+                )
+            status = (
+                USED if typed["used"] and drawn == HOLDS else drawn if own else counted
+            )
         else:
             ours = (
-                judge_pair(key, *(each[table.name] for table in tables[2:])) if len(tables) == 4 else UNKNOWN
+                judge_pair(key, *(each[table.name] for table in tables[2:]))
+                if len(tables) == 4
+                else UNKNOWN
             )
             counts = own or "GSM8K" not in typed["says"]
             status = together(ours if counts else UNKNOWN, drawn)
@@ -390,16 +450,26 @@ def _by_dispersion(row: ClaimRow) -> ClaimRow:
     """Judge by random problems whether two methods differ less where costs do."""
     outcomes = results.read_result("regions")
     outcomes = outcomes[outcomes["selection"] == "identification"]
-    loss = outcomes.pivot_table(index=[*regions.CELL, "problem"], columns="name", values="loss")
+    loss = outcomes.pivot_table(
+        index=[*regions.CELL, "problem"], columns="name", values="loss"
+    )
     less = (loss["CoPSI"] - loss["PSI-SR"]).groupby(level="cost_ratio").mean()
-    found = f"CoPSI's mean F1 is {less[1]:.3f} below PSI-SR's at equal costs, {less[10]:.3f} at tenfold ones"
-    return row._replace(replays=found, status=HOLDS if abs(less[1]) < abs(less[10]) else FAILS)
+    found = (
+        f"CoPSI's mean F1 is {less[1]:.3f} below PSI-SR's at equal costs,"
+        f" {less[10]:.3f} at tenfold ones"
+    )
+    return row._replace(
+        replays=found, status=HOLDS if abs(less[1]) < abs(less[10]) else FAILS
+    )
 
 
-def number(cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame) -> Iterator[ClaimRow]:
+def number(
+    cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame
+) -> Iterator[ClaimRow]:
     """Return the printed numbers that are results; what is printed twice alike has one row."""
     known = {each.key: each for each in published()}
     others = paper.ledger(measured).set_index("key")["ours"].to_dict()
+
     ledger = paper.ledger(cells, predicted=predicted)
     alike = ledger["key"].map(lambda key: (known[key].coordinates, known[key].printed))
     for (_, printed), group in ledger.groupby(alike, sort=False):
@@ -505,19 +575,33 @@ def anchor(exhibit: str) -> str:
 
 def _row(name: str, row: Mapping[str, str]) -> str:
     exhibit = (
-        f'<a href="exhibits.html#{anchor(row["exhibit"])}">{row["exhibit"]}</a>' if row["exhibit"] else ""
+        f'<a href="exhibits.html#{anchor(row["exhibit"])}">{row["exhibit"]}</a>'
+        if row["exhibit"]
+        else ""
     )
-    places = [escape(row["place"]), exhibit, f"under reading {row['reading']}" if row["reading"] else ""]
+    places = [
+        escape(row["place"]),
+        exhibit,
+        f"under reading {row['reading']}" if row["reading"] else "",
+    ]
     place = f"<small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
-    told = [escape(row[field]) for field in ("paper", "reconstruction", "measured", "replays")]
+    told = [
+        escape(row[field])
+        for field in ("paper", "reconstruction", "measured", "replays")
+    ]
+
     # of a statement of the theory there is one finding, which no table gives
     found = (
-        "".join(f"<td>{text}</td>" for text in told) if any(told[:3]) else f'<td colspan="4">{told[3]}</td>'
+        "".join(f"<td>{text}</td>" for text in told)
+        if any(told[:3])
+        else f'<td colspan="4">{told[3]}</td>'
     )
     sign = f'<span aria-hidden="true">{SIGNS[row["status"]]}</span>'
     return (
-        f'<tr id="{name}" data-kind="{row["kind"]}"><th scope="row"><a href="#{name}">{name}</a> {sign}</th>'
-        f'<td><a href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{found}'
+        f'<tr id="{name}" data-kind="{row["kind"]}"><th scope="row"><a'
+        f' href="#{name}">{name}</a> {sign}</th>'
+        "<td><a"
+        f' href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{found}'
         f"<td>{sign} {row['status']}</td><td>{escape(row['size'])}</td></tr>"
     )
 
@@ -531,13 +615,27 @@ def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
         As from `companion.paper.judge_contrasts` and `companion.paper.resample_words`.
     """
     rows = []
-    for row, share in zip(judged.to_dict("records"), words.to_dict("records"), strict=True):
-        often = sorted(((part, word) for word, part in share.items() if part > 0), reverse=True)
-        known = {"contrast": _name_contrast(row, " / "), "nearer": row["remoteness"], "p": row["p"]}
+    for row, share in zip(
+        judged.to_dict("records"), words.to_dict("records"), strict=True
+    ):
+        often = sorted(
+            ((part, word) for word, part in share.items() if part > 0), reverse=True
+        )
+        known = {
+            "contrast": _name_contrast(row, " / "),
+            "nearer": row["remoteness"],
+            "p": row["p"],
+        }
         known |= {"adjusted": row["adjusted"], "word": row["word"]}
         rows.append(
-            known | {"on redrawn tables": ", ".join(f"{word} {percent(part)}" for part, word in often)}
+            known
+            | {
+                "on redrawn tables": ", ".join(
+                    f"{word} {percent(part)}" for part, word in often
+                )
+            }
         )
+
     return pd.DataFrame(rows)
 
 
@@ -550,14 +648,24 @@ def draw_contrasts(judged: pd.DataFrame) -> Figure:
         As from `companion.paper.judge_contrasts`.
     """
     rank = judged["word"].map(list(WORDS).index)
-    shown = judged.assign(rank=rank).sort_values(["rank", "dataset", "experiment"], kind="stable")
+    shown = judged.assign(rank=rank).sort_values(
+        ["rank", "dataset", "experiment"], kind="stable"
+    )
+
     figure, ax = plt.subplots(figsize=(8.4, 0.9 + 0.3 * len(shown)))
     rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     for place, row in enumerate(rows):
         shade = INK if row["word"] != CANNOT_TELL else FAINT  # colours are the methods'
         ax.plot([row["low"], row["high"]], [place] * 2, "-", color=shade, lw=2.4)
         ax.plot(row["printed"], place, "o", color=shade, ms=6)
-        ax.annotate(row["word"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=shade)
+        ax.annotate(
+            row["word"],
+            (1.02, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            color=shade,
+        )
+
     ax.axvline(1, color=FAINT, lw=1)
     name_rows(ax, [_name_contrast(row, " / ") for row in rows])
     ax.set_xlabel("first method over second")

@@ -32,13 +32,21 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
     ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
     """
     frame = paper.as_frame()
-    about = (frame["dataset"] == dataset) & (frame["quantity"] == quantity) & frame["method"].notna()
+    about = (
+        (frame["dataset"] == dataset)
+        & (frame["quantity"] == quantity)
+        & frame["method"].notna()
+    )
     frame = frame[about & frame["operation"].isna() & (frame["costs"] != "realised")]
-    own = pd.concat([frame[frame["experiment"] == experiment] for experiment in experiments])
+    own = pd.concat(
+        [frame[frame["experiment"] == experiment] for experiment in experiments]
+    )
     return own.drop_duplicates(["method", "rho"])[["method", "rho", "value", "key"]]
 
 
-def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None) -> None:
+def mark_printed(
+    ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None
+) -> None:
     """Mark printed values on a figure against the budget, as crosses, and what is predicted of them, as bars.
 
     Parameters
@@ -54,9 +62,19 @@ def mark_printed(ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None 
         color = figures.method_style(point["method"])["color"]
         label = None if number else "the paper's value"
         ax.plot([point["rho"]], [point["value"]], color=color, label=label, **cross)
-    known = points[:0] if predicted is None else points.join(predicted, on="key").dropna()
-    bar: dict[str, Any] = {"lw": 6, "alpha": 0.35, "solid_capstyle": "butt", "zorder": 2.5}
-    for number, point in enumerate(known.to_dict("records")):  # what is used is not predicted
+
+    known = (
+        points[:0] if predicted is None else points.join(predicted, on="key").dropna()
+    )
+    bar: dict[str, Any] = {
+        "lw": 6,
+        "alpha": 0.35,
+        "solid_capstyle": "butt",
+        "zorder": 2.5,
+    }
+
+    # what is used is not predicted
+    for number, point in enumerate(known.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "predicted, 95 %"
         ends = [point["predicted_low"], point["predicted_high"]]

@@ -35,19 +35,20 @@ EXHIBITS = (
     Exhibit(
         "Table 1",
         "tab:data",
-        "108 configurations of GSM8K and 132 of PIQA differ in mean accuracy, latency and tokens; seven of "
-        "each are Pareto-optimal.",
+        "108 configurations of GSM8K and 132 of PIQA differ in mean accuracy, latency"
+        " and tokens; seven of each are Pareto-optimal.",
     ),
     Exhibit(
         "Figure 1",
         "fig:landscape",
-        "Accuracy and efficiency trade off among the configurations; a few make up the front.",
+        "Accuracy and efficiency trade off among the configurations; a few make up the"
+        " front.",
     ),
     Exhibit(
         "Figure 2",
         "fig:main-results",
-        "CoHV-UCB loses less efficiency than the other online policies, by more on PIQA (a, b); among "
-        "fourteen arms CoPSI errs least at the largest budget (c, d).",
+        "CoHV-UCB loses less efficiency than the other online policies, by more on PIQA"
+        " (a, b); among fourteen arms CoPSI errs least at the largest budget (c, d).",
     ),
     Exhibit(
         "Figure 3",
@@ -57,18 +58,20 @@ EXHIBITS = (
     Exhibit(
         "Figure 4",
         "fig:online-trajectory",
-        "Along a run CoHV-UCB's lead shows early, and its last fifty pulls lose little.",
+        "Along a run CoHV-UCB's lead shows early, and its last fifty pulls lose"
+        " little.",
     ),
     Exhibit(
         "Figure 5",
         "fig:full-f1",
-        "On the complete sets, where ties make exact recovery uninformative, CoPSI's F1 is above uniform "
-        "allocation's at each budget and close to PSI-SR's.",
+        "On the complete sets, where ties make exact recovery uninformative, CoPSI's F1"
+        " is above uniform allocation's at each budget and close to PSI-SR's.",
     ),
     Exhibit(
         "Figure 6",
         "fig:stochastic-cost-robustness",
-        "Whether a pull is charged its declared or its realised cost changes no error noticeably.",
+        "Whether a pull is charged its declared or its realised cost changes no error"
+        " noticeably.",
     ),
 )
 
@@ -89,29 +92,53 @@ def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 def exhibit_html(rows: pd.DataFrame, name: str) -> str:
     """Return the rows of an exhibit as a table whose identifiers lead to the page of the claims."""
     own = claims_of(rows, name)
-    head = {"claim": "claim", **{key: claims.HEAD[key] for key in ("paper", "reconstruction")}}
+    head = {
+        "claim": "claim",
+        **{key: claims.HEAD[key] for key in ("paper", "reconstruction")},
+    }
     head |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
-    top = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("", *head.values()))
+
+    top = "".join(
+        f'<th scope="col">{escape(text)}</th>' for text in ("", *head.values())
+    )
     lines = []
     for key, row in own.iterrows():
-        about = escape(row["claim"]) + (f" (reading {row['reading']})" if row["reading"] else "")
+        about = escape(row["claim"]) + (
+            f" (reading {row['reading']})" if row["reading"] else ""
+        )
         status = f"{claims.SIGNS[row['status']]} {row['status']}"
-        cells = [about, *(escape(row[field]) for field in list(head)[1:-1]), escape(status)]
+        cells = [
+            about,
+            *(escape(row[field]) for field in list(head)[1:-1]),
+            escape(status),
+        ]
         body = "".join(f"<td>{cell}</td>" for cell in cells)
-        lines.append(f'<tr><th scope="row"><a href="claims.html#{key}">{key}</a></th>{body}</tr>')
+        lines.append(
+            f'<tr><th scope="row"><a href="claims.html#{key}">{key}</a></th>{body}</tr>'
+        )
+
     caption = f"Claims that {name} bears"
     return (
-        f'<table class="claims"><caption>{caption}</caption><thead><tr>{top}</tr></thead>'
+        "<table"
+        f' class="claims"><caption>{caption}</caption><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
 
 
 def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     """Table 1: a row per table of ours, and above the paper's two what it prints of them."""
-    printed = {number.key: number.printed for number in paper.published() if number.experiment == "table1"}
+    printed = {
+        number.key: number.printed
+        for number in paper.published()
+        if number.experiment == "table1"
+    }
     rows = []
     for table in tables:
-        found = experiments.facts(table).query("experiment == 'table1'").set_index("quantity")["mean"]
+        found = (
+            experiments.facts(table)
+            .query("experiment == 'table1'")
+            .set_index("quantity")["mean"]
+        )
         if f"{table.name}-table1-arms" in printed:
             known = {key: printed[f"{table.name}-table1-{key}"] for key in found.index}
             rows.append(_line(f"{table.name.upper()}, as printed", known))
@@ -121,6 +148,7 @@ def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
         }
         values |= {key: f"{found[key]:.0f}" for key in ("arms", "pareto_arms")}
         rows.append(_line(provenance(table), values))
+
     return pd.DataFrame(rows)
 
 
@@ -135,13 +163,22 @@ def _line(name: str, values: dict[str, str]) -> dict[str, str]:
 
 def draw_landscapes(tables: Sequence[EvaluationTable]) -> Figure:
     """Figure 1: configurations by two scores, as large as they are costly, with the front as a line."""
-    figure, axes = plt.subplots(1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False
+    )
     for ax, table in zip(axes.flat, tables, strict=True):
         points = table.summary()
-        x, y = table.objectives[:2] if table.n_objectives > 1 else ("cost", *table.objectives)
+        x, y = (
+            table.objectives[:2]
+            if table.n_objectives > 1
+            else ("cost", *table.objectives)
+        )
         size = 60 * points["cost"] / points["cost"].max()
         ax.scatter(points[x], points[y], s=size, color=FAINT, alpha=0.5, lw=0)
         front = points[points["on_front"]].sort_values(x)
         ax.plot(front[x], front[y], "o-", color=INK, ms=3, lw=1)
-        ax.set(title=escape_math(provenance(table)), xlabel=f"mean {x}", ylabel=f"mean {y}")
+        ax.set(
+            title=escape_math(provenance(table)), xlabel=f"mean {x}", ylabel=f"mean {y}"
+        )
+
     return figure

@@ -1,7 +1,8 @@
 """The first picture of the book, computed beforehand: where methods spend a budget, and what that finds.
 
-Every method and budget is replayed; of one run the pulls of each configuration and the returned set are
-shown, of all runs the share that returned exactly the front.  The script of the page only draws it.
+Every method and budget is replayed; of one run the pulls of each configuration and the
+returned set are shown, of all runs the share that returned exactly the front.  The
+script of the page only draws it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from cobandit.replay import play, replay_identification, spec
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: What can be chosen, from evaluating a part of the benchmark to leaving early: name and how it draws.
+#: What can be chosen, from evaluating a part of the benchmark to leaving early: name
+#: and how it draws.
 METHODS = {
     "UniformOnce": "once",
     "CoPSI": "bootstrap",
@@ -36,15 +38,21 @@ OPTIONS = {"ParetoRace": {"front": "objectives"}}
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _show_run(table: EvaluationTable, method: str, budget: float, seed: int) -> dict[str, Any]:
+def _show_run(
+    table: EvaluationTable, method: str, budget: float, seed: int
+) -> dict[str, Any]:
     """Play one run: how often each configuration was evaluated, and which were returned."""
-    shape = {"n_objectives": table.n_objectives, "n_instances": int(np.diff(table.feedback.offsets).min())}
+    shape = {
+        "n_objectives": table.n_objectives,
+        "n_instances": int(np.diff(table.feedback.offsets).min()),
+    }
     try:
         policy: Any = spec(method, **OPTIONS.get(method, {})).make(
             1.0, costs=table.costs, budget=budget, **shape
         )
     except BudgetError:
         return {}
+
     play(policy, table, seed=seed, charge="declared")
     return {
         "spent": round(policy.spent / budget, 4),
@@ -53,7 +61,9 @@ def _show_run(table: EvaluationTable, method: str, budget: float, seed: int) -> 
     }
 
 
-def play_states(table: EvaluationTable, method: str, replications: int = 100, seed: int = 0) -> pd.DataFrame:
+def play_states(
+    table: EvaluationTable, method: str, replications: int = 100, seed: int = 0
+) -> pd.DataFrame:
     """Replay a method at every share of the cost of everything, at declared costs.
 
     Parameters
@@ -68,9 +78,9 @@ def play_states(table: EvaluationTable, method: str, replications: int = 100, se
     Returns
     -------
     DataFrame
-        A row per ``share``: ``method``, ``runs``, ``exact`` (how many returned exactly the front) and, of the
-        first run, ``spent`` (share of the budget), ``pulls`` and ``returned`` as text; missing where the
-        budget is too small.
+        A row per ``share``: ``method``, ``runs``, ``exact`` (how many returned exactly
+        the front) and, of the first run, ``spent`` (share of the budget), ``pulls`` and
+        ``returned`` as text; missing where the budget is too small.
 
     Examples
     --------
@@ -79,12 +89,22 @@ def play_states(table: EvaluationTable, method: str, replications: int = 100, se
     >>> int(states["exact"].iloc[-1])
     2
     """
-    everything, kind = float(np.diff(table.feedback.offsets) @ table.costs), METHODS[method]
+    everything, kind = (
+        float(np.diff(table.feedback.offsets) @ table.costs),
+        METHODS[method],
+    )
     asked = spec(method, **OPTIONS.get(method, {}))
-    runs = replay_identification(table, asked, None, replications, seed, share=SHARES, feedback=kind)
+    runs = replay_identification(
+        table, asked, None, replications, seed, share=SHARES, feedback=kind
+    )
     exact = runs.groupby("share")["correct"].sum()
     rows = [
-        {"method": method, "share": share, "runs": replications, "exact": int(exact.loc[share])}
+        {
+            "method": method,
+            "share": share,
+            "runs": replications,
+            "exact": int(exact.loc[share]),
+        }
         | _show_run(table, method, share * everything, seed)
         for share in SHARES
     ]
@@ -104,8 +124,9 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
     Returns
     -------
     dict
-        The configurations with their means and costs; ``methods`` by name, each with the front and a
-        state per share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls``, ``returned``.
+        The configurations with their means and costs; ``methods`` by name, each with
+        the front and a state per share: ``exact`` and, unless the budget is too small,
+        ``spent``, ``pulls``, ``returned``.
     """
     policies: Any = {method: spec(method).policy for method in METHODS}
     return {
@@ -124,7 +145,11 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
                 "color": LOOKS[str(method)].light,
                 "themed": follow_theme(LOOKS[str(method)].light),
                 # the one that it looks for, and by which its replays are judged
-                "front": np.flatnonzero(pareto_mask(table.means, policies[method].dominance)).tolist(),
+                "front": (
+                    np.flatnonzero(
+                        pareto_mask(table.means, policies[method].dominance)
+                    ).tolist()
+                ),
                 "states": [_state(row) for row in own.to_dict("records")],
             }
             for method, own in states.groupby("method", sort=False)
@@ -135,7 +160,10 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
 def _state(row: dict[Any, Any]) -> dict[str, Any]:
     state: dict[str, Any] = {"exact": int(row["exact"])}
     if isinstance(row.get("pulls"), str):
-        arms = {name: [int(number) for number in row[name].split()] for name in ("pulls", "returned")}
+        arms = {
+            name: [int(number) for number in row[name].split()]
+            for name in ("pulls", "returned")
+        }
         state |= {"spent": row["spent"]} | arms
     return state
 
@@ -152,19 +180,43 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
     1
     """
     figure, axes = plt.subplots(
-        1, len(data["methods"]), figsize=(9, 2.6), sharex=True, sharey=True, squeeze=False
+        1,
+        len(data["methods"]),
+        figsize=(9, 2.6),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
     )
     place, (x, y) = data["shares"].index(share), np.transpose(data["means"])
     for ax, method in zip(axes[0], data["methods"].values(), strict=True):
         state = method["states"][place]
-        evaluated = np.minimum(1.0, np.array(state.get("pulls", 0 * x)) / data["instances"])
-        returned = np.isin(np.arange(len(x)), state.get("returned", []))
-        ax.scatter(x, y, s=28 * evaluated, c=np.where(returned, method["color"], FAINT), linewidths=0)
-        ax.scatter(
-            x[method["front"]], y[method["front"]], s=60, facecolors="none", edgecolors=INK, linewidths=0.8
+        evaluated = np.minimum(
+            1.0, np.array(state.get("pulls", 0 * x)) / data["instances"]
         )
-        ax.set(title=f"{method['label']}: exact in {state['exact'] / data['replications']:.0%}")
+        returned = np.isin(np.arange(len(x)), state.get("returned", []))
+        ax.scatter(
+            x,
+            y,
+            s=28 * evaluated,
+            c=np.where(returned, method["color"], FAINT),
+            linewidths=0,
+        )
+        ax.scatter(
+            x[method["front"]],
+            y[method["front"]],
+            s=60,
+            facecolors="none",
+            edgecolors=INK,
+            linewidths=0.8,
+        )
+        ax.set(
+            title=(
+                f"{method['label']}: exact in"
+                f" {state['exact'] / data['replications']:.0%}"
+            )
+        )
         ax.set(xlabel=data["objectives"][0])
+
     axes[0, 0].set(ylabel=data["objectives"][1])
     return figure
 
@@ -177,7 +229,9 @@ def figure_html(data: dict[str, Any], fallback: str) -> str:
     >>> figure_html({"table": "</script><b>"}, "<p>a picture</p>").count("</script>")
     1
     """
-    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace(
+        "</", "<\\/"
+    )
     return (
         f'<div id="argument">{fallback}</div>\n'
         f'<script type="application/json" id="argument-data">{packed}</script>'

@@ -1,8 +1,9 @@
 """What the labels of the pages stand for, in words: for readers who have a page and not the book.
 
-In the book Sphinx numbers figures and statements and makes links of references.  A page that is opened
-in Jupyter names them instead: figures and tables by their place on the page, statements by the paper's
-number or by their title, sections and pages by their heading.
+In the book Sphinx numbers figures and statements and makes links of references.  A page
+that is opened in Jupyter names them instead: figures and tables by their place on the
+page, statements by the paper's number or by their title, sections and pages by their
+heading.
 """
 
 from __future__ import annotations
@@ -13,9 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-STATEMENT = re.compile(r"^`{3,}\{prf:(?P<kind>\w+)\} ?(?P<title>.*)\n:label: (?P<label>\S+)", re.MULTILINE)
-FIGURE = re.compile(r"^ +figure:\s*\{?\s*name: (?P<label>[\w-]+)|^:name: (?P<other>[\w-]+)", re.MULTILINE)
-TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=\s*\n+(?:#+ (?P<heading>.+))?", re.MULTILINE)
+STATEMENT = re.compile(
+    r"^`{3,}\{prf:(?P<kind>\w+)\} ?(?P<title>.*)\n:label: (?P<label>\S+)", re.MULTILINE
+)
+FIGURE = re.compile(
+    r"^ +figure:\s*\{?\s*name: (?P<label>[\w-]+)|^:name: (?P<other>[\w-]+)",
+    re.MULTILINE,
+)
+TARGET = re.compile(
+    r"^\((?P<label>[\w-]+)\)=\s*\n+(?:#+ (?P<heading>.+))?", re.MULTILINE
+)
 #: Such as "Pulls of a suboptimal arm, the paper's Theorem 1".
 OF_THE_PAPER = re.compile(r"[Tt]he paper's (\w+ \d+)")
 
@@ -47,7 +55,8 @@ def read_labels() -> dict[str, Label]:
     Returns
     -------
     dict of str to Label
-        Pages themselves stand under their names.  An installed package has the executable pages alone.
+        Pages themselves stand under their names.  An installed package has the
+        executable pages alone.
 
     Examples
     --------
@@ -58,7 +67,12 @@ def read_labels() -> dict[str, Label]:
     found: dict[str, Label] = {}
     for path in (*sorted(pages_directory().glob("*.md")), *sorted(prose.glob("*.md"))):
         text = path.read_text(encoding="utf-8")
-        words = {path.stem: _title(text), **_statements(text), **_figures(text), **_sections(text)}
+        words = {
+            path.stem: _title(text),
+            **_statements(text),
+            **_figures(text),
+            **_sections(text),
+        }
         found |= {label: Label(name, path.stem) for label, name in words.items()}
     return found
 
@@ -84,7 +98,11 @@ def words_of(label: str, page: str = "") -> str | None:
         return None
     words, home = known[label]
     by_place = re.fullmatch(r"(Figure|Table) \d+", words)
-    return f"{words} of *{known[home].words}*" if by_place and page not in ("", home) else words
+    return (
+        f"{words} of *{known[home].words}*"
+        if by_place and page not in ("", home)
+        else words
+    )
 
 
 def _title(text: str) -> str:
@@ -94,7 +112,8 @@ def _title(text: str) -> str:
 
 def _statements(text: str) -> dict[str, str]:
     return {
-        found["label"]: name_statement(found["kind"], found["title"]) for found in STATEMENT.finditer(text)
+        found["label"]: name_statement(found["kind"], found["title"])
+        for found in STATEMENT.finditer(text)
     }
 
 
@@ -126,4 +145,7 @@ def _figures(text: str) -> dict[str, str]:
 
 
 def _sections(text: str) -> dict[str, str]:
-    return {found["label"]: found["heading"] or _title(text) for found in TARGET.finditer(text)}
+    return {
+        found["label"]: found["heading"] or _title(text)
+        for found in TARGET.finditer(text)
+    }

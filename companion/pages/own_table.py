@@ -1,8 +1,9 @@
 """What a page needs on a table of the reader's: names that fit, and sentences for that table alone.
 
-The sentences of a page are written for the tables that it runs on by default.  On others the page shows what
-holds for any table, with the numbers of that one.  Markdown cells that are tagged `BUNDLED` are left out
-there (`companion.report.reading`); what the page says in their place is a cell with `say_of_own`.
+The sentences of a page are written for the tables that it runs on by default.  On
+others the page shows what holds for any table, with the numbers of that one.  Markdown
+cells that are tagged `BUNDLED` are left out there (`companion.report.reading`); what
+the page says in their place is a cell with `say_of_own`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 from companion.pages.prose import Markdown, record
 
-#: Tag of the cells of a page whose text holds for the tables that it runs on by default, and for no others.
+#: Tag of the cells of a page whose text holds for the tables that it runs on by
+#: default, and for no others.
 BUNDLED = "bundled"
 
 #: Letters of a configuration's name at an axis or next to a point, at most.
@@ -44,7 +46,10 @@ def is_own(dataset: Any, default: Any) -> bool:
     >>> is_own("mine.parquet", default="synthetic-24"), is_own(("a", "b"), default=["a", "b"])
     (True, False)
     """
-    as_list = [[names] if isinstance(names, str) else list(names or []) for names in (dataset, default)]
+    as_list = [
+        [names] if isinstance(names, str) else list(names or [])
+        for names in (dataset, default)
+    ]
     return as_list[0] != as_list[1]
 
 
@@ -63,15 +68,19 @@ def written_for(dataset: Any, default: Any) -> None:
 def short_names(names: Iterable[object], most: int = FITTING) -> list[str]:
     """Cut names so that they fit into a picture and still differ from one another.
 
-    Long ones keep their beginning and their end; those that would look alike are numbered.  Each has one
-    line.  What draws them escapes them (`cobandit.figures.escape_math`).
+    Long ones keep their beginning and their end; those that would look alike are
+    numbered.  Each has one line.  What draws them escapes them
+    (`cobandit.figures.escape_math`).
 
     Examples
     --------
     >>> short_names(["a model with a prompt, at 0.5", "a model, at 1", "a model with a prompt, at 0.5 "], 16)
     ['a mod... 0.5 (1)', 'a model, at 1', 'a mod... 0.5 (2)']
     """
-    lines = [" ".join("".join(c if c.isprintable() else " " for c in str(name)).split()) for name in names]
+    lines = [
+        " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
+        for name in names
+    ]
     cut = [ellipsize(line, most) for line in lines]
     alike = {name for name, count in Counter(cut).items() if count > 1}
 
@@ -127,12 +136,15 @@ def describe_shared(table: EvaluationTable) -> str:
     >>> describe_shared(cb.load("synthetic-24"))
     ''
     """
-    evaluated = table.rows.loc[table.rows["split"] == "evaluation", "instance"].nunique()
+    evaluated = table.rows.loc[
+        table.rows["split"] == "evaluation", "instance"
+    ].nunique()
     shared = count_shared(table)
     if shared == evaluated:
         return ""
     return (
-        f"Evaluating once compares on the {shared:,} of {evaluated:,} instances that all configurations have."
+        f"Evaluating once compares on the {shared:,} of {evaluated:,} instances that"
+        " all configurations have."
     )
 
 
@@ -197,10 +209,12 @@ def _number(counts: Any) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-#: On one core, in seconds: a pull online, a sample in identification, one elimination over K^3, and where all
-#: are evaluated on the same instances, a pair of configurations on one of these in one objective.
+#: On one core, in seconds: a pull online, a sample in identification, one elimination
+#: over K^3, and where all are evaluated on the same instances, a pair of configurations
+#: on one of these in one objective.
 PULL, SAMPLE, ELIMINATE, PAIR = 60e-9, 6e-9, 1e-9, 2e-9
-#: Seconds that the replays of one picture may take, estimated, and the fewest replications of a picture.
+#: Seconds that the replays of one picture may take, estimated, and the fewest
+#: replications of a picture.
 SECONDS, FEWEST = 15.0, 20
 #: The same for a page of a report, which has few pictures.
 SECONDS_OF_REPORT = 45.0
@@ -222,7 +236,9 @@ class Replays(NamedTuple):
         """
         less = []
         if self.replications < replications:
-            less.append(f"{self.replications:,} replications in the place of {replications:,}")
+            less.append(
+                f"{self.replications:,} replications in the place of {replications:,}"
+            )
         if max(self.rho) < max(rho):
             largest = f"{max(self.rho):,.4g} in the place of {max(rho):,.4g}"
             less.append(f"budgets up to {largest} evaluations per configuration")
@@ -233,11 +249,16 @@ class Replays(NamedTuple):
 
 
 def fit_online(
-    costs: ArrayLike, rho: Sequence[float], replications: int, methods: int, seconds: float = SECONDS
+    costs: ArrayLike,
+    rho: Sequence[float],
+    replications: int,
+    methods: int,
+    seconds: float = SECONDS,
 ) -> Replays:
     """Choose budgets and replications with which online replays take seconds, whatever the costs are.
 
-    Where costs differ a thousandfold, the budget of one round holds thousands of the cheapest pull.
+    Where costs differ a thousandfold, the budget of one round holds thousands of the
+    cheapest pull.
 
     Parameters
     ----------
@@ -255,7 +276,8 @@ def fit_online(
     Returns
     -------
     Replays
-        As wanted, where that takes less than ``seconds``; `FEWEST` replications at least.
+        As wanted, where that takes less than ``seconds``; `FEWEST` replications at
+        least.
 
     Examples
     --------
@@ -266,15 +288,22 @@ def fit_online(
     """
     costs = np.asarray(costs, dtype=float)
     round_pulls = float(costs.sum() / costs.min())
-    return _fit(lambda budget: methods * PULL * budget * round_pulls, rho, replications, seconds)
+    return _fit(
+        lambda budget: methods * PULL * budget * round_pulls, rho, replications, seconds
+    )
 
 
 def fit_identification(
-    costs: ArrayLike, rho: Sequence[float], replications: int, methods: int, seconds: float = SECONDS
+    costs: ArrayLike,
+    rho: Sequence[float],
+    replications: int,
+    methods: int,
+    seconds: float = SECONDS,
 ) -> Replays:
     """Choose budgets and replications with which identification is replayed in seconds.
 
-    An elimination compares all pairs in each phase, and spends on cheap arms what expensive ones leave.
+    An elimination compares all pairs in each phase, and spends on cheap arms what
+    expensive ones leave.
 
     Parameters
     ----------
@@ -293,11 +322,20 @@ def fit_identification(
     True
     """
     ordered = np.sort(np.asarray(costs, dtype=float))
-    # pulls of a round's budget if the most expensive leave first: the last phases have the most of them
+
+    # pulls of a round's budget if the most expensive leave first: the last phases have
+    # the most of them
     share = 1 / theory.exact_allocation_constant(ordered)
-    per_round = len(ordered) + float((share * ordered.sum() / np.cumsum(ordered)[1:]).sum())
+    per_round = len(ordered) + float(
+        (share * ordered.sum() / np.cumsum(ordered)[1:]).sum()
+    )
     compared = estimate_elimination(len(ordered))
-    return _fit(lambda budget: methods * (SAMPLE * budget * per_round + compared), rho, replications, seconds)
+    return _fit(
+        lambda budget: methods * (SAMPLE * budget * per_round + compared),
+        rho,
+        replications,
+        seconds,
+    )
 
 
 def estimate_elimination(n_arms: int) -> float:
@@ -333,7 +371,8 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
-#: Evaluations of one run online beyond which a page's studies of choices and radii have fewer runs.
+#: Evaluations of one run online beyond which a page's studies of choices and radii have
+#: fewer runs.
 MANY_EVALUATIONS = 4.5e4
 
 
@@ -371,12 +410,17 @@ def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
     >>> say_fewer({"runs with each radius": (120, 120)})
     ''
     """
-    fewer = [f"{few:,} {what} in the place of {all_:,}" for what, (few, all_) in counts.items() if few < all_]
+    fewer = [
+        f"{few:,} {what} in the place of {all_:,}"
+        for what, (few, all_) in counts.items()
+        if few < all_
+    ]
     return f"So that the page takes a minute: {_enumerate(fewer)}." if fewer else ""
 
 
-#: Orders of the instances in which a table is raced at three tolerances, at the least, and a pair of
-#: configurations in a certified race on one instance in one objective, in seconds.
+#: Orders of the instances in which a table is raced at three tolerances, at the least,
+#: and a pair of configurations in a certified race on one instance in one objective, in
+#: seconds.
 FEWEST_ORDERS, BETS = 5, 3.5e-9
 
 
@@ -409,18 +453,26 @@ def describe_races(raced: pd.DataFrame, orders: int) -> str:
     >>> describe_races(pd.DataFrame(rows).assign(runs=20), 50).splitlines()[0]
     'At tolerance 0 the race stops at 50 % of the cost of everything, and with a certificate at 80 %.'
     """
-    by_tolerance = raced.pivot_table(index="tolerance", columns="certified", values="share")
+    by_tolerance = raced.pivot_table(
+        index="tolerance", columns="certified", values="share"
+    )
     tolerances = _enumerate(f"{tolerance:g}" for tolerance in by_tolerance.index)
-    stops = {kind: _enumerate(map(percent, by_tolerance[kind])) for kind in by_tolerance}
+    stops = {
+        kind: _enumerate(map(percent, by_tolerance[kind])) for kind in by_tolerance
+    }
     off = {kind: int(of["off"].sum()) for kind, of in raced.groupby("certified")}
     orders_run = int(raced["runs"].iloc[0])
     in_all = orders_run * len(by_tolerance)
-    less = f", in the place of {orders}, which would take minutes" if orders_run < orders else ""
+    less = (
+        f", in the place of {orders}, which would take minutes"
+        if orders_run < orders
+        else ""
+    )
     return (
-        f"At tolerance {tolerances} the race stops at {stops[False]} of the cost of everything, and with a "
-        f"certificate at {stops[True]}.\n"
-        f"It broke its promise in {off[False]} of {in_all} runs, and with a certificate in {off[True]} of "
-        f"{in_all}: each ran in {orders_run} random orders of the instances{less}."
+        f"At tolerance {tolerances} the race stops at {stops[False]} of the cost of"
+        f" everything, and with a certificate at {stops[True]}.\nIt broke its promise"
+        f" in {off[False]} of {in_all} runs, and with a certificate in {off[True]} of"
+        f" {in_all}: each ran in {orders_run} random orders of the instances{less}."
     )
 
 
@@ -430,7 +482,10 @@ def _enumerate(words: Iterable[str]) -> str:
 
 
 def _fit(
-    seconds_of: Callable[[float], float], rho: Sequence[float], replications: int, seconds: float
+    seconds_of: Callable[[float], float],
+    rho: Sequence[float],
+    replications: int,
+    seconds: float,
 ) -> Replays:
     """Leave out the largest budgets, and then replications, until the rest takes less time than allowed."""
     kept = sorted(rho)

@@ -1,11 +1,13 @@
 """Prose of the executable pages: MyST for the book, plain Markdown wherever else a page is opened.
 
-`plain_markdown` writes MyST as Markdown that any notebook shows.  The other three are for the cells of pages:
-what they show is plain, and the book takes the MyST that comes with it.
+`plain_markdown` writes MyST as Markdown that any notebook shows.  The other three are
+for the cells of pages: what they show is plain, and the book takes the MyST that comes
+with it.
 
-Text may be written before its numbers are there: `tell` shows it as soon as `glue` has named the last of
-them, and text whose numbers never come is not shown.  So sentences that hold for some tables alone stand
-on a page under a name that it glues for these tables.
+Text may be written before its numbers are there: `tell` shows it as soon as `glue` has
+named the last of them, and text whose numbers never come is not shown.  So sentences
+that hold for some tables alone stand on a page under a name that it glues for these
+tables.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from typing import Any
 
 from companion.pages.labels import name_statement, words_of
 
-#: Under this key in an output's metadata the book finds the MyST of what is shown as plain Markdown.
+#: Under this key in an output's metadata the book finds the MyST of what is shown as
+#: plain Markdown.
 MYST = "myst"
-#: What the book's `glue` writes before the type of a value that is not shown where it is glued.
+#: What the book's `glue` writes before the type of a value that is not shown where it
+#: is glued.
 RECORD = "application/papermill.record/"
 
 FENCE = re.compile(r"^(?P<mark>`{3,}|:{3,})(?:\{(?P<name>[\w:-]+)\})?(?P<title>.*)$")
@@ -37,8 +41,9 @@ UNKNOWN = "\0"
 def plain_markdown(text: str, page: str = "") -> str:
     """Write MyST as Markdown that reads well without the book.
 
-    References become words, statements and folds plain paragraphs; what only the book has, such as
-    another of its files, is left out.  Numbers that are glued stay as they are (`tell` puts them in).
+    References become words, statements and folds plain paragraphs; what only the book
+    has, such as another of its files, is left out.  Numbers that are glued stay as they
+    are (`tell` puts them in).
 
     Parameters
     ----------
@@ -70,8 +75,11 @@ def plain_markdown(text: str, page: str = "") -> str:
         prose = []
         out.append(_fence(opening, lines[at + 1 : end], page))
         at = end + 1
+
     out.append(_inline("\n".join(prose), page))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(part for part in out if part)).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(part for part in out if part)).strip(
+        "\n"
+    )
 
 
 def _closing(lines: list[str], start: int, mark: str) -> int:
@@ -87,14 +95,17 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     name, title = opening["name"], opening["title"].strip()
     if name is None or name in ("code-block", "code"):
         return "\n".join([f"{opening['mark']}{title}", *body, opening["mark"]])
+
     label = ""
     while body and (OPTION.match(body[0]) or not body[0].strip()):
         option, _, value = body.pop(0).lstrip(":").partition(":")
         label = value.strip() if option in ("label", "name") else label
+
     if name == "include":
         return ""
     if name == "math":
         return "\n".join(["$$", *body, "$$"])
+
     inner, title = plain_markdown("\n".join(body), page), plain_markdown(title, page)
     if not inner.strip():
         return ""
@@ -103,10 +114,13 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     if name.startswith("prf:"):
         rest = _without_number(title)
         named = name_statement(name.removeprefix("prf:"), title)
-        heading = f"**{named}.** *{rest}*" if rest != title and rest else f"**{named}.**"
+        heading = (
+            f"**{named}.** *{rest}*" if rest != title and rest else f"**{named}.**"
+        )
         return f"\n{heading}\n\n{inner}\n"
     if name == "table":
         return f"\n**{words_of(label, page) or 'Table'}.** {title}\n\n{inner}\n"
+
     return f"\n**{title or name.capitalize()}.**\n\n{inner}\n"
 
 
@@ -154,6 +168,7 @@ def _role(role: re.Match[str], page: str) -> str:
         return _in_italics(words_of(target.rpartition("/")[2]))
     if name in ("numref", "prf:ref"):
         return words_of(target, page) or UNKNOWN
+
     return f"claim {text}" if name == "claim" else text
 
 
@@ -190,7 +205,8 @@ class Markdown:
 
 #: What a reader without Markdown sees, the same from every machine.
 _NO_MARKDOWN = "<IPython.core.display.Markdown object>"
-#: Values by their names, and the texts that wait for some, of the page that this process runs.
+#: Values by their names, and the texts that wait for some, of the page that this
+#: process runs.
 _values: dict[str, str] = {}
 _waiting: list[_Text] = []
 
@@ -199,7 +215,10 @@ class _Text:
     """A paragraph on its place, shown once its values are there."""
 
     def __init__(self, text: str, names: Iterable[str], otherwise: str):
-        self.text, self.names = text, {*names, *(found["name"] for found in GLUED.finditer(text))}
+        self.text, self.names = (
+            text,
+            {*names, *(found["name"] for found in GLUED.finditer(text))},
+        )
         from IPython.display import display
 
         self.place = display(_bare(otherwise), display_id=True)
@@ -207,7 +226,9 @@ class _Text:
 
     def show(self) -> None:
         if self.names <= _values.keys():
-            self.place.update(_bare(GLUED.sub(lambda found: _values[found["name"]], self.text)))
+            self.place.update(
+                _bare(GLUED.sub(lambda found: _values[found["name"]], self.text))
+            )
 
 
 def _bare(text: str) -> Any:
@@ -251,7 +272,11 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     data, metadata = shell.display_formatter.format(value)
     prefix = "" if display else RECORD
     metadata["scrapbook"] = {"name": name, "mime_prefix": prefix}
-    publish({prefix + kind: part for kind, part in data.items()}, raw=True, metadata=metadata)
+    publish(
+        {prefix + kind: part for kind, part in data.items()},
+        raw=True,
+        metadata=metadata,
+    )
     record(name, str(value))
 
 

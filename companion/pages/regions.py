@@ -43,8 +43,9 @@ BUDGETS = {"online": (4, 16, 64), "identification": (20, 100, 500)}
 PROBLEMS, REPLICATIONS = 24, 5
 SEED = 0
 
-#: Columns that make a cell of the map: the largest over the smallest mean cost; Spearman's rank correlation
-#: of mean cost and hypervolume, 1 if better arms always cost more; the budget, in evaluations per arm.
+#: Columns that make a cell of the map: the largest over the smallest mean cost;
+#: Spearman's rank correlation of mean cost and hypervolume, 1 if better arms always
+#: cost more; the budget, in evaluations per arm.
 CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
 
 
@@ -53,7 +54,9 @@ def parts() -> list[tuple[str, int, float, int]]:
     return list(product(METHODS, RATIOS, DEPENDENCES, ARMS))
 
 
-def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> pd.DataFrame:
+def part(
+    selection: str, cost_ratio: float, dependence: float, n_arms: int
+) -> pd.DataFrame:
     r"""Play every method at every budget on `PROBLEMS` problems of one kind.
 
     Parameters
@@ -65,34 +68,48 @@ def part(selection: str, cost_ratio: float, dependence: float, n_arms: int) -> p
     Returns
     -------
     DataFrame, one row per cell, method and problem
-        The columns of `CELL`; ``name`` of the method, ``problem``, and means over `REPLICATIONS` runs:
-        ``loss``, online the share of :math:`\nu_{i^\star} B` that was lost, else one less F1; and ``strict``,
-        online the efficiency regret, else the share of wrong sets.  With a budget that is too small nothing
-        is returned: the loss is 1, and ``strict`` is NaN.
+        The columns of `CELL`; ``name`` of the method, ``problem``, and means over
+        `REPLICATIONS` runs: ``loss``, online the share of :math:`\nu_{i^\star} B` that
+        was lost, else one less F1; and ``strict``, online the efficiency regret, else
+        the share of wrong sets.  With a budget that is too small nothing is returned:
+        the loss is 1, and ``strict`` is NaN.
     """
     rows = []
     for problem in range(PROBLEMS):
-        source = feedback_source(random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED))
+        source = feedback_source(
+            random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED)
+        )
         streams = np.arange(REPLICATIONS) + problem * REPLICATIONS  # of its own
-        for rho, (name, method) in product(BUDGETS[selection], METHODS[selection].items()):
+        for rho, (name, method) in product(
+            BUDGETS[selection], METHODS[selection].items()
+        ):
             try:
-                loss, strict = _play(source, method, rho * float(source.costs.sum()), streams, selection)
+                loss, strict = _play(
+                    source, method, rho * float(source.costs.sum()), streams, selection
+                )
             except BudgetError:
                 loss, strict = 1.0, np.nan
             at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
             rows.append((*at, name, problem, loss, strict))
+
     return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
 
 
 def _play(
-    source: Source, method: Spec, budget: float, streams: NDArray[np.int64], selection: str
+    source: Source,
+    method: Spec,
+    budget: float,
+    streams: NDArray[np.int64],
+    selection: str,
 ) -> tuple[float, float]:
     """Means of ``loss`` and ``strict`` over the replications."""
     online, problem = selection == "online", source.problem
     runs = play_on(source, method, budget, streams, SEED, realised=online)
     if online:
         most = budget / source.cost_range[1]
-        loss = metrics.standard_regret(problem, runs.pulls, most) / (problem.efficiency.max() * most)
+        loss = metrics.standard_regret(problem, runs.pulls, most) / (
+            problem.efficiency.max() * most
+        )
         strict = metrics.efficiency_regret(problem, runs.pulls)
     else:
         loss = 1 - metrics.f1_score(runs.returned, problem.pareto_mask)
@@ -100,8 +117,14 @@ def _play(
     return float(loss.mean()), float(strict.mean())
 
 
-#: Classes of properties in the decision table: what they are called, and where they end (excluded).
-COST_CLASSES = {"equal (below 2)": 2.0, "2 to 5": 5.0, "5 to 20": 20.0, "20 or more": np.inf}
+#: Classes of properties in the decision table: what they are called, and where they end
+#: (excluded).
+COST_CLASSES = {
+    "equal (below 2)": 2.0,
+    "2 to 5": 5.0,
+    "5 to 20": 20.0,
+    "20 or more": np.inf,
+}
 QUALITY_CLASSES = {
     "better is cheaper": -0.25,
     "no clear order": 0.25,
@@ -115,7 +138,8 @@ ANY = "any"
 def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Decision table: who leads by class of cost ratio, class of dependence, and budget.
 
-    A row pools numbers of arms; its methods are paired by problem, whose cells count as one observation.
+    A row pools numbers of arms; its methods are paired by problem, whose cells count as
+    one observation.
 
     Parameters
     ----------
@@ -126,7 +150,8 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the classes) and ``rho``.
+        As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the
+        classes) and ``rho``.
 
     Examples
     --------
@@ -138,12 +163,26 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     chosen = outcomes[outcomes["selection"] == selection]
     by = ["costs", "quality", "rho"]
     costs, quality = (
-        pd.cut(chosen[name], [-np.inf, *classes.values()], right=False, labels=list(classes))
-        for name, classes in (("cost_ratio", COST_CLASSES), ("dependence", QUALITY_CLASSES))
+        pd.cut(
+            chosen[name],
+            [-np.inf, *classes.values()],
+            right=False,
+            labels=list(classes),
+        )
+        for name, classes in (
+            ("cost_ratio", COST_CLASSES),
+            ("dependence", QUALITY_CLASSES),
+        )
     )
-    quality = quality.cat.add_categories(ANY).mask(costs == next(iter(COST_CLASSES)), ANY)
-    placed = chosen.rename(columns={"name": "method"}).assign(costs=costs, quality=quality, status="ok")
-    pooled = placed.groupby([*by, "n_arms", "problem", "method", "status"], observed=True)["loss"].mean()
+    quality = quality.cat.add_categories(ANY).mask(
+        costs == next(iter(COST_CLASSES)), ANY
+    )
+    placed = chosen.rename(columns={"name": "method"}).assign(
+        costs=costs, quality=quality, status="ok"
+    )
+    pooled = placed.groupby(
+        [*by, "n_arms", "problem", "method", "status"], observed=True
+    )["loss"].mean()
     runs = pooled.reset_index()
     runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
     return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
@@ -191,8 +230,9 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best possible reward, with
-        the bootstrap 95 % interval over problems; by ``cost_ratio`` and ``dependence``.
+        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best
+        possible reward, with the bootstrap 95 % interval over problems; by
+        ``cost_ratio`` and ``dependence``.
 
     Examples
     --------
@@ -202,8 +242,11 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     [0.15]
     """
     online = outcomes[outcomes["selection"] == "online"]
-    lost = online.pivot_table(index=[*CELL[1:], "problem"], columns="name", values="loss")
-    # one number per problem: its budgets see the same problem, and are no replications of each other
+    lost = online.pivot_table(
+        index=[*CELL[1:], "problem"], columns="name", values="loss"
+    )
+    # one number per problem: its budgets see the same problem, and are no replications
+    # of each other
     gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
     runs = gained.rename("gained").reset_index().assign(status="ok")
     found = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))

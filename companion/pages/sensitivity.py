@@ -22,12 +22,17 @@ from companion.paper import experiments
 PAPER = spec("CoHVUCB", **experiments.RADII)
 RHO = max(experiments.ONLINE_RHO)
 
-#: Name and quantity of a choice, and one value per replication by default and otherwise.
+#: Name and quantity of a choice, and one value per replication by default and
+#: otherwise.
 Compared = tuple[str, str, ArrayLike, ArrayLike]
 
 
 def change_choices(
-    table: EvaluationTable, replications: int = 24, seed: int = 0, tuned_by: int = 100, **parallel: Any
+    table: EvaluationTable,
+    replications: int = 24,
+    seed: int = 0,
+    tuned_by: int = 100,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Make each open choice of the paper both ways, on the same table and random numbers.
 
@@ -43,12 +48,14 @@ def change_choices(
     Returns
     -------
     DataFrame, one row per alternative
-        ``dataset``; ``what``, the choice by its number in the list of open choices, and the alternative;
-        ``quantity``; ``default`` and ``other``, means; ``times``, the second over the first, with the paired
-        bootstrap interval ``low``, ``high``.  Online rows are of CoHV-UCB with the paper's radii at its
-        largest budget; errors are those at the largest budget, F1 that of CoPSI at the smallest.
+        ``dataset``; ``what``, the choice by its number in the list of open choices, and
+        the alternative; ``quantity``; ``default`` and ``other``, means; ``times``, the
+        second over the first, with the paired bootstrap interval ``low``, ``high``.
+        Online rows are of CoHV-UCB with the paper's radii at its largest budget; errors
+        are those at the largest budget, F1 that of CoPSI at the smallest.
     """
     rows = []
+
     tuned = experiments.tuning(table, tuned_by, seed, **parallel)
     alternatives = chain(
         _change_methods(table, tuned, replications, seed, parallel),
@@ -57,10 +64,25 @@ def change_choices(
         _change_truth(table, replications, seed, parallel),
     )
     for what, quantity, default, other in alternatives:
-        default, other = np.asarray(default, dtype=float), np.asarray(other, dtype=float)
+        default, other = (
+            np.asarray(default, dtype=float),
+            np.asarray(other, dtype=float),
+        )
         times, low, high = contrasts.ratio(other, default)
-        rows.append((table.name, what, quantity, default.mean(), other.mean(), times, low, high))
-    columns = ["dataset", "what", "quantity", "default", "other", "times", "low", "high"]
+        rows.append(
+            (table.name, what, quantity, default.mean(), other.mean(), times, low, high)
+        )
+
+    columns = [
+        "dataset",
+        "what",
+        "quantity",
+        "default",
+        "other",
+        "times",
+        "low",
+        "high",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -80,16 +102,23 @@ def _change_methods(
         "A12: tuned by standard regret": (ours, chosen(tuned, "standard_regret")),
         "A12: tuned at the largest budget": (ours, chosen(at_end, "efficiency_regret")),
         "A13: radii tuned here": (PAPER, ours),
-        "A13: the theory's radii": (PAPER, spec("CoHVUCB", reward_scale=1.0, cost_scale=1.0)),
+        "A13: the theory's radii": (
+            PAPER,
+            spec("CoHVUCB", reward_scale=1.0, cost_scale=1.0),
+        ),
     }
-    methods = {method.options: method for pair in alternatives.values() for method in pair}
+    methods = {
+        method.options: method for pair in alternatives.values() for method in pair
+    }
     runs = replay_online(table, list(methods.values()), RHO, replications, seed, **how)
     regret = dict(list(runs.groupby("options")["efficiency_regret"]))
     for what, (default, other) in alternatives.items():
         yield what, "efficiency regret", regret[default.options], regret[other.options]
 
 
-def _change_readings(table: EvaluationTable, replications: int, seed: int) -> Iterator[Compared]:
+def _change_readings(
+    table: EvaluationTable, replications: int, seed: int
+) -> Iterator[Compared]:
     """A2, A4, A9 and A10: what the smallest cost is, whether the last pull counts, what regret is against."""
     source, problem = grid.pack_table(table), table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)
@@ -98,9 +127,14 @@ def _change_readings(table: EvaluationTable, replications: int, seed: int) -> It
     pulls = run_kernel(policy, source.feedback, *streams)[0]
     taken = record(replications, int(pulls.sum(axis=1).max()) + 1)
     run_kernel(policy, source.feedback, *streams, taken)
-    crossing = taken.arms[np.arange(replications), pulls.sum(axis=1)]  # a record has it behind the last pull
+    # a record has it behind the last pull
+    crossing = taken.arms[np.arange(replications), pulls.sum(axis=1)]
 
-    low, high, budget = table.costs.min(), table.costs.max(), cell.budget / table.cost_range[1]
+    low, high, budget = (
+        table.costs.min(),
+        table.costs.max(),
+        cell.budget / table.cost_range[1],
+    )
     policy.cost_ratio = low / high
     policy.log_term = policy.alpha * log(cb.theory.horizon(budget, low / high))
     by_lambda = run_kernel(policy, source.feedback, *streams)[0]
@@ -110,12 +144,25 @@ def _change_readings(table: EvaluationTable, replications: int, seed: int) -> It
     by_both = run_kernel(policy, source.feedback._replace(rows=rows), *streams)[0]
 
     regret = metrics.efficiency_regret(problem, pulls)
-    for what, others in (("λ of mean costs", by_lambda), ("unit and λ of mean costs", by_both)):
-        yield f"A2: {what}", "efficiency regret", regret, metrics.efficiency_regret(problem, others)
+    for what, others in (
+        ("λ of mean costs", by_lambda),
+        ("unit and λ of mean costs", by_both),
+    ):
+        yield (
+            f"A2: {what}",
+            "efficiency regret",
+            regret,
+            metrics.efficiency_regret(problem, others),
+        )
     extra = np.where(crossing < 0, 0.0, problem.efficiency_gaps[crossing])
     yield "A4: the crossing pull counts", "efficiency regret", regret, regret + extra
     standard = metrics.standard_regret(problem, pulls, budget)
-    yield "A9: against ν*(B + 1)", "standard regret", standard, standard + problem.efficiency.max()
+    yield (
+        "A9: against ν*(B + 1)",
+        "standard regret",
+        standard,
+        standard + problem.efficiency.max(),
+    )
     truth = table.truth("evaluation" if table.kind == "reconstruction" else "profiling")
     other = metrics.efficiency_regret(truth, pulls)
     yield "A10: costs of the other split", "efficiency regret", regret, other
@@ -125,21 +172,35 @@ def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
     """A5 and A6: the smallest cost of CoPSI's constant, and how PSI-SR counts rounds."""
-    arms, most = experiments.structured_subset(table), max(experiments.IDENTIFICATION_RHO)
+    arms, most = (
+        experiments.structured_subset(table),
+        max(experiments.IDENTIFICATION_RHO),
+    )
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]
     alternatives = {
-        "A5: λ from the largest single cost": ("CoPSI", spec("CoPSI", min_cost=float(single))),
+        "A5: λ from the largest single cost": (
+            "CoPSI",
+            spec("CoPSI", min_cost=float(single)),
+        ),
         "A6: rounds of the largest cost": ("PSISR", spec("PSISR", rounds="max")),
         "A6: rounds of the mean cost": ("PSISR", spec("PSISR", rounds="mean")),
     }
     methods = ["CoPSI", "PSISR", *(other for _, other in alternatives.values())]
     found = replay_identification(arms, methods, most, 20 * replications, seed, **how)
-    wrong = dict(list((~found["correct"].astype(bool)).groupby([found["method"], found["options"]])))
+    wrong = dict(
+        list(
+            (~found["correct"].astype(bool)).groupby(
+                [found["method"], found["options"]]
+            )
+        )
+    )
     for what, (default, other) in alternatives.items():
         yield what, "wrong sets", wrong[default, ""], wrong[default, other.options]
 
 
-def _change_truth(table: EvaluationTable, replications: int, seed: int, how: Any) -> Iterator[Compared]:
+def _change_truth(
+    table: EvaluationTable, replications: int, seed: int, how: Any
+) -> Iterator[Compared]:
     """A11: the Pareto set of which instances is the truth."""
     every = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
     found = experiments.play(
@@ -147,7 +208,12 @@ def _change_truth(table: EvaluationTable, replications: int, seed: int, how: Any
     ).query("method == 'CoPSI' and status == 'ok'")
     if len(found):
         returned = [np.isin(table.configs, names) for names in found["returned"]]
-        yield "A11: front of all instances", "F1", found["f1"], metrics.f1_score(returned, every)
+        yield (
+            "A11: front of all instances",
+            "F1",
+            found["f1"],
+            metrics.f1_score(returned, every),
+        )
 
 
 def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
@@ -163,9 +229,12 @@ def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
     return values[..., -kept:].mean(axis=-1)
 
 
-#: Radii of CoHV-UCB by what they are called: those of the paper, none, wider ones, and with the variance.
+#: Radii of CoHV-UCB by what they are called: those of the paper, none, wider ones, and
+#: with the variance.
 RADII = {
-    "s = 0, 12 first pulls": spec("CoHVUCB", reward_scale=0.0, cost_scale=0.0, eta=0.05),
+    "s = 0, 12 first pulls": spec(
+        "CoHVUCB", reward_scale=0.0, cost_scale=0.0, eta=0.05
+    ),
     "s = 0, one first pull": spec("CoHVUCB", reward_scale=0.0, cost_scale=0.0),
     "s = .01, 12 first pulls (tuned)": PAPER,
     "s = .01, one first pull": spec("CoHVUCB", reward_scale=0.01, cost_scale=0.01),
@@ -177,38 +246,55 @@ RADII = {
 
 
 def widen_radii(
-    table: EvaluationTable, rho: float = 256, replications: int = 120, seed: int = 0, **parallel: Any
+    table: EvaluationTable,
+    rho: float = 256,
+    replications: int = 120,
+    seed: int = 0,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Replay CoHV-UCB with other radii: what is lost on average, and in the worst twentieth of the runs.
 
     Returns
     -------
     DataFrame, one row per radius
-        ``dataset``, ``radius``, ``mean`` and ``worst`` share of the best possible reward that is lost, each
-        with a bootstrap 95 % interval in ``_low`` and ``_high``.
+        ``dataset``, ``radius``, ``mean`` and ``worst`` share of the best possible
+        reward that is lost, each with a bootstrap 95 % interval in ``_low`` and
+        ``_high``.
     """
-    runs = replay_online(table, list(RADII.values()), rho, replications, seed, **parallel)
+    runs = replay_online(
+        table, list(RADII.values()), rho, replications, seed, **parallel
+    )
     most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
     runs = runs.assign(loss=runs["standard_regret"] / most)
     losses = runs.groupby(["method", "options"])["loss"]
-    drawn = np.random.default_rng(seed).integers(replications, size=(1000, replications))
+
+    drawn = np.random.default_rng(seed).integers(
+        replications, size=(1000, replications)
+    )
     rows = []
     for name, method in RADII.items():
         lost = losses.get_group((method.name, method.options)).to_numpy(dtype=float)
         row: dict[str, Any] = {"dataset": table.name, "radius": name}
-        for key, statistic in {"mean": lambda x: x.mean(axis=-1), "worst": worst_mean}.items():
+        for key, statistic in {
+            "mean": lambda x: x.mean(axis=-1),
+            "worst": worst_mean,
+        }.items():
             row[key] = float(statistic(lost))
-            row[f"{key}_low"], row[f"{key}_high"] = np.quantile(statistic(lost[drawn]), [0.025, 0.975])
+            row[f"{key}_low"], row[f"{key}_high"] = np.quantile(
+                statistic(lost[drawn]), [0.025, 0.975]
+            )
         rows.append(row)
+
     return pd.DataFrame(rows)
 
 
 def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
     """Draw the instances of each split with replacement, the same ones for every configuration.
 
-    Replays on one table say what a method does on its instances; replays on many such tables say how far
-    that hangs on which instances they were (the bootstrap of Efron, Annals of Statistics 7, 1979).  Scores
-    stay as the table's own profiling split scaled them.
+    Replays on one table say what a method does on its instances; replays on many such
+    tables say how far that hangs on which instances they were (the bootstrap of Efron,
+    Annals of Statistics 7, 1979).  Scores stay as the table's own profiling split
+    scaled them.
 
     Parameters
     ----------
@@ -229,25 +315,39 @@ def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
     >>> another.rows["split"].equals(table.rows["split"]), (another.means == table.means).all()
     (True, np.False_)
     """
-    rng, rows = np.random.default_rng(_validation.seed(seed)), table.rows.astype({"instance": str})
+    rng, rows = (
+        np.random.default_rng(_validation.seed(seed)),
+        table.rows.astype({"instance": str}),
+    )
     parts = []
     for _, part in rows.groupby("split", observed=True):
         names = np.sort(part["instance"].unique())
-        drawn = pd.DataFrame({"drawn": rng.choice(names, len(names)), "instead_of": names})
+        drawn = pd.DataFrame(
+            {"drawn": rng.choice(names, len(names)), "instead_of": names}
+        )
         parts.append(drawn.merge(part, left_on="drawn", right_on="instance"))
+
     frame = pd.concat(parts).drop(columns=["drawn", "instance", "split"])
-    frame = frame.rename(columns={"instead_of": "instance"}).join(table.arms, on="config")
+    frame = frame.rename(columns={"instead_of": "instance"}).join(
+        table.arms, on="config"
+    )
     card = table.card.model_copy(
         update={
             "cost": Cost(column="cost", unit=table.card.cost.unit),
-            "objectives": [Objective(name=name, column=name) for name in table.objectives],
+            "objectives": [
+                Objective(name=name, column=name) for name in table.objectives
+            ],
         }
     )
     return type(table).from_records(frame, card, "the redrawn table")
 
 
 def draw_again(
-    cells: pd.DataFrame, tables: Sequence[EvaluationTable], redraws: int = 20, seed: int = 0, **parallel: Any
+    cells: pd.DataFrame,
+    tables: Sequence[EvaluationTable],
+    redraws: int = 20,
+    seed: int = 0,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Draw the questions of each table again, and say whether the comparisons of the paper's methods stay.
 
@@ -266,16 +366,20 @@ def draw_again(
     Returns
     -------
     DataFrame, one row per table and comparison at the largest budget
-        ``dataset``, ``quantity`` (``"standard_regret"`` or ``"f1"``), ``method``, ``against``; ``mean``, the
-        ratio of means on the table, with its interval ``low``, ``high`` over replications; ``least`` and
-        ``most`` over the redrawn tables.
+        ``dataset``, ``quantity`` (``"standard_regret"`` or ``"f1"``), ``method``,
+        ``against``; ``mean``, the ratio of means on the table, with its interval
+        ``low``, ``high`` over replications; ``least`` and ``most`` over the redrawn
+        tables.
     """
     parts = []
     for table in tables:
         if (table.n_instances < table.rows["instance"].nunique()).any():
             continue
         own = cells[(cells["dataset"] == table.name) & (cells["measure"] == "ratio")]
-        own = own[own["experiment"].isin(["online", "full-set"]) & (own["costs"] != "realised")]
+        own = own[
+            own["experiment"].isin(["online", "full-set"])
+            & (own["costs"] != "realised")
+        ]
         own = own[(own["quantity"] == "f1") | (own["quantity"] == "standard_regret")]
         own = own[own["rho"] == own.groupby("quantity")["rho"].transform("max")]
         own = own[own["method"].isin(["CoHVUCB", "CoPSI"])]
@@ -283,13 +387,37 @@ def draw_again(
         for number in range(redraws):
             other = redrawn(table, number)
             online = experiments.play("online", other, 5, seed, [RHO], **parallel)
-            whole = experiments.play("full-set", other, 5, seed, [max(experiments.FULL_SET_RHO)], **parallel)
+            whole = experiments.play(
+                "full-set", other, 5, seed, [max(experiments.FULL_SET_RHO)], **parallel
+            )
             means = {
                 "standard_regret": online.groupby("method")["standard_regret"].mean(),
                 "f1": whole.groupby("method")["f1"].mean(),
             }
             pairs = own[["quantity", "method", "against"]].itertuples(index=False)
-            ratios.append([means[quantity][one] / means[quantity][two] for quantity, one, two in pairs])
-        parts.append(own.assign(least=np.min(ratios, axis=0), most=np.max(ratios, axis=0)))
-    kept = ["dataset", "quantity", "method", "against", "mean", "low", "high", "least", "most"]
-    return pd.concat(parts, ignore_index=True)[kept] if parts else pd.DataFrame(columns=kept)
+            ratios.append(
+                [
+                    means[quantity][one] / means[quantity][two]
+                    for quantity, one, two in pairs
+                ]
+            )
+        parts.append(
+            own.assign(least=np.min(ratios, axis=0), most=np.max(ratios, axis=0))
+        )
+
+    kept = [
+        "dataset",
+        "quantity",
+        "method",
+        "against",
+        "mean",
+        "low",
+        "high",
+        "least",
+        "most",
+    ]
+    return (
+        pd.concat(parts, ignore_index=True)[kept]
+        if parts
+        else pd.DataFrame(columns=kept)
+    )

@@ -25,4 +25,6 @@ from companion.paper.printed import error_comparisons as error_comparisons
 from companion.paper.printed import error_counts as error_counts
 from companion.paper.printed import judge_printed as judge_printed
 from companion.paper.printed import ledger as ledger
-from companion.paper.printed import verdicts_on_reconstructions as verdicts_on_reconstructions
+from companion.paper.printed import (
+    verdicts_on_reconstructions as verdicts_on_reconstructions,
+)

@@ -13,14 +13,23 @@ import pandas as pd
 from companion.paper import predictive
 from companion.paper.judge import claims
 from companion.paper.numbers import published, run_key, run_of
-from companion.paper.predictive import Floats, Prediction, drawn, judged_values, on_scale, scales_of
+from companion.paper.predictive import (
+    Floats,
+    Prediction,
+    drawn,
+    judged_values,
+    on_scale,
+    scales_of,
+)
 
 PREDICTED, CONSISTENT, IN_TENSION = "predicted", "consistent", "in tension"
 CONTRADICTED, CANNOT_TELL = "contradicted", "cannot tell"
 WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
-#: Level of the test, and the width, over the prior's, up to which a contrast is predicted.
+#: Level of the test, and the width, over the prior's, up to which a contrast is
+#: predicted.
 LEVEL, SHARP = 0.05, 0.5
-#: Where this share of the tables is nearer than the paper, or a larger one, nothing can be told.
+#: Where this share of the tables is nearer than the paper, or a larger one, nothing can
+#: be told.
 REMOTE = 0.99
 #: On scores, from the calibration by another generator.
 WIDENING = 1.0
@@ -48,8 +57,11 @@ REGRET, ERROR, F1 = (
     Played("identification", 5000, "error"),
     Played("full-set", 200, "f1"),
 )
-STANDARD, AVERAGE = (REGRET._replace(quantity=name) for name in ("standard_regret", "moving_average"))
-#: Used facts of each experiment: method and values; where an error is not printed, it is not used.
+STANDARD, AVERAGE = (
+    REGRET._replace(quantity=name) for name in ("standard_regret", "moving_average")
+)
+#: Used facts of each experiment: method and values; where an error is not printed, it
+#: is not used.
 USED = {
     "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
     "identification": ("UniformIdentification", (ERROR._replace(rho=20), ERROR)),
@@ -68,12 +80,16 @@ class Contrast(NamedTuple):
     @property
     def judged(self) -> Played:
         """What of both is compared."""
-        return next(each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment)
+        return next(
+            each for each in (REGRET, ERROR, F1) if each.experiment == self.experiment
+        )
 
     @property
     def keys(self) -> tuple[str, str]:
         """Of the values of both."""
-        return self.judged.key(self.dataset, self.method), self.judged.key(self.dataset, self.against)
+        return self.judged.key(self.dataset, self.method), self.judged.key(
+            self.dataset, self.against
+        )
 
     @property
     def favour(self) -> int:
@@ -87,7 +103,9 @@ class Contrast(NamedTuple):
 
     def predict(self, played: Values, at: Values) -> Prediction:
         """Predict it from tables, and from what the used facts of its experiment are."""
-        return predict(played, used_keys(self.dataset, self.experiment), self.of(played), at)
+        return predict(
+            played, used_keys(self.dataset, self.experiment), self.of(played), at
+        )
 
 
 CONTRASTS = tuple(
@@ -102,7 +120,9 @@ CONTRASTS = tuple(
 )
 
 
-def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str = DEFAULT) -> pd.DataFrame:
+def tables(
+    plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str = DEFAULT
+) -> pd.DataFrame:
     """Arrange plays by table: a row per kept one, a column per key.
 
     Parameters
@@ -123,12 +143,19 @@ def tables(plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str 
 def used_keys(dataset: str, experiment: str) -> list[str]:
     """Keys of the used facts of an experiment, as far as they are printed."""
     method, values = USED[run_of(experiment)]
-    return [key for each in values if (key := each.key(dataset, method)) in judged_values()]
+    return [
+        key for each in values if (key := each.key(dataset, method)) in judged_values()
+    ]
 
 
-def predict(played: Values, keys: list[str], values: Floats, printed: Values) -> Prediction:
+def predict(
+    played: Values, keys: list[str], values: Floats, printed: Values
+) -> Prediction:
     """Predict from tables, and from what is printed of the used facts, what has these values on tables."""
-    used, at = (np.stack([on_scale(key, each[key]) for key in keys], axis=-1) for each in (played, printed))
+    used, at = (
+        np.stack([on_scale(key, each[key]) for key in keys], axis=-1)
+        for each in (played, printed)
+    )
     return predictive.predict(used, values, at)
 
 
@@ -175,9 +202,10 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per contrast: ``dataset``, ``experiment``, ``method``, ``against``, ``tables``; ``printed``,
-        ``centre``, ``low`` and ``high`` as ratios of regrets or of odds; ``p``, ``adjusted`` (Holm),
-        ``width`` over the prior's on the scale of logarithms, ``remoteness``, ``regressed`` and ``word``.
+        A row per contrast: ``dataset``, ``experiment``, ``method``, ``against``,
+        ``tables``; ``printed``, ``centre``, ``low`` and ``high`` as ratios of regrets
+        or of odds; ``p``, ``adjusted`` (Holm), ``width`` over the prior's on the scale
+        of logarithms, ``remoteness``, ``regressed`` and ``word``.
     """
     return _judge(_arrange(plays))
 
@@ -192,7 +220,9 @@ def _arrange(plays: pd.DataFrame) -> Arranged:
     for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
         own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
         keys = {key for contrast in own for key in contrast.keys}
-        keys |= {key for contrast in own for key in used_keys(dataset, contrast.experiment)}
+        keys |= {
+            key for contrast in own for key in used_keys(dataset, contrast.experiment)
+        }
         for kind in ("table", "prior"):
             wide = tables(plays, dataset, kind)
             found[dataset, kind] = {key: wide[key].to_numpy() for key in sorted(keys)}
@@ -202,40 +232,62 @@ def _arrange(plays: pd.DataFrame) -> Arranged:
 def _judge(arranged: Arranged) -> pd.DataFrame:
     printed, rows = judged_values(), []
     for contrast in CONTRASTS:
-        played, prior = (arranged[contrast.dataset, kind] for kind in ("table", "prior"))
+        played, prior = (
+            arranged[contrast.dataset, kind] for kind in ("table", "prior")
+        )
         found, value = contrast.predict(played, printed), float(contrast.of(printed))
         low, high = found.interval(1 - LEVEL, WIDENING)
         without = contrast.of(prior)
         nothing = np.empty((len(without), 0))
-        before = np.diff(predictive.predict(nothing, without, np.empty(0)).interval(1 - LEVEL))
-        seen = contrast._asdict() | {"tables": len(found.scores), "remoteness": found.remoteness}
+        before = np.diff(
+            predictive.predict(nothing, without, np.empty(0)).interval(1 - LEVEL)
+        )
+        seen = contrast._asdict() | {
+            "tables": len(found.scores),
+            "remoteness": found.remoteness,
+        }
         seen |= {"width": float((high - low) / before[0]), "regressed": found.regressed}
         seen |= {"p": found.p(value, WIDENING), "printed": np.exp(value)}
-        rows.append(seen | {"centre": np.exp(found.centre), "low": np.exp(low), "high": np.exp(high)})
+        rows.append(
+            seen
+            | {
+                "centre": np.exp(found.centre),
+                "low": np.exp(low),
+                "high": np.exp(high),
+            }
+        )
+
     frame = pd.DataFrame(rows)
     frame["adjusted"] = predictive.holm(frame["p"].to_numpy())
     inside = (frame["low"] <= frame["printed"]) & (frame["printed"] <= frame["high"])
-    about = zip(frame["adjusted"], inside, frame["width"], frame["remoteness"], strict=True)
+    about = zip(
+        frame["adjusted"], inside, frame["width"], frame["remoteness"], strict=True
+    )
     return frame.assign(word=[word(*each) for each in about])
 
 
-def resample_words(plays: pd.DataFrame, resamples: int = 100, seed: int = 0) -> pd.DataFrame:
+def resample_words(
+    plays: pd.DataFrame, resamples: int = 100, seed: int = 0
+) -> pd.DataFrame:
     """Judge the fourteen contrasts on tables that are drawn again with replacement.
 
-    A word that seldom comes out again is one that other tables of the same kind could change.
+    A word that seldom comes out again is one that other tables of the same kind could
+    change.
 
     Parameters
     ----------
     plays : DataFrame
         As for `tables`.
     resamples : int
-        How often all kept tables, and those of the prior, are drawn again, data set by data set.
+        How often all kept tables, and those of the prior, are drawn again, data set by
+        data set.
     seed : int
 
     Returns
     -------
     DataFrame
-        A row per contrast, in the order of `CONTRASTS`, and per word of `WORDS` the share of the resamples.
+        A row per contrast, in the order of `CONTRASTS`, and per word of `WORDS` the
+        share of the resamples.
     """
     arranged, rng = _arrange(plays), np.random.default_rng(seed)
     words = []
@@ -253,8 +305,9 @@ def resample_words(plays: pd.DataFrame, resamples: int = 100, seed: int = 0) -> 
 def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """Ask of each data set how unlike its tables the printed contrasts are together.
 
-    Three questions: how far all seven lie off, how many lie outside their own intervals, and how far the two
-    of CoPSI with PSI-SR lie off in CoPSI's favour.  The last two were asked after the contrasts were seen.
+    Three questions: how far all seven lie off, how many lie outside their own
+    intervals, and how far the two of CoPSI with PSI-SR lie off in CoPSI's favour.  The
+    last two were asked after the contrasts were seen.
 
     Parameters
     ----------
@@ -266,10 +319,11 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By data set: ``tables``; ``distance``, the p of the seven by Mahalanobis' distance; ``outside``, the
-        contrasts outside their own 95 % intervals, and ``as_many``, the tables with as many; ``favour``, the
-        sum of the two scores of CoPSI against PSI-SR over the half-widths of their intervals, each with the
-        sign of its favour, and ``as_favourable``, the tables with as large a sum.
+        By data set: ``tables``; ``distance``, the p of the seven by Mahalanobis'
+        distance; ``outside``, the contrasts outside their own 95 % intervals, and
+        ``as_many``, the tables with as many; ``favour``, the sum of the two scores of
+        CoPSI against PSI-SR over the half-widths of their intervals, each with the sign
+        of its favour, and ``as_favourable``, the tables with as large a sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -280,12 +334,22 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
         found = [contrast.predict(played, printed) for contrast in own]
         scores = np.stack([prediction.scores for prediction in found], axis=1)
         at = np.array(
-            [each.score(float(contrast.of(printed))) for contrast, each in zip(own, found, strict=True)]
+            [
+                each.score(float(contrast.of(printed)))
+                for contrast, each in zip(own, found, strict=True)
+            ]
         )
-        ends = np.array([each.interval(1 - LEVEL, WIDENING)[1] - each.centre for each in found])
+        ends = np.array(
+            [each.interval(1 - LEVEL, WIDENING)[1] - each.centre for each in found]
+        )
         limits = ends / [each.spread for each in found]
         # each score over its own limit, so that errors and F1 have one weight
-        signs = np.array([contrast.favour * (contrast.against == "PSISR") for contrast in own]) / limits
+        signs = (
+            np.array(
+                [contrast.favour * (contrast.against == "PSISR") for contrast in own]
+            )
+            / limits
+        )
         outside, favour = int((abs(at) > limits).sum()), float(at @ signs)
         rows[dataset] = {
             "tables": len(played),
@@ -295,6 +359,7 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
             "favour": favour,
             "as_favourable": int((scores @ signs >= favour).sum()),
         }
+
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -322,37 +387,51 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per reading, a column per data set with its p, ``together`` (Fisher), and whether the reading is
-        ``disfavoured`` by that: below the level over the number of readings.
+        A row per reading, a column per data set with its p, ``together`` (Fisher), and
+        whether the reading is ``disfavoured`` by that: below the level over the number
+        of readings.
     """
     from scipy.stats import combine_pvalues
 
     printed, frame = judged_values(), pd.DataFrame()
-    plays = plays[plays["number"] <= _last_with_readings(plays)]  # all readings on the same tables
+    # all readings on the same tables
+    plays = plays[plays["number"] <= _last_with_readings(plays)]
     readings = plays.loc[plays["kind"] == "table", "reading"].unique()
-    for reading, dataset in product(readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)):
+    for reading, dataset in product(
+        readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)
+    ):
         played = tables(plays, dataset, reading=reading).dropna()
         own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
         each = {contrast: contrast.predict(played, printed) for contrast in own}
         scores = np.stack([prediction.scores for prediction in each.values()], axis=1)
-        at = [prediction.score(float(contrast.of(printed))) for contrast, prediction in each.items()]
+        at = [
+            prediction.score(float(contrast.of(printed)))
+            for contrast, prediction in each.items()
+        ]
         frame.loc[reading, dataset] = predictive.joint(scores, np.array(at))
-    together = [float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()]
-    return frame.assign(together=together, disfavoured=np.array(together) < LEVEL / len(frame))
+    together = [
+        float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()
+    ]
+    return frame.assign(
+        together=together, disfavoured=np.array(together) < LEVEL / len(frame)
+    )
 
 
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
     """Share of the tables on which an ordering that the paper states holds at the largest budget.
 
-    Each table is judged by its own experiments of the printed size.  Orderings about other budgets, about how
-    an advantage grows, and about both data sets at once are left out.
+    Each table is judged by its own experiments of the printed size.  Orderings about
+    other budgets, about how an advantage grows, and about both data sets at once are
+    left out.
 
     Returns
     -------
     DataFrame
-        By key of the claim: the share on each data set that the claim is about, and NaN else.
+        By key of the claim: the share on each data set that the claim is about, and NaN
+        else.
     """
     wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
+
     found: dict[str, dict[str, float]] = {}
     played = {each.quantity: each for each in (REGRET, STANDARD, AVERAGE, ERROR, F1)}
     for claim in claims():
@@ -360,11 +439,20 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
             continue
         found[claim.key] = {}
         for dataset in set(claim.datasets) & set(wide):
-            key, sign = played[claim.quantity].key, 1 if claim.direction == "higher" else -1
-            values = {m: sign * wide[dataset][key(dataset, m)] for m in claim.methods + claim.against}
+            key, sign = (
+                played[claim.quantity].key,
+                1 if claim.direction == "higher" else -1,
+            )
+            values = {
+                m: sign * wide[dataset][key(dataset, m)]
+                for m in claim.methods + claim.against
+            }
             pairs = product(claim.methods, claim.against)
-            holds = np.logical_and.reduce([values[one] > values[other] for one, other in pairs])
+            holds = np.logical_and.reduce(
+                [values[one] > values[other] for one, other in pairs]
+            )
             found[claim.key][dataset] = float(holds.mean())
+
     return pd.DataFrame.from_dict(found, orient="index", columns=list(wide))
 
 
@@ -377,6 +465,7 @@ def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
         By key of the number: ``predicted_low``, ``predicted_high``.
     """
     printed = judged_values()
+
     found: dict[str, list[float]] = {}
     wide = {name: tables(plays, name) for name in plays["dataset"].unique()}
     for number in published():
@@ -386,10 +475,20 @@ def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
         there, back = scales_of(number)
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = there(values)
-        known, keys = np.isfinite(scaled), used_keys(str(number.dataset), number.experiment)
-        prediction = predict(wide[str(number.dataset)][known], keys, scaled[known], printed)
-        found[number.key] = sorted(back(np.array(prediction.interval(1 - LEVEL, WIDENING))))
-    return pd.DataFrame.from_dict(found, orient="index", columns=["predicted_low", "predicted_high"])
+        known, keys = (
+            np.isfinite(scaled),
+            used_keys(str(number.dataset), number.experiment),
+        )
+        prediction = predict(
+            wide[str(number.dataset)][known], keys, scaled[known], printed
+        )
+        found[number.key] = sorted(
+            back(np.array(prediction.interval(1 - LEVEL, WIDENING)))
+        )
+
+    return pd.DataFrame.from_dict(
+        found, orient="index", columns=["predicted_low", "predicted_high"]
+    )
 
 
 # ------------------------------------ calibration by another generator's tables
@@ -409,18 +508,31 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per table and contrast: ``dataset``, ``number``, ``experiment``, ``method``, ``against``,
-        ``remoteness``, ``p``, and ``needed``, the factor with which the 95 % interval would just hold; an
-        interval at a level holds where p is above one minus the level.
+        A row per table and contrast: ``dataset``, ``number``, ``experiment``,
+        ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor with
+        which the 95 % interval would just hold; an interval at a level holds where p is
+        above one minus the level.
     """
     rows = []
     for contrast in CONTRASTS:
-        known, unknown = (tables(plays, contrast.dataset, kind) for kind in ("table", "other"))
+        known, unknown = (
+            tables(plays, contrast.dataset, kind) for kind in ("table", "other")
+        )
         for number, own in unknown.to_dict("index").items():
             found, value = contrast.predict(known, own), float(contrast.of(own))
             half = found.interval(max(LEVELS))[1] - found.centre
-            row = contrast._asdict() | {"number": number, "remoteness": found.remoteness}
-            rows.append(row | {"needed": abs(value - found.centre) / half, "p": found.p(value, wider)})
+            row = contrast._asdict() | {
+                "number": number,
+                "remoteness": found.remoteness,
+            }
+            rows.append(
+                row
+                | {
+                    "needed": abs(value - found.centre) / half,
+                    "p": found.p(value, wider),
+                }
+            )
+
     return pd.DataFrame(rows)
 
 
@@ -432,7 +544,9 @@ def coverage(found: pd.DataFrame) -> pd.Series:
     >>> coverage(pd.DataFrame({"p": [0.01, 0.3, 0.6, 0.9]})).to_dict()
     {0.5: 0.5, 0.8: 0.75, 0.95: 0.75}
     """
-    return pd.Series({level: float((found["p"] > 1 - level).mean()) for level in LEVELS})
+    return pd.Series(
+        {level: float((found["p"] > 1 - level).mean()) for level in LEVELS}
+    )
 
 
 def widening(found: pd.DataFrame) -> float:

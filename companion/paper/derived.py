@@ -11,8 +11,9 @@ import pandas as pd
 from cobandit import theory
 from companion.paper.numbers import Published, published
 
-#: How the paper derives one number from two: of the method's value and that of the method it is held against.
-#: Each is monotone in both, so that over two intervals it is extreme at their ends.
+#: How the paper derives one number from two: of the method's value and that of the
+#: method it is held against. Each is monotone in both, so that over two intervals it is
+#: extreme at their ends.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,
@@ -33,23 +34,33 @@ class DerivedValue(NamedTuple):
 
 
 #: What the two operations that compare give of two equal numbers.
-EQUAL = {"difference": DerivedValue(0.0, 0.0, 0.0), "ratio": DerivedValue(1.0, 1.0, 1.0)}
+EQUAL = {
+    "difference": DerivedValue(0.0, 0.0, 0.0),
+    "ratio": DerivedValue(1.0, 1.0, 1.0),
+}
 
 
 def derive(operation: str, first: DerivedValue, second: DerivedValue) -> DerivedValue:
     """Derive a number from two, and between what it lies if they lie in their intervals.
 
-    That is what these allow, whatever ties the two together; nothing over nothing bounds nothing.
+    That is what these allow, whatever ties the two together; nothing over nothing
+    bounds nothing.
     """
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean, *corners = (float(OPERATIONS[operation](*np.array(pair))) for pair in ends)
-    return DerivedValue(mean, float(np.fmin.reduce(corners)), float(np.fmax.reduce(corners)))
+        mean, *corners = (
+            float(OPERATIONS[operation](*np.array(pair))) for pair in ends
+        )
+    return DerivedValue(
+        mean, float(np.fmin.reduce(corners)), float(np.fmax.reduce(corners))
+    )
 
 
 def round_off(number: Published) -> DerivedValue:
     """Return what a number may have been before it was rounded."""
-    return DerivedValue(number.value, number.value - number.half_unit, number.value + number.half_unit)
+    return DerivedValue(
+        number.value, number.value - number.half_unit, number.value + number.half_unit
+    )
 
 
 def arithmetic() -> pd.DataFrame:
@@ -58,10 +69,11 @@ def arithmetic() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per arithmetic entry: ``key``, ``place``, ``printed``, ``operation``, ``inputs`` (keys),
-        ``value``; ``computed`` from the inputs as printed; ``low`` and ``high``, between which it lies
-        whatever the inputs were before they were rounded; ``inside``, whether the printed value, which is
-        rounded too, can come from there; ``direct``, whether ``computed`` rounds to what is printed.
+        One row per arithmetic entry: ``key``, ``place``, ``printed``, ``operation``,
+        ``inputs`` (keys), ``value``; ``computed`` from the inputs as printed; ``low``
+        and ``high``, between which it lies whatever the inputs were before they were
+        rounded; ``inside``, whether the printed value, which is rounded too, can come
+        from there; ``direct``, whether ``computed`` rounds to what is printed.
 
     Examples
     --------
@@ -76,12 +88,19 @@ def arithmetic() -> pd.DataFrame:
     for number in numbers.values():
         if number.operation is None:
             continue
-        found = derive(number.operation, *(round_off(numbers[key]) for key in number.inputs))
+        found = derive(
+            number.operation, *(round_off(numbers[key]) for key in number.inputs)
+        )
         _, low, high = round_off(number)
         inside = found.low <= high + TINY and found.high >= low - TINY
         direct = low - TINY <= found.mean <= high + TINY
-        rows.append([*(getattr(number, name) for name in fields), *found, inside, direct])
-    return pd.DataFrame(rows, columns=[*fields, "computed", "low", "high", "inside", "direct"])
+        rows.append(
+            [*(getattr(number, name) for name in fields), *found, inside, direct]
+        )
+
+    return pd.DataFrame(
+        rows, columns=[*fields, "computed", "low", "high", "inside", "direct"]
+    )
 
 
 def inconsistencies() -> pd.DataFrame:
@@ -90,8 +109,8 @@ def inconsistencies() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``first`` and ``second`` (keys), their ``printed`` values (a pair), ``difference`` (second minus
-        first) and ``relative`` (to the first).
+        ``first`` and ``second`` (keys), their ``printed`` values (a pair),
+        ``difference`` (second minus first) and ``relative`` (to the first).
 
     Examples
     --------
@@ -101,11 +120,22 @@ def inconsistencies() -> pd.DataFrame:
     """
     rows = []
     for first, second in combinations(published(), 2):
-        difference, rounding = second.value - first.value, first.half_unit + second.half_unit
-        if first.coordinates == second.coordinates and abs(difference) > rounding + TINY:
+        difference, rounding = (
+            second.value - first.value,
+            first.half_unit + second.half_unit,
+        )
+        if (
+            first.coordinates == second.coordinates
+            and abs(difference) > rounding + TINY
+        ):
             printed = first.printed, second.printed
-            rows.append((first.key, second.key, printed, difference, difference / first.value))
-    return pd.DataFrame(rows, columns=["first", "second", "printed", "difference", "relative"])
+            rows.append(
+                (first.key, second.key, printed, difference, difference / first.value)
+            )
+
+    return pd.DataFrame(
+        rows, columns=["first", "second", "printed", "difference", "relative"]
+    )
 
 
 def theory_values() -> dict[str, float]:
@@ -114,8 +144,8 @@ def theory_values() -> dict[str, float]:
     Returns
     -------
     dict
-        By the ``quantity`` of the numbers whose experiment is ``"theory"``; those that no bound contains (the
-        conditions and the constants inside proofs) are absent.
+        By the ``quantity`` of the numbers whose experiment is ``"theory"``; those that
+        no bound contains (the conditions and the constants inside proofs) are absent.
 
     Examples
     --------
@@ -126,9 +156,14 @@ def theory_values() -> dict[str, float]:
     online = case | {"budget": 99.0}
     constant, pulls = theory.index_constant(2, 0.5), theory.horizon(99.0, 0.5)
 
-    leading = theory.pull_bound(1e-6, **online, alpha=2.0) / (2 * constant**2 * log(pulls) / 1e-12)
-    failure = theory.failure_probability(**online, alpha=2.0) / (3 * 3 * float(pulls) ** -3)
-    # with a gap so large, and alpha = 1, the bound is 1 + 1 and the term of the failures
+    leading = theory.pull_bound(1e-6, **online, alpha=2.0) / (
+        2 * constant**2 * log(pulls) / 1e-12
+    )
+    failure = theory.failure_probability(**online, alpha=2.0) / (
+        3 * 3 * float(pulls) ** -3
+    )
+    # with a gap so large, and alpha = 1, the bound is 1 + 1 and the term of the
+    # failures
     failures = theory.pull_bound(1e9, **online, alpha=1.0) - 2
 
     without = theory.identification_error_bound(1.0, **case, complexity=inf)
@@ -138,13 +173,19 @@ def theory_values() -> dict[str, float]:
     standard = theory.standard_regret_bound(gaps, unit_costs, 1.0, **fluid)
     efficiency = theory.efficiency_regret_bound(gaps, **fluid)
     return {
-        "index_constant_reward": theory.index_constant(2, 1.0) - theory.index_constant(1, 1.0),
-        "index_constant_cost": 2 * theory.index_constant(1, 1.0) - theory.index_constant(2, 1.0),
+        "index_constant_reward": (
+            theory.index_constant(2, 1.0) - theory.index_constant(1, 1.0)
+        ),
+        "index_constant_cost": (
+            2 * theory.index_constant(1, 1.0) - theory.index_constant(2, 1.0)
+        ),
         "pull_bound_leading": leading,
         "pull_bound_failure": failure,
         "pull_bound_exponent": log(failures / (failure * 3 * 3)) / log(pulls) + 2,
         "error_bound_leading": without / (3**2 * 2),
-        "error_bound_divisor": -1e3 / (theory.allocation_constant(3, 0.5) * log(error / without)),
+        "error_bound_divisor": (
+            -1e3 / (theory.allocation_constant(3, 0.5) * log(error / without))
+        ),
         "standard_regret_extra": standard - efficiency,
     }
 
@@ -153,21 +194,24 @@ def theory_values() -> dict[str, float]:
 def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     r"""Least ratio of PSI-SR's target to CoPSI's in any phase, for any costs between two ends.
 
-    Up to rounding PSI-SR's worst-case rounds fit the budget exactly: :math:`n_k = B / ((K + 1 - k) W)`
-    with :math:`W = \sum_k w_k c_{(k)}`, :math:`w_k = 1 / (K + 1 - k)` and :math:`w_K = 1/2`, the costs
-    sorted upwards.  CoPSI's target is :math:`B / (L_{K,\lambda} C_k)`, so with m active arms the ratio is
+    Up to rounding PSI-SR's worst-case rounds fit the budget exactly: :math:`n_k = B /
+    ((K + 1 - k) W)` with :math:`W = \sum_k w_k c_{(k)}`, :math:`w_k = 1 / (K + 1 - k)`
+    and :math:`w_K = 1/2`, the costs sorted upwards.  CoPSI's target is :math:`B /
+    (L_{K,\lambda} C_k)`, so with m active arms the ratio is
 
     .. math::
 
         \frac{L_{K,\lambda}}{W} \frac{C_k}{m} \ge
         \frac{L_{K,\lambda}}{W} \cdot \text{mean of the m smallest costs}.
 
-    *Proof of the bound.*  With the largest cost 1 and all costs at least :math:`\lambda` the fraction without
-    :math:`L_{K,\lambda}` is a ratio of two positive linear functions of the sorted costs, hence least at a
-    corner of what they may be: some arms at :math:`\lambda`, all others at 1.  This least value does not fall
-    as :math:`\lambda` rises, since fewer costs are allowed, and :math:`L_{K,\lambda}` does not rise.  So on
-    a cell :math:`a \le \lambda \le b` the ratio is at least :math:`L_{K,b}` times the least value at a; the
-    smallest of these over cells that cover all :math:`\lambda` is what is returned.
+    *Proof of the bound.*  With the largest cost 1 and all costs at least
+    :math:`\lambda` the fraction without :math:`L_{K,\lambda}` is a ratio of two
+    positive linear functions of the sorted costs, hence least at a corner of what they
+    may be: some arms at :math:`\lambda`, all others at 1.  This least value does not
+    fall as :math:`\lambda` rises, since fewer costs are allowed, and
+    :math:`L_{K,\lambda}` does not rise.  So on a cell :math:`a \le \lambda \le b` the
+    ratio is at least :math:`L_{K,b}` times the least value at a; the smallest of these
+    over cells that cover all :math:`\lambda` is what is returned.
 
     Parameters
     ----------

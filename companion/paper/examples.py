@@ -1,8 +1,8 @@
 """Two examples of three arms, small enough for pencil and paper, shared by pages, classes, kernels and tests.
 
-Feedback has no noise: every evaluation of an arm gives the same rewards at the same cost.  In the online
-example alpha = 1 / log T_B, so that the radius after n pulls is 1 / sqrt(n), and the scales make it
-1 / (4 sqrt(n)).
+Feedback has no noise: every evaluation of an arm gives the same rewards at the same
+cost.  In the online example alpha = 1 / log T_B, so that the radius after n pulls is 1
+/ sqrt(n), and the scales make it 1 / (4 sqrt(n)).
 """
 
 from dataclasses import dataclass, field
@@ -19,8 +19,9 @@ from cobandit.tables import EvaluationTable
 class Example:
     """Arms whose every evaluation is known, a budget, and what each method does with it, by hand.
 
-    ``rewards`` is (K, D), ``costs`` (K,) in units; ``sequences`` holds the pulls of each method in their
-    order, one letter each, ``recommended`` the letters of the returned set.
+    ``rewards`` is (K, D), ``costs`` (K,) in units; ``sequences`` holds the pulls of
+    each method in their order, one letter each, ``recommended`` the letters of the
+    returned set.
     """
 
     names: str
@@ -40,7 +41,8 @@ class Example:
         array([1. , 0.5, 0.5])
         """
         return EvaluationTable.from_arrays(
-            np.repeat(self.rewards[:, None, :], 4, axis=1),  # on four instances the same
+            # on four instances the same
+            np.repeat(self.rewards[:, None, :], 4, axis=1),
             self.costs,
             configs=self.names,
             objectives=["first", "second"],
@@ -49,14 +51,19 @@ class Example:
         )
 
 
-#: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936, b 1.1673, a 1.0434.
-#: Before the last pull 1/2 is left, which a, at 1 a pull, does not fit into.
+#: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936,
+#: b 1.1673, a 1.0434. Before the last pull 1/2 is left, which a, at 1 a pull, does not
+#: fit into.
 ONLINE = Example(
     names="abc",
     rewards=np.array([[0.75, 0.75], [0.5, 0.5], [0.25, 0.5]]),
     costs=np.array([1.0, 0.5, 0.5]),
     budget=5.0,
-    options={"alpha": 1 / log(theory.horizon(5.0, 0.5)), "reward_scale": 0.25, "cost_scale": 0.25},
+    options={
+        "alpha": 1 / log(theory.horizon(5.0, 0.5)),
+        "reward_scale": 0.25,
+        "cost_scale": 0.25,
+    },
     sequences={
         "CoHVUCB": "abcbcbab",
         "HVUCB": "abcaaa",
@@ -65,9 +72,10 @@ ONLINE = Example(
     },
 )
 
-#: CoPSI: lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15, so targets floor(40 / (37/15 * 6)) = 2, then, b accepted
-#: with gap 3/8, floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8, and the dominated c is rejected.
-#: PSI-SR: 21 rounds, of which targets ceil(18/4) = 5 and ceil(3 * 18/8) = 7.  Uniform: 40 / 6 gives 6 rounds.
+#: CoPSI: lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15, so targets floor(40 / (37/15 * 6))
+#: = 2, then, b accepted with gap 3/8, floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8,
+#: and the dominated c is rejected. PSI-SR: 21 rounds, of which targets ceil(18/4) = 5
+#: and ceil(3 * 18/8) = 7.  Uniform: 40 / 6 gives 6 rounds.
 IDENTIFICATION = Example(
     names="abc",
     rewards=np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]),

@@ -1,8 +1,8 @@
 """The paper's experiments (Section 5 and Appendix A), on any table.
 
-Methods, budgets and replication counts are the paper's; where the paper leaves something open the book's
-default is taken.  What plays takes, as ``parallel``, how the work runs: ``workers``, ``backend``,
-``scheduler``, ``progress``.
+Methods, budgets and replication counts are the paper's; where the paper leaves
+something open the book's default is taken.  What plays takes, as ``parallel``, how the
+work runs: ``workers``, ``backend``, ``scheduler``, ``progress``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,9 +15,28 @@ import pandas as pd
 from cobandit import _validation
 from cobandit.errors import BudgetError, TableError
 from cobandit.policies.registry import read_methods
-from cobandit.replay import Spec, replay_identification, replay_online, replay_paths, spec
-from cobandit.replay.grid import GridCell, Source, cut_grid, make_columns, pack_table, play_cell, run_grid
-from cobandit.replay.paper_settings import IDENTIFICATION_RHO, ONLINE_RHO, RADII, online_methods
+from cobandit.replay import (
+    Spec,
+    replay_identification,
+    replay_online,
+    replay_paths,
+    spec,
+)
+from cobandit.replay.grid import (
+    GridCell,
+    Source,
+    cut_grid,
+    make_columns,
+    pack_table,
+    play_cell,
+    run_grid,
+)
+from cobandit.replay.paper_settings import (
+    IDENTIFICATION_RHO,
+    ONLINE_RHO,
+    RADII,
+    online_methods,
+)
 from cobandit.replay.parallel import Parallel
 from cobandit.stats import metrics
 from cobandit.stats.contrasts import paired_contrasts, ratio_of_counts
@@ -29,7 +48,8 @@ FULL_SET_RHO = (10, 20, 50, 100, 200)
 IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
 CHARGES = ("declared", "realised")
 
-#: Methods that the paper compares with each other, in its claims and in the numbers that it derives.
+#: Methods that the paper compares with each other, in its claims and in the numbers
+#: that it derives.
 PAIRS = (
     ("CoHVUCB", "HVUCB"),
     ("CoHVUCB", "AccuracyCostUCB"),
@@ -40,16 +60,20 @@ PAIRS = (
     ("PSISR", "UniformIdentification"),
 )
 
-#: The 14 arms of the paper's identification experiment, on tables that have its configurations.
+#: The 14 arms of the paper's identification experiment, on tables that have its
+#: configurations.
 FOURTEEN = (
-    "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B', 'Mistral-7B'] "
-    "and temperature in [0.5, 1.0] and max_tokens == 128 and prompt == 'direct'"
+    "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B',"
+    " 'Mistral-7B'] and temperature in [0.5, 1.0] and max_tokens == 128 and prompt =="
+    " 'direct'"
 )
-#: Chosen alike, without looking at outcomes, on the tables that we measured: of every model the same two
-#: temperatures, the smaller limit, the direct prompt.
+#: Chosen alike, without looking at outcomes, on the tables that we measured: of every
+#: model the same two temperatures, the smaller limit, the direct prompt.
 ALIKE = {
     "word-sums": "temperature in [0.5, 1.0] and max_tokens == 8 and style == 'direct'",
-    "piqa-small": "temperature in [0.5, 1.0] and max_tokens == 8 and prompt == 'direct'",
+    "piqa-small": (
+        "temperature in [0.5, 1.0] and max_tokens == 8 and prompt == 'direct'"
+    ),
 }
 
 
@@ -81,24 +105,44 @@ class Experiment(NamedTuple):
     chosen: bool = False
 
 
-_FEW = Experiment(replay_identification, IDENTIFICATION, IDENTIFICATION_RHO, 500, ("error",), chosen=True)
-#: By name: Figures 2a-b and 3; 2c-d; 5, judged by F1; 6, charged both kinds of costs; 4, along the runs.
+_FEW = Experiment(
+    replay_identification,
+    IDENTIFICATION,
+    IDENTIFICATION_RHO,
+    500,
+    ("error",),
+    chosen=True,
+)
+#: By name: Figures 2a-b and 3; 2c-d; 5, judged by F1; 6, charged both kinds of costs;
+#: 4, along the runs.
 EXPERIMENTS = {
     "online": Experiment(
-        replay_online, online_methods(), ONLINE_RHO, 100, ("efficiency_regret", "standard_regret")
+        replay_online,
+        online_methods(),
+        ONLINE_RHO,
+        100,
+        ("efficiency_regret", "standard_regret"),
     ),
     "identification": _FEW,
-    "full-set": Experiment(replay_identification, IDENTIFICATION, FULL_SET_RHO, 100, ("f1",)),
+    "full-set": Experiment(
+        replay_identification, IDENTIFICATION, FULL_SET_RHO, 100, ("f1",)
+    ),
     "stochastic": _FEW._replace(rho=IDENTIFICATION_RHO[-1:]),
     "trajectory": Experiment(
-        replay_paths, online_methods(), ONLINE_RHO[-1:], 100, ("efficiency_regret", "moving_average")
+        replay_paths,
+        online_methods(),
+        ONLINE_RHO[-1:],
+        100,
+        ("efficiency_regret", "moving_average"),
     ),
 }
 
 
-#: Evaluations of one run online beyond which it is not replayed on a page, and beyond which it is less often.
+#: Evaluations of one run online beyond which it is not replayed on a page, and beyond
+#: which it is less often.
 MOST_EVALUATIONS, MANY_EVALUATIONS = 2e6, 1e5
-#: Configurations beyond which identification is replayed less often: it takes time in their square.
+#: Configurations beyond which identification is replayed less often: it takes time in
+#: their square.
 MANY_ARMS = 60
 
 
@@ -131,9 +175,10 @@ class Extent(NamedTuple):
             less.append(f"So that the page takes a minute, {stand}.")
         if not self.online:
             less.append(
-                f"The largest budget online would buy up to {self.evaluations:,.0f} evaluations of the "
-                "cheapest configuration in a run, so what replays online methods is left out: compare "
-                "configurations whose costs are less far apart."
+                f"The largest budget online would buy up to {self.evaluations:,.0f}"
+                " evaluations of the cheapest configuration in a run, so what replays"
+                " online methods is left out: compare configurations whose costs are"
+                " less far apart."
             )
         return " ".join(less)
 
@@ -141,7 +186,8 @@ class Extent(NamedTuple):
 def fit_extent(*tables: EvaluationTable) -> Extent:
     """Choose how much of the paper's experiments is replayed within about a minute, whatever the tables.
 
-    A run online makes as many evaluations as its budget pays for of the cheapest configuration.
+    A run online makes as many evaluations as its budget pays for of the cheapest
+    configuration.
 
     Examples
     --------
@@ -149,9 +195,13 @@ def fit_extent(*tables: EvaluationTable) -> Extent:
     >>> fit_extent(cb.load("synthetic-24"))[:2]
     (1.0, True)
     """
-    evaluations = max(ONLINE_RHO) * max(float(table.costs.sum() / table.costs.min()) for table in tables)
+    evaluations = max(ONLINE_RHO) * max(
+        float(table.costs.sum() / table.costs.min()) for table in tables
+    )
     online = evaluations <= MOST_EVALUATIONS
-    for_runs = 3 * MANY_EVALUATIONS / max(MANY_EVALUATIONS, evaluations) if online else 1.0
+    for_runs = (
+        3 * MANY_EVALUATIONS / max(MANY_EVALUATIONS, evaluations) if online else 1.0
+    )
     for_arms = (MANY_ARMS / max(table.n_arms for table in tables)) ** 2
     return Extent(min(1.0, for_arms, for_runs), online, evaluations)
 
@@ -192,8 +242,14 @@ def play(
     given = {"replications": replications or own.replications, "seed": seed, **parallel}
     if name != "stochastic":
         return own.replay(arms, own.methods, budgets, **given)
-    charged = {charge: own.replay(arms, own.methods, budgets, charge=charge, **given) for charge in CHARGES}
-    return pd.concat([runs.assign(costs=charge) for charge, runs in charged.items()], ignore_index=True)
+    charged = {
+        charge: own.replay(arms, own.methods, budgets, charge=charge, **given)
+        for charge in CHARGES
+    }
+    return pd.concat(
+        [runs.assign(costs=charge) for charge, runs in charged.items()],
+        ignore_index=True,
+    )
 
 
 #: Grid from which the paper selected its radii, by replays within the profiling split.
@@ -203,7 +259,9 @@ TUNING_GRID = [
 ]
 
 
-def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any) -> pd.DataFrame:
+def tuning(
+    table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
+) -> pd.DataFrame:
     """Replay CoHV-UCB at every point of the paper's grid, within the profiling split.
 
     Returns
@@ -218,12 +276,16 @@ def tuning(table: EvaluationTable, replications: int = 100, seed: int = 0, **par
     120
     """
     methods = [spec("CoHVUCB", **point) for point in TUNING_GRID]
-    runs = replay_online(table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel)
+    runs = replay_online(
+        table.take_profiling(), methods, ONLINE_RHO, replications, seed, **parallel
+    )
     points = pd.DataFrame(TUNING_GRID, index=[method.options for method in methods])
     return runs.join(points, on="options")
 
 
-def choose_point(runs: pd.DataFrame, quantity: str = "efficiency_regret") -> dict[str, float]:
+def choose_point(
+    runs: pd.DataFrame, quantity: str = "efficiency_regret"
+) -> dict[str, float]:
     """Point of the grid with the least mean of a quantity, of runs as `tuning` returns them."""
     chosen: Any = runs.groupby(list(RADII))[quantity].mean().idxmin()
     return dict(zip(RADII, chosen, strict=True))
@@ -235,8 +297,8 @@ def tuning_cells(table: EvaluationTable, replications: int = 100) -> pd.DataFram
     Returns
     -------
     DataFrame
-        In the form of `facts`: the chosen point, and as ``"gap"`` by how much the average for `RADII` lies
-        above that of the point in the same replications.
+        In the form of `facts`: the chosen point, and as ``"gap"`` by how much the
+        average for `RADII` lies above that of the point in the same replications.
 
     Examples
     --------
@@ -270,15 +332,17 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
         Each method with one set of options.
     experiment : str
     quantity : str
-        A column, or ``"error"`` for the share of runs that return another set than the Pareto set.
+        A column, or ``"error"`` for the share of runs that return another set than the
+        Pareto set.
 
     Returns
     -------
     DataFrame
-        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online), ``runs``, ``mean``,
-        ``low``, ``high``: one row per cell, as `cobandit.stats.summarise`, and then, with ``against`` and
-        ``measure``, the rows of `cobandit.stats.paired_contrasts` for `PAIRS` and, in ``"stochastic"``,
-        for realised against declared costs.
+        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online),
+        ``runs``, ``mean``, ``low``, ``high``: one row per cell, as
+        `cobandit.stats.summarise`, and then, with ``against`` and ``measure``, the rows
+        of `cobandit.stats.paired_contrasts` for `PAIRS` and, in ``"stochastic"``, for
+        realised against declared costs.
 
     Examples
     --------
@@ -294,13 +358,19 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     if "costs" not in runs:
         costs = None if experiment == "online" else "declared"
         return _compare(runs, quantity, ("rho",)).assign(**about, costs=costs)
-    charges = paired_contrasts(runs, quantity, [CHARGES[::-1]], ("rho", "method"), "costs")
-    return pd.concat([_compare(runs, quantity, ("rho", "costs")), charges], ignore_index=True).assign(**about)
+    charges = paired_contrasts(
+        runs, quantity, [CHARGES[::-1]], ("rho", "method"), "costs"
+    )
+    return pd.concat(
+        [_compare(runs, quantity, ("rho", "costs")), charges], ignore_index=True
+    ).assign(**about)
 
 
 def _compare(runs: pd.DataFrame, quantity: str, by: tuple[str, ...]) -> pd.DataFrame:
     means = metrics.summarise(runs, quantity, ("method", "options", *by))
-    return pd.concat([means, paired_contrasts(runs, quantity, PAIRS, by)], ignore_index=True)
+    return pd.concat(
+        [means, paired_contrasts(runs, quantity, PAIRS, by)], ignore_index=True
+    )
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
@@ -329,12 +399,18 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     grid, found = np.sort(paths["spent"].unique()), []
     along = grid[np.linspace(0, len(grid) - 1, points).round().astype(int)]
     for quantity in EXPERIMENTS["trajectory"].quantities:
-        begun = paths[quantity].notna()  # a run whose first pull costs more has no average yet
+        # a run whose first pull costs more has no average yet
+        begun = paths[quantity].notna()
         counted = paths.assign(status=np.where(begun, "ok", "infeasible"))
         for some, place in ((grid[-1:], {"spent": np.nan}), (along, {})):
-            part = _compare(counted[counted["spent"].isin(some)], quantity, ("rho", "spent"))
+            part = _compare(
+                counted[counted["spent"].isin(some)], quantity, ("rho", "spent")
+            )
             found.append(part.assign(quantity=quantity, **place))
-    return pd.concat(found, ignore_index=True).assign(experiment="trajectory", costs=None)
+
+    return pd.concat(found, ignore_index=True).assign(
+        experiment="trajectory", costs=None
+    )
 
 
 def facts(table: EvaluationTable) -> pd.DataFrame:
@@ -343,7 +419,8 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``experiment``, ``quantity`` and the value as ``mean``, ``low`` and ``high``: exact.
+        ``dataset``, ``experiment``, ``quantity`` and the value as ``mean``, ``low`` and
+        ``high``: exact.
 
     Examples
     --------
@@ -361,16 +438,26 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
         ("identification", "pareto_arms"): arms.problem.pareto_mask.sum(),
         ("identification", "gap_min"): arms.problem.classification_gaps.min(),
     }
+
     columns = {"accuracy": every.get("accuracy"), "tokens": every["cost"]}
     columns["latency"] = table.raw_means.get("latency_s")
     for name, values in columns.items():
         if values is not None:
-            known["table1", f"{name}_min"], known["table1", f"{name}_max"] = values.min(), values.max()
+            known["table1", f"{name}_min"], known["table1", f"{name}_max"] = (
+                values.min(),
+                values.max(),
+            )
+
     return _exact(known).assign(dataset=table.name)
 
 
 def summary(
-    table: EvaluationTable, scale: float = 1.0, seed: int = 0, *, online: bool = True, **parallel: Any
+    table: EvaluationTable,
+    scale: float = 1.0,
+    seed: int = 0,
+    *,
+    online: bool = True,
+    **parallel: Any,
 ) -> pd.DataFrame:
     """Run every experiment on a table; each quantity's mean and 95 % interval, one row per cell.
 
@@ -388,8 +475,8 @@ def summary(
     Returns
     -------
     DataFrame
-        As `cells` and `trajectory_cells` of every experiment, and ``dataset``: the coordinates by which
-        `companion.paper` names the paper's numbers.
+        As `cells` and `trajectory_cells` of every experiment, and ``dataset``: the
+        coordinates by which `companion.paper` names the paper's numbers.
 
     Examples
     --------
@@ -402,7 +489,9 @@ def summary(
     for name, own in EXPERIMENTS.items():
         if own.replay is not replay_identification and not online:
             continue
-        runs = play(name, table, max(2, round(scale * own.replications)), seed, **parallel)
+        runs = play(
+            name, table, max(2, round(scale * own.replications)), seed, **parallel
+        )
         if name == "trajectory":
             parts.append(trajectory_cells(runs))
         else:
@@ -419,16 +508,16 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
     cells : DataFrame
         As `summary` returns it.
     counts : DataFrame
-        As `cobandit.stats.paired_errors.joint_errors` returns them, and ``dataset``: of CoPSI and each other
-        method.  Blocks are added up; variants of a method, and datasets of which ``cells`` has nothing, are
-        left out.
+        As `cobandit.stats.paired_errors.joint_errors` returns them, and ``dataset``: of
+        CoPSI and each other method.  Blocks are added up; variants of a method, and
+        datasets of which ``cells`` has nothing, are left out.
 
     Returns
     -------
     DataFrame
-        The cells by which claims in words are judged: ``runs`` says how many replays stand behind each.
-        Errors have Wilson's interval, differences of CoPSI to another method Tango's, and ratios the
-        bootstrap's.
+        The cells by which claims in words are judged: ``runs`` says how many replays
+        stand behind each. Errors have Wilson's interval, differences of CoPSI to
+        another method Tango's, and ratios the bootstrap's.
 
     Examples
     --------
@@ -438,20 +527,53 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
     10000
     """
     fewer = (cells["experiment"] == "identification") & (cells["quantity"] == "error")
-    plain = counts[(counts["options"] == "") & counts["dataset"].isin(cells.loc[fewer, "dataset"])]
-    numbers = plain.groupby(["dataset", "rho", "method"], sort=False)[["n", "first", "second", "both"]].sum()
+    plain = counts[
+        (counts["options"] == "") & counts["dataset"].isin(cells.loc[fewer, "dataset"])
+    ]
+
+    numbers = plain.groupby(["dataset", "rho", "method"], sort=False)[
+        ["n", "first", "second", "both"]
+    ].sum()
     rows: list[tuple[Any, ...]] = []
-    for dataset, rho, method, n, first, second, both in numbers.reset_index().to_numpy():
+    for (
+        dataset,
+        rho,
+        method,
+        n,
+        first,
+        second,
+        both,
+    ) in numbers.reset_index().to_numpy():
         place = dataset, rho, n
         for name, errors in (("CoPSI", first), (method, second)):
-            rows.append((*place, name, None, None, errors / n, *proportion_interval(errors, n)))
+            rows.append(
+                (*place, name, None, None, errors / n, *proportion_interval(errors, n))
+            )
         difference = paired_difference(first - both, second - both, n)
         rows.append((*place, "CoPSI", method, "difference", *difference))
-        rows.append((*place, "CoPSI", method, "ratio", *ratio_of_counts(first, second, both, n)))
-    columns = ["dataset", "rho", "runs", "method", "against", "measure", "mean", "low", "high"]
+        rows.append(
+            (*place, "CoPSI", method, "ratio", *ratio_of_counts(first, second, both, n))
+        )
+
+    columns = [
+        "dataset",
+        "rho",
+        "runs",
+        "method",
+        "against",
+        "measure",
+        "mean",
+        "low",
+        "high",
+    ]
     found = pd.DataFrame(rows, columns=columns).drop_duplicates(columns[:6])
-    found = found.assign(experiment="identification", quantity="error", costs="declared")
-    return pd.concat([cells[~(fewer & cells["dataset"].isin(found["dataset"]))], found], ignore_index=True)
+    found = found.assign(
+        experiment="identification", quantity="error", costs="declared"
+    )
+    return pd.concat(
+        [cells[~(fewer & cells["dataset"].isin(found["dataset"]))], found],
+        ignore_index=True,
+    )
 
 
 # ---------------------------------------------------------- where a budget goes
@@ -461,7 +583,11 @@ def _count_pulls(source: Source, cell: GridCell) -> dict[str, Any]:
     except BudgetError:
         pulls = np.empty((0, source.problem.n_arms), dtype=np.int64)
     rows, arms = np.indices(pulls.shape)
-    counted = {"replication": cell.replications[rows.ravel()], "arm": arms.ravel(), "pulls": pulls.ravel()}
+    counted = {
+        "replication": cell.replications[rows.ravel()],
+        "arm": arms.ravel(),
+        "pulls": pulls.ravel(),
+    }
     return make_columns(cell, **counted)
 
 
@@ -483,8 +609,9 @@ def allocation(
     Returns
     -------
     DataFrame
-        ``method``, ``options``, ``rho``, ``replication``, ``arm`` and ``pulls``, K rows per run and none for
-        a budget that is too small; ``dataset``, ``kind`` and ``unit`` of the table.
+        ``method``, ``options``, ``rho``, ``replication``, ``arm`` and ``pulls``, K rows
+        per run and none for a budget that is too small; ``dataset``, ``kind`` and
+        ``unit`` of the table.
 
     Examples
     --------
@@ -493,7 +620,10 @@ def allocation(
     >>> len(allocation(table, "UniformAllocation", rho=4, replications=2))  # 24 arms in two runs
     48
     """
-    # one part per cell: with K rows per run, many small frames would take longer than the runs
-    cells = cut_grid(table, read_methods(methods, "online"), rho, replications, seed, most=1)
+    # one part per cell: with K rows per run, many small frames would take longer than
+    # the runs
+    cells = cut_grid(
+        table, read_methods(methods, "online"), rho, replications, seed, most=1
+    )
     counted = run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)
     return counted.drop(columns="budget")

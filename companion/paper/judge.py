@@ -30,11 +30,12 @@ class Claim:
     methods, against : tuple of str
         Each of ``methods`` stands in the relation to each of ``against``.
     relation : str
-        ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``; ``"unchanged"`` (comparable
-        under declared and realised costs); ``"undecided"`` (each is better somewhere); ``"nearer"`` (to the
-        first of ``against`` than to the second); ``"growing advantage"`` (an advantage at the largest budget,
-        and a larger one than at the smallest); ``"larger advantage"`` (an advantage on the first dataset, and
-        a larger one than on the second).
+        ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``;
+        ``"unchanged"`` (comparable under declared and realised costs); ``"undecided"``
+        (each is better somewhere); ``"nearer"`` (to the first of ``against`` than to
+        the second); ``"growing advantage"`` (an advantage at the largest budget, and a
+        larger one than at the smallest); ``"larger advantage"`` (an advantage on the
+        first dataset, and a larger one than on the second).
     at : {"all", "most", "largest", "smallest"}
         At which budgets.
     along : {"rho", "spent"}
@@ -96,7 +97,11 @@ def claims() -> tuple[Claim, ...]:
     source = Path(__file__).with_name("orderings.yml")
     entries: list[dict[str, Any]] = yaml.safe_load(source.read_text(encoding="utf-8"))
     for entry in entries:
-        entry |= {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
+        entry |= {
+            name: tuple(value)
+            for name, value in entry.items()
+            if isinstance(value, list)
+        }
     return tuple(Claim(**entry) for entry in entries)
 
 
@@ -104,47 +109,61 @@ def claims() -> tuple[Claim, ...]:
 #: Means count as comparable up to this difference, relative to the larger.
 CLOSE = 0.1
 
-HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = "holds", "fails", "not separated", "cannot be checked"
+HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = (
+    "holds",
+    "fails",
+    "not separated",
+    "cannot be checked",
+)
 
 
 NOTHING = DerivedValue(np.nan, np.nan, np.nan)
 
 
-def by_place(cells: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[Any, ...], DerivedValue]:
+def by_place(
+    cells: pd.DataFrame, columns: Sequence[str]
+) -> dict[tuple[Any, ...], DerivedValue]:
     """Estimates of cells by these coordinates, each None where it does not apply."""
     places = cells.reindex(columns=list(columns)).astype(object)
     places = places.where(places.notna(), None)
-    ends = map(DerivedValue._make, cells[["mean", "low", "high"]].itertuples(index=False, name=None))
+    ends = map(
+        DerivedValue._make,
+        cells[["mean", "low", "high"]].itertuples(index=False, name=None),
+    )
     return dict(zip(places.itertuples(index=False, name=None), ends, strict=True))
 
 
 def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     """Judge a claim by a table of means with intervals.
 
-    A comparison holds where the interval of the difference lies on the claimed side of zero, fails where it
-    lies on the other, and is not separated where it contains zero.  The interval is that of the replications'
-    differences, as all methods see the same evaluations; without it, what the intervals of both means allow.
-    Means are comparable where they differ by at most a tenth of the larger; where they differ by more, that
-    fails if the interval excludes zero.  Advantages and distances are compared by whether their intervals are
-    disjoint; the larger of two advantages has to be one, so that less of a disadvantage is none.  A claim of
-    several comparisons holds where each does and fails where one does (at most budgets:
-    where more than half do).  The largest and the smallest budget are those at which every method has a
+    A comparison holds where the interval of the difference lies on the claimed side of
+    zero, fails where it lies on the other, and is not separated where it contains zero.
+    The interval is that of the replications' differences, as all methods see the same
+    evaluations; without it, what the intervals of both means allow. Means are
+    comparable where they differ by at most a tenth of the larger; where they differ by
+    more, that fails if the interval excludes zero.  Advantages and distances are
+    compared by whether their intervals are disjoint; the larger of two advantages has
+    to be one, so that less of a disadvantage is none.  A claim of several comparisons
+    holds where each does and fails where one does (at most budgets: where more than
+    half do).  The largest and the smallest budget are those at which every method has a
     feasible run.
 
     Parameters
     ----------
     claim : Claim
     frame : DataFrame
-        As `cobandit.stats.metrics.summarise` returns it: ``dataset``, ``method``, ``mean``, ``low``, ``high``
-        and the column ``claim.along``, one row per cell; with ``against`` and ``measure`` also the paired
-        comparisons of `cobandit.stats.paired_contrasts`.  The values are those of the claim's quantity: for
-        ``"error"`` one minus the share that is correct.
+        As `cobandit.stats.metrics.summarise` returns it: ``dataset``, ``method``,
+        ``mean``, ``low``, ``high`` and the column ``claim.along``, one row per cell;
+        with ``against`` and ``measure`` also the paired comparisons of
+        `cobandit.stats.paired_contrasts`.  The values are those of the claim's
+        quantity: for ``"error"`` one minus the share that is correct.
 
     Returns
     -------
     str
-        ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the claim is about (a
-        method, a second dataset, a feasible run), ``"cannot be checked"``.
+        ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the
+        claim is about (a method, a second dataset, a feasible run), ``"cannot be
+        checked"``.
 
     Examples
     --------
@@ -158,18 +177,32 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     frame = claim.select(frame)
     if not {*claim.methods, *claim.against} <= set(frame["method"]):
         return UNKNOWN
-    known = [verdict for verdict in _compare(claim, _Cells(claim, frame)) if verdict != UNKNOWN]
+
+    known = [
+        verdict
+        for verdict in _compare(claim, _Cells(claim, frame))
+        if verdict != UNKNOWN
+    ]
     if not known:
         return UNKNOWN
     if claim.relation == "undecided":
         if {HOLDS, FAILS} <= set(known):
             return HOLDS
-        return FAILS if len(set(known)) == 1 and known[0] != NOT_SEPARATED else NOT_SEPARATED
+        return (
+            FAILS
+            if len(set(known)) == 1 and known[0] != NOT_SEPARATED
+            else NOT_SEPARATED
+        )
     if claim.at == "most":
-        many = [verdict for verdict in (HOLDS, FAILS) if known.count(verdict) > len(known) / 2]
+        many = [
+            verdict
+            for verdict in (HOLDS, FAILS)
+            if known.count(verdict) > len(known) / 2
+        ]
         return many[0] if many else NOT_SEPARATED
     if FAILS in known:
         return FAILS
+
     return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
 
 
@@ -184,7 +217,8 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Series
-        The verdict by claim key; a claim about cells that are not there cannot be checked.
+        The verdict by claim key; a claim about cells that are not there cannot be
+        checked.
 
     Examples
     --------
@@ -197,8 +231,13 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     """
     cells, found = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])]), {}
     for claim in claims():
-        part = cells[(cells["experiment"] == claim.experiment) & (cells["quantity"] == claim.quantity)]
-        found[claim.key] = judge_claim(claim, part[part["spent"].isna() == (claim.along == "rho")])
+        part = cells[
+            (cells["experiment"] == claim.experiment)
+            & (cells["quantity"] == claim.quantity)
+        ]
+        found[claim.key] = judge_claim(
+            claim, part[part["spent"].isna() == (claim.along == "rho")]
+        )
     return pd.Series(found)
 
 
@@ -208,25 +247,43 @@ class _Cells:
     def __init__(self, claim: Claim, frame: pd.DataFrame):
         columns = ["dataset", claim.along, "method", "costs", "against", "measure"]
         frame = frame.dropna(subset=["mean", "low", "high"])
-        self.cells = by_place(frame if claim.relation == "unchanged" else frame.assign(costs=None), columns)
+        self.cells = by_place(
+            frame if claim.relation == "unchanged" else frame.assign(costs=None),
+            columns,
+        )
         self.single = {place[:4] for place in self.cells if place[4] is None}
         self.at = claim.at
 
     def shared(self, *datasets: str) -> list[float]:
         """Budgets, in order, at which every method has something to show on every one of the datasets."""
-        needed = {(dataset, *rest) for dataset, _, *rest in self.single if dataset in datasets}
+        needed = {
+            (dataset, *rest) for dataset, _, *rest in self.single if dataset in datasets
+        }
         budgets = sorted({budget for _, budget, *_ in self.single})
-        return [b for b in budgets if all((dataset, b, *rest) in self.single for dataset, *rest in needed)]
+        return [
+            b
+            for b in budgets
+            if all((dataset, b, *rest) in self.single for dataset, *rest in needed)
+        ]
 
     def budgets(self, *datasets: str) -> list[float]:
         """Return the budgets that the claim is about."""
-        shared, every = self.shared(*datasets), {at for dataset, at, *_ in self.single if dataset in datasets}
-        return {"largest": shared[-1:], "smallest": shared[:1]}.get(self.at, sorted(every))
+        shared, every = (
+            self.shared(*datasets),
+            {at for dataset, at, *_ in self.single if dataset in datasets},
+        )
+        return {"largest": shared[-1:], "smallest": shared[:1]}.get(
+            self.at, sorted(every)
+        )
 
-    def __call__(self, dataset: str, budget: float, method: str, costs: str | None = None) -> DerivedValue:
+    def __call__(
+        self, dataset: str, budget: float, method: str, costs: str | None = None
+    ) -> DerivedValue:
         return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
 
-    def compare(self, dataset: str, budget: float, first: str, second: str, by: str) -> DerivedValue:
+    def compare(
+        self, dataset: str, budget: float, first: str, second: str, by: str
+    ) -> DerivedValue:
         """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
         if known := self.cells.get((dataset, budget, first, None, second, by)):
             return known
@@ -237,7 +294,10 @@ class _Cells:
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
     """Return the verdict on each comparison that a claim makes."""
-    higher, pairs = claim.direction == "higher", list(product(claim.methods, claim.against))
+    higher, pairs = (
+        claim.direction == "higher",
+        list(product(claim.methods, claim.against)),
+    )
 
     def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
         """Whether each pair's first is better at the first of two places, and by more than at the second."""
@@ -245,7 +305,10 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
         for pair in pairs:
             ends = pair if higher else pair[::-1]
             a, b = (cells.compare(*at, *ends, measure) for at in (first, second))
-            yield _each(_better(derive("difference", a, EQUAL[measure])), _better(derive("difference", a, b)))
+            yield _each(
+                _better(derive("difference", a, EQUAL[measure])),
+                _better(derive("difference", a, b)),
+            )
 
     if claim.compares_datasets:
         one, other = claim.datasets
@@ -260,12 +323,20 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
         for place in ((dataset, budget) for budget in cells.budgets(dataset)):
             if claim.relation == "unchanged":
                 for method in claim.methods:
-                    a, b = (cells(*place, method, costs) for costs in ("realised", "declared"))
-                    known = cells.cells.get((*place, method, "realised", "declared", "difference"))
+                    a, b = (
+                        cells(*place, method, costs)
+                        for costs in ("realised", "declared")
+                    )
+                    known = cells.cells.get(
+                        (*place, method, "realised", "declared", "difference")
+                    )
                     yield _comparable(a, b, known or derive("difference", a, b))
             elif claim.relation == "nearer":
                 (method,) = claim.methods
-                a, b = (_size(cells.compare(*place, method, name, "difference")) for name in claim.against)
+                a, b = (
+                    _size(cells.compare(*place, method, name, "difference"))
+                    for name in claim.against
+                )
                 yield _better(derive("difference", b, a))
             else:
                 for pair in pairs:
@@ -275,12 +346,20 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
                     if claim.relation in ("better", "undecided"):
                         yield _better(apart, higher)
                     else:  # who keeps up is ahead or comparable
-                        yield HOLDS if claim.relation == "keeps up" and ahead else _comparable(a, b, apart)
+                        yield (
+                            HOLDS
+                            if claim.relation == "keeps up" and ahead
+                            else _comparable(a, b, apart)
+                        )
 
 
 def _each(*verdicts: str) -> str:
     """Return the verdict on several things claimed together: the first of these that any of them has."""
-    return next(verdict for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS) if verdict in verdicts)
+    return next(
+        verdict
+        for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS)
+        if verdict in verdicts
+    )
 
 
 def _better(apart: DerivedValue, higher: bool = True) -> str:
@@ -300,4 +379,6 @@ def _comparable(a: DerivedValue, b: DerivedValue, apart: DerivedValue) -> str:
 
 def _size(apart: DerivedValue) -> DerivedValue:
     ends = sorted((abs(apart.low), abs(apart.high)))
-    return DerivedValue(abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1])
+    return DerivedValue(
+        abs(apart.mean), 0.0 if apart.low <= 0 <= apart.high else ends[0], ends[1]
+    )

@@ -1,6 +1,7 @@
 """Every number that the paper prints, with where it stands and how to look it up.
 
-The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file; all else is derived.
+The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file;
+all else is derived.
 """
 
 from collections import Counter
@@ -16,7 +17,8 @@ import yaml
 #: Roles of the results, which the book computes, too.
 RESULT_ROLES = ("used", "predicted", "arithmetic")
 
-#: Experiments that report runs of another one: their course, or the same cells next to other ones.
+#: Experiments that report runs of another one: their course, or the same cells next to
+#: other ones.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 
@@ -37,26 +39,30 @@ class Published:
     Attributes
     ----------
     key : str
-        Unique and readable: the coordinates, joined.  The second mention of a thing within one experiment
-        ends in ``-2``, and so on.
+        Unique and readable: the coordinates, joined.  The second mention of a thing
+        within one experiment ends in ``-2``, and so on.
     printed : str
         As it stands on the page, without LaTeX.
     place, says : str
         Where it stands, and what it says there, in our words.
     role : str
-        What it is to the book: ``"used"``, given to the reconstruction; ``"predicted"``, about a method that
-        no part of it ran; ``"arithmetic"``, derived by the paper from its other numbers; ``"theory"``, a
-        constant of it; or ``"setting"``, a choice that is copied.
+        What it is to the book: ``"used"``, given to the reconstruction;
+        ``"predicted"``, about a method that no part of it ran; ``"arithmetic"``,
+        derived by the paper from its other numbers; ``"theory"``, a constant of it; or
+        ``"setting"``, a choice that is copied.
     experiment : str
-        ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``, ``"trajectory"``,
-        ``"identification"``, ``"full-set"``, ``"stochastic"`` or ``"theory"``.
+        ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``,
+        ``"trajectory"``, ``"identification"``, ``"full-set"``, ``"stochastic"`` or
+        ``"theory"``.
     quantity : str
-        Column of a replay where there is one (``"efficiency_regret"``, ``"f1"``), ``"error"`` for the share
-        of replays that are not ``correct``; else the name of the statistic or setting.
+        Column of a replay where there is one (``"efficiency_regret"``, ``"f1"``),
+        ``"error"`` for the share of replays that are not ``correct``; else the name of
+        the statistic or setting.
     dataset : {"gsm8k", "piqa", None}
         None for what holds on both.
     method, against : str, optional
-        Classes of this library; ``against`` is the one with which an arithmetic entry compares.
+        Classes of this library; ``against`` is the one with which an arithmetic entry
+        compares.
     rho : float, optional
         Budget in rounds over all configurations.
     costs : {"declared", "realised", None}
@@ -103,15 +109,31 @@ class Published:
         """Half of the last printed digit; 0 for choices, constants and whole numbers: they are exact."""
         if self.printed in FRACTIONS:
             return 0.05
-        if self.role in ("setting", "theory") or self.experiment == "tuning" or "." not in self.printed:
+        if (
+            self.role in ("setting", "theory")
+            or self.experiment == "tuning"
+            or "." not in self.printed
+        ):
             return 0.0
         decimals = len(self.printed.removesuffix("%").partition(".")[2])
-        return float(Decimal(5).scaleb(-decimals - 1) / (100 if self.printed.endswith("%") else 1))
+        return float(
+            Decimal(5).scaleb(-decimals - 1)
+            / (100 if self.printed.endswith("%") else 1)
+        )
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """What the number is about: two numbers with the same coordinates should be the same."""
-        names = ("dataset", "quantity", "method", "against", "operation", "rho", "costs", "item")
+        names = (
+            "dataset",
+            "quantity",
+            "method",
+            "against",
+            "operation",
+            "rho",
+            "costs",
+            "item",
+        )
         return (run_of(self.experiment), *(getattr(self, name) for name in names))
 
     @property
@@ -120,16 +142,22 @@ class Published:
         if self.operation is None:
             return ()
         start = vars(self) | dict.fromkeys(("against", "operation", "item"))
-        return tuple(_key(start | {"method": name}) for name in (self.method, self.against))
+        return tuple(
+            _key(start | {"method": name}) for name in (self.method, self.against)
+        )
 
 
 def run_key(
-    dataset: str | None, experiment: str, rho: float | None, method: str | None, quantity: str
+    dataset: str | None,
+    experiment: str,
+    rho: float | None,
+    method: str | None,
+    quantity: str,
 ) -> str:
     """Name a mean over runs, such that what is printed about the same runs has the same key.
 
-    Under realised costs the pulls are those under declared costs, but for a few at the end, and errors of
-    both are one number here.
+    Under realised costs the pulls are those under declared costs, but for a few at the
+    end, and errors of both are one number here.
 
     Examples
     --------
@@ -144,8 +172,18 @@ def run_key(
 
 def _key(fields: dict[str, Any]) -> str:
     rho, against = fields.get("rho"), fields.get("against")
-    parts = [fields.get("dataset"), fields["experiment"], rho and f"{rho:g}", fields.get("method")]
-    parts += [against and f"vs-{against}", fields["quantity"], fields.get("operation"), fields.get("costs")]
+    parts = [
+        fields.get("dataset"),
+        fields["experiment"],
+        rho and f"{rho:g}",
+        fields.get("method"),
+    ]
+    parts += [
+        against and f"vs-{against}",
+        fields["quantity"],
+        fields.get("operation"),
+        fields.get("costs"),
+    ]
     return "-".join(str(part) for part in [*parts, fields.get("item")] if part)
 
 
@@ -153,8 +191,9 @@ def _key(fields: dict[str, Any]) -> str:
 def published() -> tuple[Published, ...]:
     """All numbers of the paper, in its order.
 
-    Constants 0 and 1 of formulas, exponents, indices and counts of what a sentence lists are left out.  A
-    number that stands on two places is there twice, one that stands twice on one place is there once.
+    Constants 0 and 1 of formulas, exponents, indices and counts of what a sentence
+    lists are left out.  A number that stands on two places is there twice, one that
+    stands twice on one place is there once.
 
     Returns
     -------
@@ -167,23 +206,32 @@ def published() -> tuple[Published, ...]:
     '1097.75'
     """
     source = Path(__file__).with_name("numbers.yml")
+
     # every scalar stays the text that it is, so that 0.270 keeps its last digit
     groups = yaml.load(source.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    rows: list[dict[str, Any]] = [group | own for group in groups for own in group.pop("numbers")]
+    rows: list[dict[str, Any]] = [
+        group | own for group in groups for own in group.pop("numbers")
+    ]
     for row in rows:
         grid = row["printed"]
         row["item"] = [*range(1, 1 + len(grid))] if isinstance(grid, list) else None
+
     frame = pd.DataFrame(rows)
     for several in (["printed", "item"], "experiment", "dataset", "costs"):
         frame = frame.explode(several)
     seen: Counter[str] = Counter()
     numbers = []
     for each in frame.to_dict("records"):
-        fields: dict[str, Any] = {str(k): v for k, v in each.items() if pd.notna(v) and v != "null"}
+        fields: dict[str, Any] = {
+            str(k): v for k, v in each.items() if pd.notna(v) and v != "null"
+        }
         fields |= {"rho": float(fields["rho"])} if "rho" in fields else {}
         key = _key(fields)
         seen[key] += 1
-        numbers.append(Published(key=f"{key}-{seen[key]}" if seen[key] > 1 else key, **fields))
+        numbers.append(
+            Published(key=f"{key}-{seen[key]}" if seen[key] > 1 else key, **fields)
+        )
+
     return tuple(numbers)
 
 
@@ -193,7 +241,8 @@ def as_frame() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per number: the fields of `Published`, then ``value``, ``half_unit`` and ``inputs``.
+        One row per number: the fields of `Published`, then ``value``, ``half_unit`` and
+        ``inputs``.
 
     Examples
     --------
@@ -202,4 +251,6 @@ def as_frame() -> pd.DataFrame:
     ['32', '95%', '100', '50']
     """
     derived = ("value", "half_unit", "inputs")
-    return pd.DataFrame([asdict(n) | {name: getattr(n, name) for name in derived} for n in published()])
+    return pd.DataFrame(
+        [asdict(n) | {name: getattr(n, name) for name in derived} for n in published()]
+    )

@@ -1,17 +1,17 @@
 r"""What the paper would print about a table, by the number that it prints, and conformal prediction of it.
 
-Of table i that is drawn there are used facts x_i and the value y_i.  With e_i the residual of least squares
-and h_i the leverage,
+Of table i that is drawn there are used facts x_i and the value y_i.  With e_i the
+residual of least squares and h_i the leverage,
 
 .. math::
 
     t_i = \frac{e_i}{\sqrt{1 - h_i}}, \qquad t_0 = \frac{y_0 - \hat y(x_0)}{\sqrt{1 + h_0}}, \qquad
     p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1},
 
-where t_i is the left-out residual :math:`e_i / (1 - h_i)` over the growth of the error with the distance, as
-t_0 is.  The interval at level 1 - a is the set of y_0 with p > a: interval and p are one object (Vovk,
-Gammerman and Shafer 2005).  The regression is left out where it does not predict left-out tables better than
-their mean.
+where t_i is the left-out residual :math:`e_i / (1 - h_i)` over the growth of the error
+with the distance, as t_0 is.  The interval at level 1 - a is the set of y_0 with p > a:
+interval and p are one object (Vovk, Gammerman and Shafer 2005).  The regression is left
+out where it does not predict left-out tables better than their mean.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,13 @@ def played_key(number: Published, method: str | None = None) -> str:
     piqa-trajectory-32-HVUCB-moving_average
     gsm8k-identification-5000-UniformIdentification-error-declared
     """
-    return run_key(number.dataset, number.experiment, number.rho, method or number.method, number.quantity)
+    return run_key(
+        number.dataset,
+        number.experiment,
+        number.rho,
+        method or number.method,
+        number.quantity,
+    )
 
 
 def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats | None:
@@ -69,12 +75,16 @@ def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats
     >>> drawn(values, number).tolist()
     [0.5, 0.75]
     """
-    keys = [played_key(number)] + ([played_key(number, number.against)] if number.operation else [])
+    keys = [played_key(number)] + (
+        [played_key(number, number.against)] if number.operation else []
+    )
     if any(key not in values for key in keys):
         return None
     first, *second = (np.asarray(values[key], dtype=np.float64) for key in keys)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(OPERATIONS[number.operation](first, *second) if number.operation else first)
+        return np.asarray(
+            OPERATIONS[number.operation](first, *second) if number.operation else first
+        )
 
 
 @cache
@@ -88,7 +98,11 @@ def printed_values() -> dict[str, float]:
     """
     found: dict[str, list[float]] = {}
     for number in published():
-        if number.operation is None and number.method is not None and number.experiment != "tuning":
+        if (
+            number.operation is None
+            and number.method is not None
+            and number.experiment != "tuning"
+        ):
             found.setdefault(played_key(number), []).append(number.value)
     return {key: (min(values) + max(values)) / 2 for key, values in found.items()}
 
@@ -97,8 +111,9 @@ def printed_values() -> dict[str, float]:
 def judged_values() -> dict[str, float]:
     """Give what tables are judged by: `printed_values`, with errors at declared costs alone.
 
-    The runs of tables are charged declared costs, and an error at realised ones is no second printing of the
-    same number.  (Chains walk by `printed_values`, of which they read no error.)
+    The runs of tables are charged declared costs, and an error at realised ones is no
+    second printing of the same number.  (Chains walk by `printed_values`, of which they
+    read no error.)
 
     Examples
     --------
@@ -106,9 +121,15 @@ def judged_values() -> dict[str, float]:
     >>> judged_values()[key]
     0.27
     """
-    declared = [number for number in published() if number.costs == "declared" and number.operation is None]
+    declared = [
+        number
+        for number in published()
+        if number.costs == "declared" and number.operation is None
+    ]
     return printed_values() | {
-        played_key(number): number.value for number in declared if number.quantity == "error"
+        played_key(number): number.value
+        for number in declared
+        if number.quantity == "error"
     }
 
 
@@ -126,21 +147,32 @@ def off_scale(key: str, values: Any) -> Floats:
     """Inverse of `on_scale`."""
     scaled = np.exp(np.asarray(values, dtype=np.float64))
     if "-error-" in key:
-        return np.clip((scaled * (REPLAYS + 0.5) - 0.5) / (REPLAYS * (1 + scaled)), 0.0, 1.0)
+        return np.clip(
+            (scaled * (REPLAYS + 0.5) - 0.5) / (REPLAYS * (1 + scaled)), 0.0, 1.0
+        )
     return scaled / (1 + scaled) if "-f1-" in key else scaled
 
 
 def scales_of(number: Published) -> tuple[Any, Any]:
     """Bring values of a number onto a scale of additive noise, and back."""
     key = played_key(number)
-    return DERIVED.get(str(number.operation), (partial(on_scale, key), partial(off_scale, key)))
+    return DERIVED.get(
+        str(number.operation), (partial(on_scale, key), partial(off_scale, key))
+    )
 
 
-#: Scales of derived numbers, and back: functions of a ratio become its logarithm, differences stay.
+#: Scales of derived numbers, and back: functions of a ratio become its logarithm,
+#: differences stay.
 DERIVED: dict[str, tuple[Any, Any]] = {
     "ratio": (np.log, np.exp),
-    "relative_reduction": (lambda value: np.log(1 - value), lambda scaled: 1 - np.exp(scaled)),
-    "relative_gain": (lambda value: np.log(1 + value), lambda scaled: np.exp(scaled) - 1),
+    "relative_reduction": (
+        lambda value: np.log(1 - value),
+        lambda scaled: 1 - np.exp(scaled),
+    ),
+    "relative_gain": (
+        lambda value: np.log(1 + value),
+        lambda scaled: np.exp(scaled) - 1,
+    ),
     "difference": (np.asarray, np.asarray),
 }
 
@@ -152,7 +184,8 @@ class Prediction(NamedTuple):
     Attributes
     ----------
     centre, spread : float
-        The prediction, and by how much its error grows with the distance of the used facts.
+        The prediction, and by how much its error grows with the distance of the used
+        facts.
     scores : ndarray, shape (n,)
         t_i, with their signs.
     regressed : bool
@@ -226,15 +259,30 @@ def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
     >>> found.regressed, round(found.centre, 1)
     (True, 1.0)
     """
-    design, here = (np.column_stack([np.ones(len(facts)), facts]) for facts in (used, at[None]))
-    leverages, own, n = _leverages(design, design), float(_leverages(design, here)[0]), len(values)
+    design, here = (
+        np.column_stack([np.ones(len(facts)), facts]) for facts in (used, at[None])
+    )
+    leverages, own, n = (
+        _leverages(design, design),
+        float(_leverages(design, here)[0]),
+        len(values),
+    )
     slopes = np.linalg.lstsq(design, values, rcond=None)[0]
     residuals, plain = values - design @ slopes, values - values.mean()
-    regressed = bool(np.square(residuals / (1 - leverages)).mean() < np.square(plain * n / (n - 1)).mean())
+    regressed = bool(
+        np.square(residuals / (1 - leverages)).mean()
+        < np.square(plain * n / (n - 1)).mean()
+    )
     remoteness = float((leverages < own).mean()) if used.shape[1] else 0.0
     centre = float((here @ slopes)[0])
     if not regressed:
-        centre, residuals, leverages, own = float(values.mean()), plain, np.full(n, 1 / n), 1 / n
+        centre, residuals, leverages, own = (
+            float(values.mean()),
+            plain,
+            np.full(n, 1 / n),
+            1 / n,
+        )
+
     scores = residuals / np.sqrt(1 - leverages)
     return Prediction(centre, float(np.sqrt(1 + own)), scores, regressed, remoteness)
 

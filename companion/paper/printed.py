@@ -32,8 +32,9 @@ def error_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per dataset, budget, method and kind of costs: ``dataset``, ``rho``, ``costs``, ``method``,
-        ``printed``, ``errors`` (a count), ``replays``, and ``low``, ``high``, the Wilson 95 % interval.
+        One row per dataset, budget, method and kind of costs: ``dataset``, ``rho``,
+        ``costs``, ``method``, ``printed``, ``errors`` (a count), ``replays``, and
+        ``low``, ``high``, the Wilson 95 % interval.
 
     Examples
     --------
@@ -42,9 +43,15 @@ def error_counts() -> pd.DataFrame:
     [['piqa', 'declared', 74], ['piqa', 'realised', 74]]
     """
     place, frame = ["dataset", "rho", "costs", "method"], as_frame()
-    frame = frame[(frame["quantity"] == "error") & frame["operation"].isna()].drop_duplicates(place)
+    frame = frame[
+        (frame["quantity"] == "error") & frame["operation"].isna()
+    ].drop_duplicates(place)
     errors = (frame["value"] * REPLAYS).round().astype(int)
-    frame = frame[[*place, "printed"]].assign(errors=errors, replays=REPLAYS).reset_index(drop=True)
+    frame = (
+        frame[[*place, "printed"]]
+        .assign(errors=errors, replays=REPLAYS)
+        .reset_index(drop=True)
+    )
     ends = [proportion_interval(count, REPLAYS) for count in frame["errors"]]
     return frame.join(pd.DataFrame(ends, columns=["low", "high"]))
 
@@ -52,15 +59,15 @@ def error_counts() -> pd.DataFrame:
 def error_comparisons() -> pd.DataFrame:
     """Every comparison of error probabilities that the paper draws, tested on its counts.
 
-    CoPSI against each other method under the same costs, and each method under declared against realised
-    costs.
+    CoPSI against each other method under the same costs, and each method under declared
+    against realised costs.
 
     Returns
     -------
     DataFrame
-        ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and ``second`` (methods),
-        ``costs`` (of each), ``errors`` (of each), ``replays`` and what
-        `cobandit.stats.paired_errors.compare` gives.
+        ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and
+        ``second`` (methods), ``costs`` (of each), ``errors`` (of each), ``replays`` and
+        what `cobandit.stats.paired_errors.compare` gives.
 
     Examples
     --------
@@ -75,15 +82,22 @@ def error_comparisons() -> pd.DataFrame:
         if not charges and (a["method"] != "CoPSI" or a["costs"] != b["costs"]):
             continue
         row = {name: a[name] for name in ("dataset", "rho", "replays")}
-        row |= {"about": "costs" if charges else "methods", "first": a["method"], "second": b["method"]}
+        row |= {
+            "about": "costs" if charges else "methods",
+            "first": a["method"],
+            "second": b["method"],
+        }
         row |= {name: (a[name], b[name]) for name in ("costs", "errors")}
         rows.append(row | compare(a["errors"], b["errors"], REPLAYS))
+
     return pd.DataFrame(rows)
 
 
 def _at(claim: Claim) -> list[float]:
     about = run_of(claim.experiment), "rho"
-    grid = [n.value for n in published() if (n.experiment, n.quantity) == about and n.item]
+    grid = [
+        n.value for n in published() if (n.experiment, n.quantity) == about and n.item
+    ]
     if claim.along == "spent":  # of a course the text prints the end of the longest
         return grid[-1:]
     if claim.relation == "growing advantage":
@@ -101,9 +115,10 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``rho``, ``spent`` (the same: text prints runs at their end), ``method``, ``costs``,
-        ``mean``, ``low``, ``high``.  The interval is what rounding allows; where the paper prints a mean
-        twice and differently it spans both.  It says nothing about replays.
+        ``dataset``, ``rho``, ``spent`` (the same: text prints runs at their end),
+        ``method``, ``costs``, ``mean``, ``low``, ``high``.  The interval is what
+        rounding allows; where the paper prints a mean twice and differently it spans
+        both.  It says nothing about replays.
 
     Examples
     --------
@@ -113,13 +128,27 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     [1097.745, 1097.75, 1149.325]
     """
     frame = as_frame()
-    frame = frame[frame["method"].notna() & frame["operation"].isna() & (frame["quantity"] == claim.quantity)]
+    frame = frame[
+        frame["method"].notna()
+        & frame["operation"].isna()
+        & (frame["quantity"] == claim.quantity)
+    ]
     frame = frame[frame["experiment"].map(run_of) == run_of(claim.experiment)]
+
     # of what is printed twice, first what the claim's own experiment prints
-    frame = frame.sort_values("experiment", key=lambda name: name != claim.experiment, kind="stable")
-    frame = frame.assign(low=frame["value"] - frame["half_unit"], high=frame["value"] + frame["half_unit"])
-    places = frame.groupby(["dataset", "rho", "method", "costs"], sort=False, dropna=False)
-    cells = places.agg(mean=("value", "first"), low=("low", "min"), high=("high", "max")).reset_index()
+    frame = frame.sort_values(
+        "experiment", key=lambda name: name != claim.experiment, kind="stable"
+    )
+    frame = frame.assign(
+        low=frame["value"] - frame["half_unit"],
+        high=frame["value"] + frame["half_unit"],
+    )
+    places = frame.groupby(
+        ["dataset", "rho", "method", "costs"], sort=False, dropna=False
+    )
+    cells = places.agg(
+        mean=("value", "first"), low=("low", "min"), high=("high", "max")
+    ).reset_index()
     return cells[cells["rho"].isin(_at(claim))].assign(spent=cells["rho"])
 
 
@@ -129,8 +158,9 @@ def judge_printed() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a claim: ``key`` and ``verdict``.  Of a claim that holds as far as printed means reach, but of
-        which they cover a part only, it is ``"holds where printed"``.
+        One row a claim: ``key`` and ``verdict``.  Of a claim that holds as far as
+        printed means reach, but of which they cover a part only, it is ``"holds where
+        printed"``.
 
     Examples
     --------
@@ -141,13 +171,19 @@ def judge_printed() -> pd.DataFrame:
     for claim in claims():
         frame = claim.select(printed_cells(claim))
         verdict = judge_claim(claim, frame)
-        methods, charges = {*claim.methods, *claim.against}, 2 if claim.relation == "unchanged" else 1
+        methods, charges = (
+            {*claim.methods, *claim.against},
+            2 if claim.relation == "unchanged" else 1,
+        )
         every = len(claim.datasets) * len(_at(claim)) * len(methods) * charges
-        # one counterexample, or one example each way, is enough; else a part stands for itself only
+        # one counterexample, or one example each way, is enough; else a part stands for
+        # itself only
         if verdict == HOLDS and claim.relation != "undecided":
-            along = claim.along == "spent" and claim.at != "largest"  # of a course no grid is printed
+            # of a course no grid is printed
+            along = claim.along == "spent" and claim.at != "largest"
             verdict = HOLDS_WHERE_PRINTED if along or len(frame) < every else HOLDS
         found[claim.key] = verdict
+
     return pd.DataFrame(found.items(), columns=["key", "verdict"])
 
 
@@ -155,15 +191,17 @@ def judge_printed() -> pd.DataFrame:
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     """Judge each claim on reconstructions, but not by used values that they miss.
 
-    A reconstruction is drawn to have the used values that the paper prints of a method.  Where it misses one
-    by more than `CLOSE`, what it says of another method next to this one is not what the paper's table would.
-    So that value takes the printed one's place, and a claim whose verdict changes cannot be checked; nor can
-    one whether two methods are comparable, of which one is off.
+    A reconstruction is drawn to have the used values that the paper prints of a method.
+    Where it misses one by more than `CLOSE`, what it says of another method next to
+    this one is not what the paper's table would. So that value takes the printed one's
+    place, and a claim whose verdict changes cannot be checked; nor can one whether two
+    methods are comparable, of which one is off.
 
     Parameters
     ----------
     cells : DataFrame
-        As for `companion.paper.judge.verdicts`, under the names of the paper's datasets.
+        As for `companion.paper.judge.verdicts`, under the names of the paper's
+        datasets.
 
     Returns
     -------
@@ -183,7 +221,9 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     for claim in claims():
         at = claim.select(missed[missed["quantity"] == claim.quantity])
         at = at[(at["experiment"] == claim.experiment) & at["rho"].isin(_at(claim))]
-        if len(at) and (claim.relation == "comparable" or again[claim.key] != own[claim.key]):
+        if len(at) and (
+            claim.relation == "comparable" or again[claim.key] != own[claim.key]
+        ):
             own[claim.key] = UNKNOWN
     return own
 
@@ -209,8 +249,13 @@ def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
     cells.loc[missed.index, "low"] = missed["value"] - missed["half_unit"]
     cells.loc[missed.index, "high"] = missed["value"] + missed["half_unit"]
     places = pd.MultiIndex.from_frame(missed[PLACE])
-    sides = (pd.MultiIndex.from_frame(cells[["dataset", "quantity", side, "rho"]]) for side in SIDES)
-    about = pd.concat([pd.Series(side.isin(places), cells.index) for side in sides], axis=1).any(axis=1)
+    sides = (
+        pd.MultiIndex.from_frame(cells[["dataset", "quantity", side, "rho"]])
+        for side in SIDES
+    )
+    about = pd.concat(
+        [pd.Series(side.isin(places), cells.index) for side in sides], axis=1
+    ).any(axis=1)
     return cells[~(about & cells["against"].notna() & _at_the_end(cells))]
 
 
@@ -220,7 +265,9 @@ SIDES = ("method", "against")
 
 def _at_the_end(cells: pd.DataFrame) -> pd.Series:
     """Whether a cell is about whole runs, or about the last point of their course."""
-    return cells["spent"].isna() | (cells["spent"] == cells.groupby("dataset")["spent"].transform("max"))
+    return cells["spent"].isna() | (
+        cells["spent"] == cells.groupby("dataset")["spent"].transform("max")
+    )
 
 
 # -------------------------------------------------------- next to computed ones
@@ -236,13 +283,14 @@ def ledger(
 ) -> pd.DataFrame:
     """Set printed numbers next to computed ones, and next to what is predicted of them.
 
-    No row has a word: those belong to the contrasts (`companion.paper.judge_contrasts`).
+    No row has a word: those belong to the contrasts
+    (`companion.paper.judge_contrasts`).
 
     Parameters
     ----------
     cells : DataFrame
-        ``dataset``, ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and, where they apply,
-        ``method``, ``rho``, ``costs``, ``against``, ``measure``, as
+        ``dataset``, ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and,
+        where they apply, ``method``, ``rho``, ``costs``, ``against``, ``measure``, as
         `companion.paper.experiments.summary` returns them.
     numbers : tuple of Published, optional
         Default: all results, that is used, predicted or derived.
@@ -252,9 +300,10 @@ def ledger(
     Returns
     -------
     DataFrame
-        One row per number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``, ``method``,
-        ``against``, ``rho``, ``quantity``, ``costs``, ``printed``, ``value``, ``half_unit``; ``ours``,
-        ``low``, ``high`` on the tables of the cells; ``predicted_low``, ``predicted_high``.
+        One row per number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``,
+        ``method``, ``against``, ``rho``, ``quantity``, ``costs``, ``printed``,
+        ``value``, ``half_unit``; ``ours``, ``low``, ``high`` on the tables of the
+        cells; ``predicted_low``, ``predicted_high``.
 
     Examples
     --------
@@ -269,18 +318,35 @@ def ledger(
     if "spent" in cells:  # the paper prints ends of trajectories
         cells = cells[cells["spent"].isna()]
     ours = by_place(cells, [*COORDINATES, *PAIR])
-    fields = ["key", "place", "role", "dataset", "experiment", "method", "against", "rho", "quantity"]
+    fields = [
+        "key",
+        "place",
+        "role",
+        "dataset",
+        "experiment",
+        "method",
+        "against",
+        "rho",
+        "quantity",
+    ]
     fields += ["costs", "printed", "value", "half_unit"]
-    rows = [[getattr(number, name) for name in fields] + [*_ours(number, ours)] for number in numbers]
+    rows = [
+        [getattr(number, name) for name in fields] + [*_ours(number, ours)]
+        for number in numbers
+    ]
     frame = pd.DataFrame(rows, columns=[*fields, "ours", "low", "high"])
     ends = ["predicted_low", "predicted_high"]
-    predicted = pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted
+    predicted = (
+        pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted
+    )
     return frame.join(predicted[ends], on="key")
 
 
 def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> DerivedValue:
     def cell(method: str | None, *pair: str | None) -> DerivedValue:
-        fields = {name: getattr(number, name) for name in COORDINATES} | {"method": method}
+        fields = {name: getattr(number, name) for name in COORDINATES} | {
+            "method": method
+        }
         return ours.get((*fields.values(), *(pair or (None, None))), NOTHING)
 
     if number.operation is None:
@@ -290,4 +356,6 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> Deriv
     measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
         return found
-    return DerivedValue(found.mean, *derive(number.operation, paired, EQUAL[measure])[1:])
+    return DerivedValue(
+        found.mean, *derive(number.operation, paired, EQUAL[measure])[1:]
+    )

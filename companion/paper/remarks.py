@@ -1,7 +1,7 @@
 """What the paper says in words about its tables and runs, where no order of methods is claimed.
 
-Each remark, typed in ``remarks.yml``, is measured on every table by one number, and holds or fails by a rule
-on these numbers.
+Each remark, typed in ``remarks.yml``, is measured on every table by one number, and
+holds or fails by a rule on these numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from cobandit.errors import BudgetError
 from cobandit.policies.registry import read_methods
 from cobandit.problem import Problem
-from cobandit.replay import play, replay_identification, replay_online, replay_paths, spec
+from cobandit.replay import (
+    play,
+    replay_identification,
+    replay_online,
+    replay_paths,
+    spec,
+)
 from cobandit.replay.grid import cut_grid, pack_table, play_cell
 from cobandit.tables import EvaluationTable
 from companion.paper import experiments
@@ -27,12 +33,13 @@ from companion.paper.judge import FAILS, HOLDS, UNKNOWN
 REPLICATIONS, SEED = 500, 0
 ONLINE_REPLICATIONS, RHO = 100, max(experiments.ONLINE_RHO)
 _COHV = experiments.online_methods()[:1]
-#: Largest standard error of a mean of 200 scores between 0 and 1: what the largest budget on the complete
-#: sets resolves if each arm has an equal part of it.
+#: Largest standard error of a mean of 200 scores between 0 and 1: what the largest
+#: budget on the complete sets resolves if each arm has an equal part of it.
 NEAR = 0.5 / np.sqrt(200)
 
 
-#: Gaps below this are near zero: it is the smaller of the two that the paper prints for its fourteen arms.
+#: Gaps below this are near zero: it is the smaller of the two that the paper prints for
+#: its fourteen arms.
 NEAR_ZERO = 0.005
 
 
@@ -51,7 +58,9 @@ class Landscape(Protocol):
 def best_of_all(table: Landscape) -> float:
     """Efficiency of the arm with the largest hypervolume, as a share of the largest efficiency."""
     problem = table.problem
-    return float(problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max())
+    return float(
+        problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max()
+    )
 
 
 def cost_range(table: Landscape) -> float:
@@ -63,7 +72,9 @@ def alignment(table: Landscape) -> float:
     """Rank correlation (Kendall) of hypervolume and efficiency: 1 where costs change no order."""
     from scipy import stats  # a second that most pages need not take
 
-    return float(stats.kendalltau(table.problem.hypervolume, table.problem.efficiency).statistic)
+    return float(
+        stats.kendalltau(table.problem.hypervolume, table.problem.efficiency).statistic
+    )
 
 
 def near_boundary(table: Landscape) -> float:
@@ -111,13 +122,22 @@ def pulls_of_poor_arms(table: EvaluationTable) -> float:
 
 def exact_recovery(table: EvaluationTable) -> float:
     """Share of CoPSI's runs on all arms, at the largest budget, that return exactly the front."""
-    runs = replay_identification(table, "CoPSI", max(experiments.FULL_SET_RHO), ONLINE_REPLICATIONS, SEED)
+    runs = replay_identification(
+        table, "CoPSI", max(experiments.FULL_SET_RHO), ONLINE_REPLICATIONS, SEED
+    )
     return float(runs["correct"].mean())
 
 
 def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.float64]:
     """Mean pulls of each arm (K,) by a method of identification, at declared costs."""
-    (cell,) = cut_grid(table, read_methods(method, "identification"), rho, ONLINE_REPLICATIONS, SEED, most=1)
+    (cell,) = cut_grid(
+        table,
+        read_methods(method, "identification"),
+        rho,
+        ONLINE_REPLICATIONS,
+        SEED,
+        most=1,
+    )
     return play_cell(pack_table(table), cell, realised=False).pulls.mean(axis=0)
 
 
@@ -133,30 +153,45 @@ def pulls_of_ambiguous(table: EvaluationTable) -> float:
     """Return CoPSI's pulls of the half of all arms with the smallest gaps, over uniform allocation."""
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]
-    ours, equal = (_mean_pulls(table, method, rho)[near] for method in ("CoPSI", "UniformIdentification"))
+    ours, equal = (
+        _mean_pulls(table, method, rho)[near]
+        for method in ("CoPSI", "UniformIdentification")
+    )
     return float(ours.mean() / equal.mean())
 
 
 def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
     """Share of CoPSI's mistakes, at the smallest budget, that are made in the first half of the phases."""
     arms = experiments.structured_subset(table)
+
     rho, truth = min(experiments.IDENTIFICATION_RHO), arms.problem.pareto_mask
     early, mistakes = 0, 0
     for seed in range(runs):
         policy: Any = spec("CoPSI").make(
-            rho, costs=arms.costs, budget=rho * float(arms.costs.sum()), n_objectives=arms.n_objectives
+            rho,
+            costs=arms.costs,
+            budget=rho * float(arms.costs.sum()),
+            n_objectives=arms.n_objectives,
         )
         play(policy, arms, seed=seed, charge="declared")
         wrong = [phase.accepted != truth[phase.removed] for phase in policy.phases]
         mistakes += sum(wrong)
         early += sum(wrong[: len(wrong) // 2])
+
     return early / mistakes if mistakes else np.nan
 
 
-def _pulls_by_charge(table: EvaluationTable, methods: Sequence[str]) -> tuple[pd.Series, pd.Series]:
+def _pulls_by_charge(
+    table: EvaluationTable, methods: Sequence[str]
+) -> tuple[pd.Series, pd.Series]:
     """Return the pulls of each run at the largest budget, charged declared and realised costs."""
-    arms, rho = experiments.structured_subset(table), max(experiments.IDENTIFICATION_RHO)
-    replayed = partial(replay_identification, arms, list(methods), rho, ONLINE_REPLICATIONS, SEED)
+    arms, rho = (
+        experiments.structured_subset(table),
+        max(experiments.IDENTIFICATION_RHO),
+    )
+    replayed = partial(
+        replay_identification, arms, list(methods), rho, ONLINE_REPLICATIONS, SEED
+    )
     declared, realised = (replayed(charge)["pulls"] for charge in experiments.CHARGES)
     return declared, realised
 
@@ -176,7 +211,8 @@ def rounds_changed(table: EvaluationTable) -> float:
 def crossing_runs(table: EvaluationTable) -> float:
     """Share of CoHV-UCB's runs that end with a pull whose cost exceeds the remaining budget.
 
-    Such a run has more left than the cheapest arm costs on average, since it could have gone on.
+    Such a run has more left than the cheapest arm costs on average, since it could have
+    gone on.
     """
     runs = replay_online(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     return float((runs["budget"] - runs["spent"] >= table.costs.min()).mean())
@@ -192,19 +228,36 @@ RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     "denser-on-piqa": (near_boundary, lambda gsm8k, piqa: gsm8k < piqa),
     "same-estimate": (same_estimate, lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5),
     "averages-not-monotone": (rising_average, lambda gsm8k, piqa: gsm8k > 0),
-    "poor-arms-avoided": (pulls_of_poor_arms, lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5),
+    "poor-arms-avoided": (
+        pulls_of_poor_arms,
+        lambda gsm8k, piqa: max(gsm8k, piqa) < 0.5,
+    ),
     "order-hardly-changed-on-gsm8k": (alignment, lambda gsm8k, piqa: gsm8k >= 0.9),
-    "ties-make-exact-recovery-rare": (exact_recovery, lambda gsm8k, piqa: max(gsm8k, piqa) <= 0.05),
-    "pulls-near-the-front": (pulls_near_the_front, lambda gsm8k, piqa: min(gsm8k, piqa) > 1),
-    "pulls-of-the-ambiguous": (pulls_of_ambiguous, lambda gsm8k, piqa: min(gsm8k, piqa) > 1),
+    "ties-make-exact-recovery-rare": (
+        exact_recovery,
+        lambda gsm8k, piqa: max(gsm8k, piqa) <= 0.05,
+    ),
+    "pulls-near-the-front": (
+        pulls_near_the_front,
+        lambda gsm8k, piqa: min(gsm8k, piqa) > 1,
+    ),
+    "pulls-of-the-ambiguous": (
+        pulls_of_ambiguous,
+        lambda gsm8k, piqa: min(gsm8k, piqa) > 1,
+    ),
     "early-mistakes": (early_mistakes, lambda gsm8k, piqa: min(gsm8k, piqa) > 0.5),
     "targets-reached": (targets_reached, lambda gsm8k, piqa: min(gsm8k, piqa) == 1),
-    "rounds-by-realised-costs": (rounds_changed, lambda gsm8k, piqa: min(gsm8k, piqa) > 0),
+    "rounds-by-realised-costs": (
+        rounds_changed,
+        lambda gsm8k, piqa: min(gsm8k, piqa) > 0,
+    ),
     "budget-never-exceeded": (crossing_runs, lambda gsm8k, piqa: max(gsm8k, piqa) == 0),
 }
-#: Measures of runs online, which a table has not if these would make too many evaluations.
+#: Measures of runs online, which a table has not if these would make too many
+#: evaluations.
 ONLINE = (rising_average, pulls_of_poor_arms, crossing_runs)
-#: Remarks that are measured and not judged: what a table has of it is how its generator was made.
+#: Remarks that are measured and not judged: what a table has of it is how its generator
+#: was made.
 MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": near_ties}
 
 
@@ -214,13 +267,14 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Parameters
     ----------
     tables : sequence of EvaluationTable
-        Those named ``"gsm8k"`` and ``"piqa"`` are compared; without them remarks are measured and cannot be
-        checked.
+        Those named ``"gsm8k"`` and ``"piqa"`` are compared; without them remarks are
+        measured and cannot be checked.
 
     Returns
     -------
     DataFrame
-        By key: ``says``, ``place``, ``about``, ``used``, one column per table, ``verdict``.
+        By key: ``says``, ``place``, ``about``, ``used``, one column per table,
+        ``verdict``.
 
     Examples
     --------
@@ -236,13 +290,17 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
             continue
         measure = MEASURED[key] if key in MEASURED else RULES[key][0]
         values = {table.name: _measure(measure, table) for table in tables}
-        verdict = judge_pair(key, values.get("gsm8k", np.nan), values.get("piqa", np.nan))
+        verdict = judge_pair(
+            key, values.get("gsm8k", np.nan), values.get("piqa", np.nan)
+        )
         rows[key] = {name: value for name, value in remark.items() if name != "key"}
         rows[key] |= values | {"verdict": verdict}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _measure(measure: Callable[[EvaluationTable], float], table: EvaluationTable) -> float:
+def _measure(
+    measure: Callable[[EvaluationTable], float], table: EvaluationTable
+) -> float:
     """Measure a remark on a table; nan where its runs would be too long or cannot begin."""
     if measure in ONLINE and not experiments.fit_extent(table).online:
         return np.nan
@@ -291,5 +349,7 @@ def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
     """
     measure, holds = RULES[key]
     own = landscapes[landscapes["key"] == measure.__name__]
-    first, second = (own.loc[own["dataset"] == name, "value"] for name in ("gsm8k", "piqa"))
+    first, second = (
+        own.loc[own["dataset"] == name, "value"] for name in ("gsm8k", "piqa")
+    )
     return float(np.mean([holds(a, b) for a, b in product(first, second)]))

@@ -1,8 +1,8 @@
 """Every promise about errors, cell by cell: runs, wrong runs, and the share that is allowed.
 
 A subject is a module with the names of its cells, ``CELLS``, and a function
-``play(cell, runs, rng)``, which returns one `Outcome` per promise that the cell tries.  A new
-subject is a module and a line in `SUBJECTS`.
+``play(cell, runs, rng)``, which returns one `Outcome` per promise that the cell tries.
+A new subject is a module and a line in `SUBJECTS`.
 """
 
 import zlib
@@ -30,7 +30,12 @@ class Subject(Protocol):
 
 
 #: Subjects by the name of their section.
-SUBJECTS: dict[str, Subject] = {"race": races, "certified": certified, "limits": limits, "shared": shared}
+SUBJECTS: dict[str, Subject] = {
+    "race": races,
+    "certified": certified,
+    "limits": limits,
+    "shared": shared,
+}
 
 
 def list_cells() -> list[tuple[str, str]]:
@@ -41,7 +46,11 @@ def list_cells() -> list[tuple[str, str]]:
     >>> ("race", "ladder, K = 20, tolerance 0.02") in list_cells()
     True
     """
-    return [(section, cell) for section, subject in SUBJECTS.items() for cell in subject.CELLS]
+    return [
+        (section, cell)
+        for section, subject in SUBJECTS.items()
+        for cell in subject.CELLS
+    ]
 
 
 def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
@@ -62,7 +71,12 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
     """
     rng = np.random.default_rng([seed, zlib.crc32(cell.encode())])
     outcomes = SUBJECTS[section].play(cell, runs, rng)
-    return pd.DataFrame([{"section": section, "cell": cell, **outcome._asdict()} for outcome in outcomes])
+    return pd.DataFrame(
+        [
+            {"section": section, "cell": cell, **outcome._asdict()}
+            for outcome in outcomes
+        ]
+    )
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
@@ -81,7 +95,8 @@ def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With ``share``, ``low``, ``high``, and ``refuted``: the interval lies above what is allowed.
+        With ``share``, ``low``, ``high``, and ``refuted``: the interval lies above what
+        is allowed.
 
     Examples
     --------
@@ -92,7 +107,9 @@ def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
     runs = tried["runs"].to_numpy()
     wrong = tried["wrong"].to_numpy()
     tail = (1 - LEVEL) / 2
-    low = np.where(wrong > 0, stats.beta.ppf(tail, np.maximum(wrong, 1), runs - wrong + 1), 0.0)
+    low = np.where(
+        wrong > 0, stats.beta.ppf(tail, np.maximum(wrong, 1), runs - wrong + 1), 0.0
+    )
     right = np.maximum(runs - wrong, 1)
     high = np.where(wrong < runs, stats.beta.isf(tail, wrong + 1, right), 1.0)
     refuted = low > tried["allowed"].to_numpy()

@@ -6,7 +6,8 @@ from companion.promises import races
 from companion.promises.outcomes import ERROR, Outcome
 
 CELLS = races.CELLS
-#: It takes longer than the measured race, and is played once where that is so many times.
+#: It takes longer than the measured race, and is played once where that is so many
+#: times.
 FEWER = 3
 
 
@@ -14,4 +15,6 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     """Count the races that were off by more than the tolerance, wherever their near ties come from."""
     runs = runs // FEWER
     off = races.find_excess(cell, runs, rng, certified=True)
-    return [Outcome("within the tolerance, certified", ERROR, runs, int((off > 1e-9).sum()))]
+    return [
+        Outcome("within the tolerance, certified", ERROR, runs, int((off > 1e-9).sum()))
+    ]

@@ -15,8 +15,9 @@ from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
-#: Share of intervals at .95 that may miss a mean of true or false scores: they come in steps, and intervals
-#: that miss one mean in twenty on average miss some more often (`cobandit.stats.limits.mean_limits`).
+#: Share of intervals at .95 that may miss a mean of true or false scores: they come in
+#: steps, and intervals that miss one mean in twenty on average miss some more often
+#: (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
 OBJECTIVE = "accuracy"
 
@@ -37,9 +38,13 @@ def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         size = len(means), n_instances
-        drawn = np.where(rng.random(size) < alike, rng.random(n_instances), rng.random(size))
+        drawn = np.where(
+            rng.random(size) < alike, rng.random(n_instances), rng.random(size)
+        )
         scores = (drawn < np.array(means)[:, None]).astype(float)
-        return DrawnScores(scores, np.array(means, dtype=float), np.arange(1.0, len(means) + 1))
+        return DrawnScores(
+            scores, np.array(means, dtype=float), np.arange(1.0, len(means) + 1)
+        )
 
     return draw
 
@@ -49,7 +54,9 @@ def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         scores = rng.beta(a, b, (n_arms, n_instances))
-        return DrawnScores(scores, np.full(n_arms, a / (a + b)), np.arange(1.0, n_arms + 1))
+        return DrawnScores(
+            scores, np.full(n_arms, a / (a + b)), np.arange(1.0, n_arms + 1)
+        )
 
     return draw
 
@@ -60,7 +67,9 @@ def halves(n_arms: int, n_instances: int, none: float, half: float) -> Draw:
     def draw(rng: np.random.Generator) -> DrawnScores:
         shares = [none, half, 1 - none - half]
         scores = rng.choice([0.0, 0.5, 1.0], (n_arms, n_instances), p=shares)
-        return DrawnScores(scores, np.full(n_arms, 1 - none - half / 2), np.arange(1.0, n_arms + 1))
+        return DrawnScores(
+            scores, np.full(n_arms, 1 - none - half / 2), np.arange(1.0, n_arms + 1)
+        )
 
     return draw
 
@@ -88,9 +97,14 @@ def exactly(draw: Draw, below: float, share: float) -> Draw:
         scores = draw(rng).scores
         n_instances = scores.shape[1]
         right = int(np.ceil(below * n_instances - 1e-9)) - 1
-        full = rng.permuted(np.broadcast_to(np.arange(n_instances) < right, scores.shape), axis=1)
+        full = rng.permuted(
+            np.broadcast_to(np.arange(n_instances) < right, scores.shape), axis=1
+        )
         return evaluate_part(
-            lambda _: DrawnScores(full.astype(float), full.mean(axis=1), np.ones(len(full))), share
+            lambda _: DrawnScores(
+                full.astype(float), full.mean(axis=1), np.ones(len(full))
+            ),
+            share,
         )(rng)
 
     return draw_exactly
@@ -131,20 +145,36 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "at least .95, 10 at .949, N = 200": Sure(draw_answers([0.949] * 10, 200), 0.95),
     "at least .9, 5 at .899, N = 30": Sure(draw_answers([0.899] * 5, 30), 0.9),
     "at least .65, 10 at .649, N = 40": Sure(draw_answers([0.649] * 10, 40), 0.65),
-    "within .05, one at .99, 9 at .939, N = 40": Sure(draw_answers([0.99] + [0.939] * 9, 40), within=0.05),
+    "within .05, one at .99, 9 at .939, N = 40": Sure(
+        draw_answers([0.99] + [0.939] * 9, 40), within=0.05
+    ),
     # other sizes and levels
     "at least .99, 30 at .989, N = 100": Sure(draw_answers([0.989] * 30, 100), 0.99),
     "at least .8, 3 at .799, N = 12": Sure(draw_answers([0.799] * 3, 12), 0.8),
     "at least .5, 20 at .499, N = 500": Sure(draw_answers([0.499] * 20, 500), 0.5),
     "at least .05, 10 at .049, N = 60": Sure(draw_answers([0.049] * 10, 60), 0.05),
-    "at least .95, 10 at .949, N = 40, alike": Sure(draw_answers([0.949] * 10, 40, 0.9), 0.95),
-    "at least .9, 10 at .899, N = 50, level .8": Sure(draw_answers([0.899] * 10, 50), 0.9, level=0.8),
+    "at least .95, 10 at .949, N = 40, alike": Sure(
+        draw_answers([0.949] * 10, 40, 0.9), 0.95
+    ),
+    "at least .9, 10 at .899, N = 50, level .8": Sure(
+        draw_answers([0.899] * 10, 50), 0.9, level=0.8
+    ),
     "at least .9, 100 at .899, N = 150": Sure(draw_answers([0.899] * 100, 150), 0.9),
-    "within .05, one at .99, 9 at .939, N = 200": Sure(draw_answers([0.99] + [0.939] * 9, 200), within=0.05),
-    "within .05, the same, half alike": Sure(draw_answers([0.99] + [0.939] * 9, 40, 0.5), within=0.05),
-    "within .05, the same, all alike": Sure(draw_answers([0.99] + [0.939] * 9, 40, 1.0), within=0.05),
-    "within .1, one at .7, 4 at .599, N = 60": Sure(draw_answers([0.7] + [0.599] * 4, 60, 0.5), within=0.1),
-    "within .02, one at 1, 20 at .979, N = 80": Sure(draw_answers([1.0] + [0.979] * 20, 80), within=0.02),
+    "within .05, one at .99, 9 at .939, N = 200": Sure(
+        draw_answers([0.99] + [0.939] * 9, 200), within=0.05
+    ),
+    "within .05, the same, half alike": Sure(
+        draw_answers([0.99] + [0.939] * 9, 40, 0.5), within=0.05
+    ),
+    "within .05, the same, all alike": Sure(
+        draw_answers([0.99] + [0.939] * 9, 40, 1.0), within=0.05
+    ),
+    "within .1, one at .7, 4 at .599, N = 60": Sure(
+        draw_answers([0.7] + [0.599] * 4, 60, 0.5), within=0.1
+    ),
+    "within .02, one at 1, 20 at .979, N = 80": Sure(
+        draw_answers([1.0] + [0.979] * 20, 80), within=0.02
+    ),
     # scores between 0 and 1
     "at least .952, 10 beta (19, 1), N = 30": Sure(grades(10, 30, 19, 1), 0.952),
     "at least .992, 10 beta (1, .01), N = 40": Sure(grades(10, 40, 1, 0.01), 0.992),
@@ -152,7 +182,9 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "at least .505, 10 beta (1, 1), N = 100": Sure(grades(10, 100, 1, 1), 0.505),
     "at least .961, 10 of 0, .5, 1, N = 40": Sure(halves(10, 40, 0.02, 0.04), 0.961),
     "at least .986, 20 of .5 and 1, N = 60": Sure(halves(20, 60, 0.0, 0.03), 0.986),
-    "at least .9 and within .01, N = 60": Sure(draw_answers([0.92] + [0.899] * 6, 60, 0.5), 0.9, 0.01),
+    "at least .9 and within .01, N = 60": Sure(
+        draw_answers([0.92] + [0.899] * 6, 60, 0.5), 0.9, 0.01
+    ),
     # about a benchmark of which a part is evaluated
     "benchmark, at least .95, 10 below, 40 of 60": Sure(
         exactly(draw_answers([0.9] * 10, 60), 0.95, 2 / 3), 0.95, about="benchmark"
@@ -164,7 +196,9 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
         exactly(draw_answers([0.9] * 10, 100), 0.6, 0.95), 0.6, about="benchmark"
     ),
     "benchmark, within .05, 10 at .9, 50 of 100": Sure(
-        evaluate_part(draw_answers([0.98] + [0.92] * 9, 100, 0.5), 0.5), within=0.05, about="benchmark"
+        evaluate_part(draw_answers([0.98] + [0.92] * 9, 100, 0.5), 0.5),
+        within=0.05,
+        about="benchmark",
     ),
     "benchmark, at least .91, 10 beta (.2, .02), 30 of 60": Sure(
         evaluate_part(grades(10, 60, 0.2, 0.02), 0.5), 0.91, about="benchmark"
@@ -183,7 +217,9 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
         evaluate_part(draw_answers([0.9] * 10, 60), 0.75), "benchmark"
     ),
     "front, 10 at .95, N = 40": Settled(draw_answers([0.95] * 10, 40)),
-    "front, 8 from .93 to .99, N = 60": Settled(draw_answers(np.linspace(0.93, 0.99, 8).tolist(), 60)),
+    "front, 8 from .93 to .99, N = 60": Settled(
+        draw_answers(np.linspace(0.93, 0.99, 8).tolist(), 60)
+    ),
     # intervals
     "interval, .9, n = 20": Interval(draw_answers([0.9], 20)),
     "interval, .97, n = 20": Interval(draw_answers([0.97], 20)),
@@ -195,15 +231,27 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "interval, beta (.2, .02), n = 30": Interval(grades(1, 30, 0.2, 0.02)),
     "interval, 0, .5, 1, n = 40": Interval(halves(1, 40, 0.01, 0.03)),
     "step, .95 to .97, n = 40": Interval(draw_answers([0.95, 0.97], 40), step=True),
-    "step, .6 to .7, n = 60, alike": Interval(draw_answers([0.6, 0.7], 60, 0.8), step=True),
+    "step, .6 to .7, n = 60, alike": Interval(
+        draw_answers([0.6, 0.7], 60, 0.8), step=True
+    ),
     "step, beta (9, 1), n = 20": Interval(grades(2, 20, 9, 1), step=True),
     "benchmark, interval, .97, 40 of 60": Interval(draw_answers([0.97], 60), seen=40),
     "benchmark, interval, .9, 50 of 500": Interval(draw_answers([0.9], 500), seen=50),
-    "benchmark, interval, beta (.2, .02), 30 of 60": Interval(grades(1, 60, 0.2, 0.02), seen=30),
-    "benchmark, interval, beta (50, 1), 30 of 300": Interval(grades(1, 300, 50, 1), seen=30),
-    "benchmark, interval, 0, .5, 1, 48 of 50": Interval(halves(1, 50, 0.01, 0.03), seen=48),
-    "benchmark, step, .95 to .97, 40 of 80": Interval(draw_answers([0.95, 0.97], 80), step=True, seen=40),
-    "benchmark, step, beta (9, 1), 200 of 400": Interval(grades(2, 400, 9, 1), step=True, seen=200),
+    "benchmark, interval, beta (.2, .02), 30 of 60": Interval(
+        grades(1, 60, 0.2, 0.02), seen=30
+    ),
+    "benchmark, interval, beta (50, 1), 30 of 300": Interval(
+        grades(1, 300, 50, 1), seen=30
+    ),
+    "benchmark, interval, 0, .5, 1, 48 of 50": Interval(
+        halves(1, 50, 0.01, 0.03), seen=48
+    ),
+    "benchmark, step, .95 to .97, 40 of 80": Interval(
+        draw_answers([0.95, 0.97], 80), step=True, seen=40
+    ),
+    "benchmark, step, beta (9, 1), 200 of 400": Interval(
+        grades(2, 400, 9, 1), step=True, seen=200
+    ),
 }
 CELLS = tuple(_CELLS)
 
@@ -213,7 +261,11 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     asked = _CELLS[cell]
     drawn = (asked.draw(rng) for _ in range(runs))
     if isinstance(asked, Interval):
-        promise = "the interval holds the step" if asked.step else "the interval holds the mean"
+        promise = (
+            "the interval holds the step"
+            if asked.step
+            else "the interval holds the mean"
+        )
         allowed = MISSES if asked.seen is None else ERROR
         wrong = sum(_misses(each, asked) for each in drawn)
     elif isinstance(asked, Settled):
@@ -222,6 +274,7 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
     else:
         promise, allowed = "who is sure meets the condition", 1 - asked.level
         wrong = sum(_is_wrongly_sure(each, asked) for each in drawn)
+
     return [Outcome(promise, allowed, runs, int(wrong))]
 
 
@@ -239,14 +292,20 @@ def _is_wrongly_sure(drawn: DrawnScores, asked: Sure) -> bool:
     assert wishes is not None
     n_arms = table.n_arms
     compared = Paired(table, finite=asked.about == "benchmark")
+
     # of a recommendation, the part that answers this
     everyone = np.ones(n_arms, dtype=bool)
-    choice = choose_configuration(wishes, compared, drawn.means[None, :, None], asked.level, everyone)
+    choice = choose_configuration(
+        wishes, compared, drawn.means[None, :, None], asked.level, everyone
+    )
     if choice.sure is None:
         return False
+
     mean = drawn.means[table.configs.index(choice.sure)]
     meets_least = asked.at_least is None or mean >= asked.at_least - 1e-9
-    meets_within = asked.within is None or mean >= drawn.means.max() - asked.within - 1e-9
+    meets_within = (
+        asked.within is None or mean >= drawn.means.max() - asked.within - 1e-9
+    )
     return not (meets_least and meets_within)
 
 
@@ -261,13 +320,20 @@ def _misses(drawn: DrawnScores, asked: Interval) -> bool:
     scores, truth = drawn.scores[:1], drawn.means[0]
     least = 0.0
     if asked.step:
-        scores, truth = drawn.scores[1:] - drawn.scores[:1], drawn.means[1] - drawn.means[0]
+        scores, truth = (
+            drawn.scores[1:] - drawn.scores[:1],
+            drawn.means[1] - drawn.means[0],
+        )
         least = -1.0
+
     if asked.seen is None:
         low, high = mean_limits(scores, np.ones(scores.shape), low=least)
         return not low[0] <= truth <= high[0]
+
     n_instances = scores.shape[1]
     truth = scores.mean()
     scores = scores[:, : asked.seen]
-    low, high = finite_mean_limits(scores, np.ones(scores.shape), n_instances, low=least)
+    low, high = finite_mean_limits(
+        scores, np.ones(scores.shape), n_instances, low=least
+    )
     return not low[0] - TIE <= truth <= high[0] + TIE

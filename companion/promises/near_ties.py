@@ -12,7 +12,9 @@ Drawn = tuple[Floats, Floats]
 Draw = Callable[[np.random.Generator], Drawn]
 
 
-def draw_counts(rng: np.random.Generator, counts: ArrayLike, n_instances: int) -> Floats:
+def draw_counts(
+    rng: np.random.Generator, counts: ArrayLike, n_instances: int
+) -> Floats:
     """Draw right and wrong answers, exactly so many right ones per configuration: (K, N)."""
     right = np.arange(n_instances) < np.asarray(counts)[:, None]
     return rng.permuted(right, axis=1).astype(np.float64)
@@ -46,7 +48,9 @@ def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -
     """Make each better than the one before by an instance more than a step, and clearly slower."""
 
     def draw(rng: np.random.Generator) -> Drawn:
-        counts = round(0.15 * n_instances) + (round(step * n_instances) + 1) * np.arange(n_arms)
+        counts = round(0.15 * n_instances) + (
+            round(step * n_instances) + 1
+        ) * np.arange(n_arms)
         speed = 0.95 - slope * np.arange(n_arms)
         rewards = np.stack(
             [
@@ -61,7 +65,12 @@ def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -
 
 
 def prompts(
-    n_arms: int, n_instances: int, n_objectives: int = 1, *, accuracy: float = 0.5, alike: float = 0.0
+    n_arms: int,
+    n_instances: int,
+    n_objectives: int = 1,
+    *,
+    accuracy: float = 0.5,
+    alike: float = 0.0,
 ) -> Draw:
     """Draw prompts of equal expected accuracy, of distinct speeds in the second objective.
 
@@ -69,7 +78,9 @@ def prompts(
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
-        logits = np.log(accuracy / (1 - accuracy)) + alike * rng.normal(size=n_instances)
+        logits = np.log(accuracy / (1 - accuracy)) + alike * rng.normal(
+            size=n_instances
+        )
         chance = 1 / (1 + np.exp(-logits))
         columns: list[NDArray[Any]] = [rng.random((n_arms, n_instances)) < chance]
         if n_objectives > 1:
@@ -87,23 +98,33 @@ def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw
 
     def draw(rng: np.random.Generator) -> Drawn:
         wrong = rng.exponential(0.02, n_arms)
-        columns: list[NDArray[Any]] = [rng.random((n_arms, n_instances)) >= wrong[:, None]]
+        columns: list[NDArray[Any]] = [
+            rng.random((n_arms, n_instances)) >= wrong[:, None]
+        ]
         if n_objectives > 1:
             columns.append(draw_speeds(rng, n_instances, rng.uniform(0.2, 0.8, n_arms)))
-        return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
+        return np.stack(columns, axis=2).astype(np.float64), draw_costs(
+            rng, n_arms, 100
+        )
 
     return draw
 
 
-def copies(n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03) -> Draw:
+def copies(
+    n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03
+) -> Draw:
     """Draw copies of one model, each with another answer on a few instances of its own."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         right = rng.random(n_instances) < 0.6
-        columns: list[NDArray[Any]] = [right ^ (rng.random((n_arms, n_instances)) < flipped)]
+        columns: list[NDArray[Any]] = [
+            right ^ (rng.random((n_arms, n_instances)) < flipped)
+        ]
         if n_objectives > 1:
             columns.append(draw_speeds(rng, n_instances, np.linspace(0.3, 0.7, n_arms)))
-        return np.stack(columns, axis=2).astype(np.float64), draw_costs(rng, n_arms, 100)
+        return np.stack(columns, axis=2).astype(np.float64), draw_costs(
+            rng, n_arms, 100
+        )
 
     return draw
 
@@ -116,15 +137,25 @@ def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
         accuracy = np.tile(0.3 + step * models, 2)[:, None]
         speed = np.concatenate([0.9 - 1.3 * step * models, 0.89 - 1.3 * step * models])
         size = len(speed), n_instances
-        hardness = np.where(rng.random(size) < 0.6, rng.random(n_instances), rng.random(size))
-        fast = np.clip(speed[:, None] + rng.normal(0, 0.05, size) + rng.normal(0, 0.05, n_instances), 0, 1)
+        hardness = np.where(
+            rng.random(size) < 0.6, rng.random(n_instances), rng.random(size)
+        )
+        fast = np.clip(
+            speed[:, None]
+            + rng.normal(0, 0.05, size)
+            + rng.normal(0, 0.05, n_instances),
+            0,
+            1,
+        )
         rewards = np.stack([hardness < accuracy, fast], axis=2).astype(np.float64)
         return rewards, draw_costs(rng, len(speed), 100)
 
     return draw
 
 
-def leader_and_losers(n_arms: int, n_followers: int, n_instances: int, ahead: float) -> Draw:
+def leader_and_losers(
+    n_arms: int, n_followers: int, n_instances: int, ahead: float
+) -> Draw:
     """Let the dearest be ahead of some by half a point more than so much, and of the others by anything."""
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -140,7 +171,9 @@ def leader_and_losers(n_arms: int, n_followers: int, n_instances: int, ahead: fl
     return draw
 
 
-def close_means(n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03) -> Draw:
+def close_means(
+    n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03
+) -> Draw:
     """Draw right and wrong in every objective, means around .6 with a standard deviation."""
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -166,5 +199,7 @@ def covered_by_the_last(rng: np.random.Generator) -> Drawn:
     """Draw three of which the last covers the second, which is above the first by more than .02 in both."""
     n_instances = 2000
     counts = np.array([[600, 1000], [650, 1044], [700, 1024]])
-    rewards = np.stack([draw_counts(rng, each, n_instances) for each in counts.T], axis=2)
+    rewards = np.stack(
+        [draw_counts(rng, each, n_instances) for each in counts.T], axis=2
+    )
     return rewards, np.array([1.0, 3.0, 2.0])

@@ -16,7 +16,8 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-#: Tables on which a step is tried, for each on which a recommendation is made, which takes longer.
+#: Tables on which a step is tried, for each on which a recommendation is made, which
+#: takes longer.
 STEPS_PER_RUN = 10
 
 
@@ -31,7 +32,13 @@ class DrawnClusters(NamedTuple):
 Draw = Callable[[np.random.Generator], DrawnClusters]
 
 
-def hide(easy: list[float], hard: list[float], n_instances: int, share: float, hidden: int = 0) -> Draw:
+def hide(
+    easy: list[float],
+    hard: list[float],
+    n_instances: int,
+    share: float,
+    hidden: int = 0,
+) -> Draw:
     """Draw a share of hard instances, on which one configuration is not evaluated."""
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
@@ -49,7 +56,9 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         hard = rng.random(n_instances)
-        difficulty = np.where(rng.random((len(means), n_instances)) < 0.5, hard, rng.random(n_instances))
+        difficulty = np.where(
+            rng.random((len(means), n_instances)) < 0.5, hard, rng.random(n_instances)
+        )
         scores = (difficulty < np.array(means)[:, None]).astype(float)
         scores[-1, scores[0] == 1] = np.nan
         return DrawnClusters(scores, np.array(means))
@@ -69,11 +78,17 @@ def at_random(means: list[float], n_instances: int, share: float) -> Draw:
     return draw
 
 
-def passages(means: list[float], n_passages: int, largest: int, *, equal: bool, noise: float) -> Draw:
+def passages(
+    means: list[float], n_passages: int, largest: int, *, equal: bool, noise: float
+) -> Draw:
     """Draw questions on passages, which a configuration mostly answers alike."""
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
-        sizes = np.full(n_passages, largest) if equal else rng.integers(1, largest + 1, n_passages)
+        sizes = (
+            np.full(n_passages, largest)
+            if equal
+            else rng.integers(1, largest + 1, n_passages)
+        )
         clusters = np.repeat(np.arange(n_passages), sizes)
         right = rng.random((len(means), n_passages)) < np.array(means)[:, None]
         answers = right[:, clusters] ^ (rng.random((len(means), len(clusters))) < noise)
@@ -92,19 +107,33 @@ class SharedCell(NamedTuple):
 
 
 _CELLS = {
-    "one on the easy half of 40": SharedCell(hide([0.95, 0.98], [0.2, 0.4], 40, 0.5), 0.7, False),
+    "one on the easy half of 40": SharedCell(
+        hide([0.95, 0.98], [0.2, 0.4], 40, 0.5), 0.7, False
+    ),
     "the hardest quarter of 100 missing": SharedCell(
         hide([0.75, 0.75, 0.6], [0.2, 0.35, 0.2], 100, 0.25), 0.65, False
     ),
     "the hardest tenth of 300 missing": SharedCell(
         hide([0.8, 0.8, 0.6], [0.2, 0.4, 0.2], 300, 0.1), 0.76, False
     ),
-    "tried where another failed, N = 60": SharedCell(after_failures([0.7, 0.6, 0.72], 60), 0.71, False),
-    "half missing at random, N = 200": SharedCell(at_random([0.5, 0.5, 0.5, 0.7], 200, 0.5), 0.71),
-    "a fifth missing at random, N = 60": SharedCell(at_random([0.89, 0.89, 0.89], 60, 0.2), 0.9),
-    "8 copies of 30 passages": SharedCell(passages([0.59, 0.59], 30, 8, equal=True, noise=0.0), 0.6),
-    "up to 15 copies of 30 passages": SharedCell(passages([0.59, 0.59], 30, 15, equal=False, noise=0.0), 0.6),
-    "10 near copies of 40 passages": SharedCell(passages([0.5] * 4, 40, 10, equal=True, noise=0.03), 0.51),
+    "tried where another failed, N = 60": SharedCell(
+        after_failures([0.7, 0.6, 0.72], 60), 0.71, False
+    ),
+    "half missing at random, N = 200": SharedCell(
+        at_random([0.5, 0.5, 0.5, 0.7], 200, 0.5), 0.71
+    ),
+    "a fifth missing at random, N = 60": SharedCell(
+        at_random([0.89, 0.89, 0.89], 60, 0.2), 0.9
+    ),
+    "8 copies of 30 passages": SharedCell(
+        passages([0.59, 0.59], 30, 8, equal=True, noise=0.0), 0.6
+    ),
+    "up to 15 copies of 30 passages": SharedCell(
+        passages([0.59, 0.59], 30, 15, equal=False, noise=0.0), 0.6
+    ),
+    "10 near copies of 40 passages": SharedCell(
+        passages([0.5] * 4, 40, 10, equal=True, noise=0.03), 0.51
+    ),
 }
 CELLS = tuple(_CELLS)
 
@@ -117,13 +146,20 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
         sample = draw(rng)
         table = _table(sample)
         costs = np.arange(len(sample.means), 0, -1.0)
-        advice = recommend(table, at_least={OBJECTIVE: at_least}, level=LEVEL, replications=1)
+        advice = recommend(
+            table, at_least={OBJECTIVE: at_least}, level=LEVEL, replications=1
+        )
         arms = advice.arms.loc[list(table.configs)]
         on_front = cost_aware_front(sample.means[:, None], costs)
-        n_unsettled += bool((arms["front_settled"] & (arms["on_front"] != on_front)).any())
+        n_unsettled += bool(
+            (arms["front_settled"] & (arms["on_front"] != on_front)).any()
+        )
         assert advice.choice is not None
         sure = advice.choice.sure
-        n_unsure += sure is not None and sample.means[table.configs.index(sure)] < at_least
+        n_unsure += (
+            sure is not None and sample.means[table.configs.index(sure)] < at_least
+        )
+
     outcomes = [
         Outcome("what is settled is right", ERROR, runs, n_unsettled),
         Outcome("who is sure meets the condition", ERROR, runs, n_unsure),
@@ -132,6 +168,7 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
         steps = STEPS_PER_RUN * runs
         n_missed = sum(_misses_step(draw(rng)) for _ in range(steps))
         outcomes.append(Outcome("the interval holds the step", MISSES, steps, n_missed))
+
     return outcomes
 
 
@@ -143,10 +180,14 @@ def _misses_step(sample: DrawnClusters) -> bool:
 def _table(sample: DrawnClusters) -> EvaluationTable:
     """Make a table; the later a configuration comes, the cheaper it is."""
     arm, instance = np.nonzero(~np.isnan(sample.scores))
-    frame = pd.DataFrame({"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]})
+    frame = pd.DataFrame(
+        {"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]}
+    )
     frame["cost"] = len(sample.scores) - arm.astype(float)
     cluster = None
     if sample.clusters is not None:
         cluster = "passage"
         frame[cluster] = sample.clusters[instance]
-    return EvaluationTable.from_frame(frame, cost="cost", objectives=[OBJECTIVE], cluster=cluster)
+    return EvaluationTable.from_frame(
+        frame, cost="cost", objectives=[OBJECTIVE], cluster=cluster
+    )

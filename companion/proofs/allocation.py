@@ -60,7 +60,9 @@ def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
     return np.asarray(costs / costs.max(axis=1, keepdims=True))
 
 
-def spending_trials(trials: int, seed: int, least: str = "published", decades: float = 6.0) -> pd.DataFrame:
+def spending_trials(
+    trials: int, seed: int, least: str = "published", decades: float = 6.0
+) -> pd.DataFrame:
     """Spend of CoPSI, and of its adaptive form, on random costs in forced orders of elimination.
 
     Parameters
@@ -75,10 +77,11 @@ def spending_trials(trials: int, seed: int, least: str = "published", decades: f
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``, ``order``, ``spent`` (share of the budget), ``spent_exact`` (the same with the exact
-        constant in place of L) and ``ceiling``, the share that no order can pass, L* / L.  Of the adaptive
-        normaliser ``growth``, the least X_{r+1} over X_r; ``monotone``, if targets never fall;
-        ``spent_adaptive``; ``unspent``, in units of one pull of the last two arms; ``ahead``, whether no
+        ``n_arms``, ``order``, ``spent`` (share of the budget), ``spent_exact`` (the
+        same with the exact constant in place of L) and ``ceiling``, the share that no
+        order can pass, L* / L.  Of the adaptive normaliser ``growth``, the least
+        X_{r+1} over X_r; ``monotone``, if targets never fall; ``spent_adaptive``;
+        ``unspent``, in units of one pull of the last two arms; ``ahead``, whether no
         target is below that of L*([K]), nor that below the paper's.
 
     Examples
@@ -92,13 +95,19 @@ def spending_trials(trials: int, seed: int, least: str = "published", decades: f
     for n_arms in sizes:
         costs = random_costs(rng, each, n_arms)
         exact = np.array([theory.exact_allocation_constant(row) for row in costs])
-        paper = np.array([theory.allocation_constant(n_arms, row.min()) for row in costs])
+        paper = np.array(
+            [theory.allocation_constant(n_arms, row.min()) for row in costs]
+        )
         smallest = exact if least == "exact" else paper
         budget = 10 ** rng.uniform(0, decades, each) * smallest * costs.sum(axis=1)
         ascending, stretched = np.sort(costs, axis=1), budget * (1 + _budget.SLACK)
-        for order, sequence in zip(ORDERS, (ascending[:, ::-1], ascending, costs), strict=True):
+        for order, sequence in zip(
+            ORDERS, (ascending[:, ::-1], ascending, costs), strict=True
+        ):
             targets, shares = elimination_targets(sequence, stretched)
-            constant, published = (constant_targets(sequence, stretched, by) for by in (exact, paper))
+            constant, published = (
+                constant_targets(sequence, stretched, by) for by in (exact, paper)
+            )
             steps, left = np.diff(targets, prepend=0, axis=1), _remaining(sequence)
             adaptive = (left * steps).sum(axis=1) / stretched
             columns = {
@@ -114,6 +123,7 @@ def spending_trials(trials: int, seed: int, least: str = "published", decades: f
                 "ahead": ((targets >= constant) & (constant >= published)).all(axis=1),
             }
             frames.append(pd.DataFrame(columns))
+
     return pd.concat(frames, ignore_index=True)
 
 
@@ -128,7 +138,8 @@ def constants(costs: ArrayLike) -> dict[str, float]:
     Returns
     -------
     dict
-        ``lambda``, and the constants: ``published`` (L of the paper) and ``exact`` (L*).
+        ``lambda``, and the constants: ``published`` (L of the paper) and ``exact``
+        (L*).
 
     Examples
     --------
@@ -137,7 +148,11 @@ def constants(costs: ArrayLike) -> dict[str, float]:
     """
     least = float(np.min(costs) / np.max(costs))
     published = theory.allocation_constant(len(np.asarray(costs)), least)
-    return {"lambda": least, "published": published, "exact": theory.exact_allocation_constant(costs)}
+    return {
+        "lambda": least,
+        "published": published,
+        "exact": theory.exact_allocation_constant(costs),
+    }
 
 
 # ----------------------------------------------------------------------------- the adaptive normaliser
@@ -162,11 +177,17 @@ def recursion_slack(costs: ArrayLike) -> Floats:
     array([0.25, 0.  , 0.25])
     """
     costs = _validation.costs(costs)
-    rest = [theory.exact_allocation_constant(np.delete(costs, e)) for e in range(len(costs))]
-    return theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
+    rest = [
+        theory.exact_allocation_constant(np.delete(costs, e)) for e in range(len(costs))
+    ]
+    return (
+        theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
+    )
 
 
-def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> NDArray[np.int64]:
+def constant_targets(
+    costs: ArrayLike, budget: ArrayLike, constant: ArrayLike
+) -> NDArray[np.int64]:
     r"""Targets :math:`\lfloor B / (L\, C_r) \rfloor` where arm 0 leaves first, then arm 1, and so on.
 
     Parameters
@@ -186,10 +207,14 @@ def constant_targets(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -
     [2, 8]
     """
     rounds = np.asarray(budget, dtype=float) / np.asarray(constant)
-    return np.floor(rounds[..., None] * (1 + _budget.SLACK) / _remaining(costs)).astype(np.int64)
+    return np.floor(rounds[..., None] * (1 + _budget.SLACK) / _remaining(costs)).astype(
+        np.int64
+    )
 
 
-def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
+def elimination_targets(
+    costs: ArrayLike, budget: ArrayLike
+) -> tuple[NDArray[np.int64], Floats]:
     r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
 
     .. math:: X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad n_r = \lfloor X_r / C_r \rfloor
@@ -204,7 +229,8 @@ def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, what each phase may bring all its arms to if it is the most expensive that always leaves.
+        X_r, what each phase may bring all its arms to if it is the most expensive that
+        always leaves.
 
     Examples
     --------
@@ -228,7 +254,12 @@ def elimination_targets(costs: ArrayLike, budget: ArrayLike) -> tuple[NDArray[np
 
 
 def errors_by_ratio(
-    methods: list[Any], ratios: Sequence[float], rho: float, count: int, replications: int, seed: int
+    methods: list[Any],
+    ratios: Sequence[float],
+    rho: float,
+    count: int,
+    replications: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Play methods on random problems whose costs span given ratios; the means are the same for each.
 
@@ -236,18 +267,20 @@ def errors_by_ratio(
     ----------
     methods : list of str or Spec
     ratios : sequence of float
-        Largest over smallest cost, >= 1; costs are evenly spread in the logarithm and dealt at random.
+        Largest over smallest cost, >= 1; costs are evenly spread in the logarithm and
+        dealt at random.
     rho : float
     count : int
-        Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least 1/10.
+        Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least
+        1/10.
     replications, seed : int
         Independent runs of each; charges are the declared costs.
 
     Returns
     -------
     DataFrame, one row per method, ratio and problem
-        ``method``, ``ratio``, ``problem``, ``error`` (share of wrong sets) and ``used`` (share of the budget
-        spent), means over replications.
+        ``method``, ``ratio``, ``problem``, ``error`` (share of wrong sets) and ``used``
+        (share of the budget spent), means over replications.
 
     Raises
     ------
@@ -266,14 +299,28 @@ def errors_by_ratio(
         means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
         if classification_gaps(means).min() >= 0.1 - 1e-9:
             dealt.append((means, rng.permutation(8)))
+
     rows, streams = [], np.arange(replications)
     for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
-        source = feedback_source(designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS))
+        source = feedback_source(
+            designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS)
+        )
         budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
         for method in read_methods(methods, "identification"):
-            _, spent, returned, _ = play_on(source, method, budget, streams, seed, realised=False)
+            _, spent, returned, _ = play_on(
+                source, method, budget, streams, seed, realised=False
+            )
             wrong = (returned != truth).any(axis=1)
-            rows.append((method.name, ratio, number, float(wrong.mean()), float(spent.mean() / budget)))
+            rows.append(
+                (
+                    method.name,
+                    ratio,
+                    number,
+                    float(wrong.mean()),
+                    float(spent.mean() / budget),
+                )
+            )
+
     return pd.DataFrame(rows, columns=["method", "ratio", "problem", "error", "used"])
 
 
@@ -291,7 +338,8 @@ def check_feasibility(seed: int) -> CheckResult:
     cases = [(np.ones(K), theory.allocation_constant(K, 1.0)) for K in arms]
     spent = max(float(forced["spent"].max()), largest_share(cases))
     return CheckResult(
-        f"{len(forced):,} runs to {forced['n_arms'].max()} arms; equal costs to {max(arms):,} arms",
+        f"{len(forced):,} runs to {forced['n_arms'].max()} arms; equal costs to"
+        f" {max(arms):,} arms",
         f"at most {spent:.3g} of the budget",
         {"L ÷": lambda by: largest_share(cases, by) <= 1 + SLACK},
         holds=spent <= 1 + SLACK,
@@ -320,5 +368,11 @@ def check_whole_budget(seed: int) -> CheckResult:
         f"{len(tried):,} runs to {tried['n_arms'].max()} arms",
         f"all but {left:.4f} of a round of the last two arms",
         {"one round ÷": lambda by: left < 1 / by + SLACK},
-        holds=bool((tried["monotone"] & tried["ahead"] & (tried["spent_adaptive"] <= 1 + SLACK)).all()),
+        holds=bool(
+            (
+                tried["monotone"]
+                & tried["ahead"]
+                & (tried["spent_adaptive"] <= 1 + SLACK)
+            ).all()
+        ),
     )

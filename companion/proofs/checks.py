@@ -36,8 +36,8 @@ TOPICS = (
     "plain_remarks",
 )
 
-#: From a factor >= 1 to whether the check still passes with a constant cut (or raised) by that much; once it
-#: fails it fails for all larger factors.
+#: From a factor >= 1 to whether the check still passes with a constant cut (or raised)
+#: by that much; once it fails it fails for all larger factors.
 Holds = Callable[[float], bool]
 
 
@@ -46,7 +46,8 @@ class CheckResult(NamedTuple):
 
     size: str
     found: str
-    constants: Mapping[str, Holds]  #: by the constant, with a sign for how it is changed
+    #: by the constant, with a sign for how it is changed
+    constants: Mapping[str, Holds]
     holds: bool = True  #: what depends on no constant
     informative: bool = True
 
@@ -89,11 +90,15 @@ def checks() -> Mapping[str, Check]:
     'copsi'
     """
     modules = [import_module(f"companion.proofs.{topic}").__name__ for topic in TOPICS]
-    ordered = sorted(_CHECKS.items(), key=lambda item: modules.index(item[1].test.__module__))
+    ordered = sorted(
+        _CHECKS.items(), key=lambda item: modules.index(item[1].test.__module__)
+    )
     return dict(ordered)
 
 
-def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> pd.DataFrame:
+def check_statements(
+    statements: Iterable[str] | None = None, seed: int = 0
+) -> pd.DataFrame:
     """Test statements in small, and say what came out and what change of a constant would have been noticed.
 
     Parameters
@@ -106,11 +111,12 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
     Returns
     -------
     DataFrame, one row per statement
-        ``statement``; ``ours``; ``tested``, what was looked at; ``size``; ``outcome`` (``holds``, ``holds,
-        vacuous at this size`` if every bound tried is above what holds trivially, or
-        ``counterexample``); ``found``, the number behind it; ``slack``, a dict with, for each constant, the
-        smallest factor by which it can be cut (÷) or raised (×) so that the check fails; ``page``, the
-        notebook that has more.  Seconds for all of them.
+        ``statement``; ``ours``; ``tested``, what was looked at; ``size``; ``outcome``
+        (``holds``, ``holds, vacuous at this size`` if every bound tried is above what
+        holds trivially, or ``counterexample``); ``found``, the number behind it;
+        ``slack``, a dict with, for each constant, the smallest factor by which it can
+        be cut (÷) or raised (×) so that the check fails; ``page``, the notebook that
+        has more.  Seconds for all of them.
 
     Raises
     ------
@@ -126,14 +132,28 @@ def check_statements(statements: Iterable[str] | None = None, seed: int = 0) -> 
     known, rows = checks(), []
     for statement in known if statements is None else statements:
         if statement not in known:
-            raise CobanditError(f"{statement!r} is not tested; there are: {'; '.join(known)}")
+            raise CobanditError(
+                f"{statement!r} is not tested; there are: {'; '.join(known)}"
+            )
         test, page, tested, ours = known[statement]
         found = test(seed)
         slack = {name: noticed_at(holds) for name, holds in found.constants.items()}
         holds = found.holds and not np.isnan(list(slack.values())).any()
         outcome = (HOLDS if found.informative else SAYS_NOTHING) if holds else FAILS
-        rows.append((statement, ours, tested, found.size, outcome, found.found, slack, page))
-    columns = ["statement", "ours", "tested", "size", "outcome", "found", "slack", "page"]
+        rows.append(
+            (statement, ours, tested, found.size, outcome, found.found, slack, page)
+        )
+
+    columns = [
+        "statement",
+        "ours",
+        "tested",
+        "size",
+        "outcome",
+        "found",
+        "slack",
+        "page",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -147,7 +167,8 @@ def noticed_at(holds: Holds) -> float:
     Returns
     -------
     float
-        From above; ``inf`` if it passes at ``LARGEST``, ``nan`` if it fails with the constant as it is.
+        From above; ``inf`` if it passes at ``LARGEST``, ``nan`` if it fails with the
+        constant as it is.
 
     Examples
     --------
@@ -189,6 +210,15 @@ def format_slack(slack: Mapping[str, float]) -> str:
     """
 
     def number(factor: float) -> str:
-        return "anything" if factor == inf else f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+        return (
+            "anything"
+            if factor == inf
+            else f"{factor:,.0f}"
+            if factor >= 100
+            else f"{factor:.3g}"
+        )
 
-    return ", ".join(f"{constant} {number(factor)}" for constant, factor in slack.items()) or "–"
+    return (
+        ", ".join(f"{constant} {number(factor)}" for constant, factor in slack.items())
+        or "–"
+    )

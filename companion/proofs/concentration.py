@@ -8,15 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
 
-#: From the number of draws n and an array of sums to which of these are outside a region.
+#: From the number of draws n and an array of sums to which of these are outside a
+#: region.
 Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
 
-def ever_outside(steps: ArrayLike, chances: ArrayLike, outside: Outside, last: int) -> float:
+def ever_outside(
+    steps: ArrayLike, chances: ArrayLike, outside: Outside, last: int
+) -> float:
     """Probability that a sum of independent draws is ever outside a region, exactly.
 
-    By a recursion over the sums with the paths that have left taken out, so that no probability is too small
-    to be told.
+    By a recursion over the sums with the paths that have left taken out, so that no
+    probability is too small to be told.
 
     Parameters
     ----------
@@ -41,9 +44,15 @@ def ever_outside(steps: ArrayLike, chances: ArrayLike, outside: Outside, last: i
     >>> ever_outside([0, 1], [0.5, 0.5], lambda n, heads: heads == (0 if n == 1 else 2), last=2)
     0.75
     """
-    steps, chances = np.asarray(steps, dtype=np.int64), _validation.numbers(chances, "chances", 1)
+    steps, chances = (
+        np.asarray(steps, dtype=np.int64),
+        _validation.numbers(chances, "chances", 1),
+    )
     least = int(steps.min())
-    inside = np.zeros((int(steps.max()) - least) * _validation.count(last, "last", 1) + 1)
+    inside = np.zeros(
+        (int(steps.max()) - least) * _validation.count(last, "last", 1) + 1
+    )
+
     inside[0], left = 1.0, 0.0
     sums = np.arange(len(inside))
     for n in range(1, last + 1):
@@ -54,10 +63,13 @@ def ever_outside(steps: ArrayLike, chances: ArrayLike, outside: Outside, last: i
         out = outside(n, sums + n * least)
         left += float(inside[out].sum())
         inside[out] = 0.0
+
     return left
 
 
-def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2) -> float:
+def leaving_probability(
+    horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2
+) -> float:
     r"""Probability that a Bernoulli sample path ever leaves the radius, exactly.
 
     .. math::
@@ -87,7 +99,10 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
     >>> leaving_probability(2, 0.25), leaving_probability(2, 0.25, sides=1)
     (1.0, 0.5)
     """
-    horizon, mean = _validation.count(horizon, "horizon", 2), _validation.positive(mean, "mean", 1.0)
+    horizon, mean = (
+        _validation.count(horizon, "horizon", 2),
+        _validation.positive(mean, "mean", 1.0),
+    )
     width = _validation.positive(alpha, "alpha") * log(horizon)
 
     def off(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -98,7 +113,9 @@ def leaving_probability(horizon: int, alpha: float, *, mean: float = 0.5, sides:
 
 
 # ------------------------------------------------------------------------- of targets that depend on the data
-def leaving_from(steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int) -> float:
+def leaving_from(
+    steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
+) -> float:
     r"""Probability that a running mean is off by x or more at some n from N to M.
 
     Parameters
@@ -132,7 +149,8 @@ def leaving_from(steps: ArrayLike, chances: ArrayLike, first: int, width: float,
     return ever_outside(steps, chances, off, last)
 
 
-#: Paths end after so many N draws, so that probabilities are a little too small, which favours the bounds.
+#: Paths end after so many N draws, so that probabilities are a little too small, which
+#: favours the bounds.
 SPAN = 20
 
 
@@ -163,7 +181,9 @@ def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, flo
     return ever, 2 * exp(-2 * first * width**2)
 
 
-def difference_deviation(better: float, worse: float, first: int, width: float) -> tuple[float, float]:
+def difference_deviation(
+    better: float, worse: float, first: int, width: float
+) -> tuple[float, float]:
     r"""How often the difference of two running means is off by x or more, against :math:`2\exp(-Nx^2)`.
 
     Parameters
@@ -184,5 +204,7 @@ def difference_deviation(better: float, worse: float, first: int, width: float) 
     True
     """
     up, down = better * (1 - worse), worse * (1 - better)
-    ever = leaving_from([-1, 0, 1], [down, 1 - up - down, up], first, width, SPAN * first)
+    ever = leaving_from(
+        [-1, 0, 1], [down, 1 - up - down, up], first, width, SPAN * first
+    )
     return ever, 2 * exp(-first * width**2)

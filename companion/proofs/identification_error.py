@@ -1,9 +1,9 @@
 r"""Theorem 2: errors of CoPSI on problems whose means are known, in runs and exactly.
 
-Exact are Bernoulli arms of one objective at unit costs.  Where K of them are equal but for the best,
-:math:`H = K / \gamma^2`, and the first phase gives each :math:`\lfloor B / (L K) \rfloor` pulls:
-:math:`L = H_K`, the harmonic number, in the paper, and :math:`H_K - \tfrac12` with
-`cobandit.theory.exact_allocation_constant`.
+Exact are Bernoulli arms of one objective at unit costs.  Where K of them are equal but
+for the best, :math:`H = K / \gamma^2`, and the first phase gives each :math:`\lfloor B
+/ (L K) \rfloor` pulls: :math:`L = H_K`, the harmonic number, in the paper, and
+:math:`H_K - \tfrac12` with `cobandit.theory.exact_allocation_constant`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,13 @@ from cobandit.tables.columns import profiling_mask
 from companion import bounds
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import difference_deviation, uniform_deviation
-from companion.proofs.known_arms import LEVELS, count_ones, feedback_source, play_on, random_arms
+from companion.proofs.known_arms import (
+    LEVELS,
+    count_ones,
+    feedback_source,
+    play_on,
+    random_arms,
+)
 
 
 # ----------------------------------------------------------------------------- problems
@@ -43,8 +49,9 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        Each arm has 20 evaluation rows; coordinate d is 1 in as many of them as its mean says, shifted by d
-        places, so that coordinates are dependent as they are on one instance.
+        Each arm has 20 evaluation rows; coordinate d is 1 in as many of them as its
+        mean says, shifted by d places, so that coordinates are dependent as they are on
+        one instance.
 
     Raises
     ------
@@ -62,13 +69,16 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     own = ~profiling_mask(LEVELS + profiling, profiling, seed=0)
     row = np.where(own, own.cumsum() - 1, -1)
     place = (row[:, None] + 7 * np.arange(hits.shape[1])) % LEVELS
-    return EvaluationTable.from_arrays(place < hits[:, None, :], costs, profiling=profiling, kind="synthetic")
+    return EvaluationTable.from_arrays(
+        place < hits[:, None, :], costs, profiling=profiling, kind="synthetic"
+    )
 
 
 def random_problems(count: int, seed: int) -> list[Problem]:
     """Problems of 3 to 6 arms with two objectives, means on a grid of 1/20 and costs from 1/10 to 1.
 
-    No classification gap is below 1/10: the smaller, the larger the budgets that show anything.
+    No classification gap is below 1/10: the smaller, the larger the budgets that show
+    anything.
 
     Parameters
     ----------
@@ -88,7 +98,9 @@ def random_problems(count: int, seed: int) -> list[Problem]:
     while len(problems) < count:
         n_arms = int(rng.integers(3, 7))
         costs = 10 ** rng.uniform(-1, 0, n_arms)
-        problem = Problem(rng.integers(1, LEVELS, (n_arms, 2)) / LEVELS, costs / costs.max())
+        problem = Problem(
+            rng.integers(1, LEVELS, (n_arms, 2)) / LEVELS, costs / costs.max()
+        )
         if problem.classification_gaps.min() >= 0.1 - 1e-9:
             problems.append(problem)
     return problems
@@ -96,7 +108,11 @@ def random_problems(count: int, seed: int) -> list[Problem]:
 
 # ----------------------------------------------------------------------------- errors of CoPSI
 def errors_by_budget(
-    problem: Problem, budgets: Sequence[float], replications: int, seed: int = 0, method: str = "CoPSI"
+    problem: Problem,
+    budgets: Sequence[float],
+    replications: int,
+    seed: int = 0,
+    method: str = "CoPSI",
 ) -> pd.DataFrame:
     """Error probability of an identification method at given budgets.
 
@@ -112,8 +128,9 @@ def errors_by_budget(
     Returns
     -------
     DataFrame, one row per budget
-        ``budget``, ``errors``, ``runs``, ``error`` and its Wilson 95 % interval ``low``, ``high``.  A budget
-        that is too small for the method returns nothing, which is an error.
+        ``budget``, ``errors``, ``runs``, ``error`` and its Wilson 95 % interval
+        ``low``, ``high``.  A budget that is too small for the method returns nothing,
+        which is an error.
 
     Examples
     --------
@@ -127,12 +144,20 @@ def errors_by_budget(
     for budget, rho in zip(budgets, rhos, strict=True):
         wrong = ~runs.loc[runs["rho"] == rho, "correct"]
         errors, n = int(wrong.sum()), len(wrong)
-        rows.append((budget, errors, n, errors / n, *metrics.proportion_interval(errors, n)))
-    return pd.DataFrame(rows, columns=["budget", "errors", "runs", "error", "low", "high"])
+        rows.append(
+            (budget, errors, n, errors / n, *metrics.proportion_interval(errors, n))
+        )
+    return pd.DataFrame(
+        rows, columns=["budget", "errors", "runs", "error", "low", "high"]
+    )
 
 
 def budget_for_error(
-    problem: Problem, error: float, replications: int, seed: int = 0, method: str = "CoPSI"
+    problem: Problem,
+    error: float,
+    replications: int,
+    seed: int = 0,
+    method: str = "CoPSI",
 ) -> float:
     """Budget at which the measured error falls to ``error``, interpolated in its logarithm.
 
@@ -156,13 +181,20 @@ def budget_for_error(
     True
     """
     budget = 4 * problem.n_arms * float(problem.costs.sum())
-    while errors_by_budget(problem, [budget], replications, seed, method)["error"][0] > error:
+    while (
+        errors_by_budget(problem, [budget], replications, seed, method)["error"][0]
+        > error
+    ):
         budget *= 2
+
     steps = budget / 2 * 2 ** np.linspace(0, 1, 5)
-    seen = errors_by_budget(problem, steps.tolist(), replications, seed, method)["error"].to_numpy()
+    seen = errors_by_budget(problem, steps.tolist(), replications, seed, method)[
+        "error"
+    ].to_numpy()
     below = int(np.argmax(seen <= error))
     if below == 0:
         return float(steps[0])
+
     high, low = seen[below - 1], max(seen[below], 0.5 / replications)
     share = np.log(high / error) / np.log(high / low)
     return float(steps[below - 1] * (steps[below] / steps[below - 1]) ** share)
@@ -174,7 +206,8 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     Parameters
     ----------
     problem : Problem
-        With means that `bernoulli_table` takes and costs in [lambda, 1], the largest being 1.
+        With means that `bernoulli_table` takes and costs in [lambda, 1], the largest
+        being 1.
     budget : float
         B, at least :math:`2 L H` for the step to apply.
     seed : int
@@ -194,7 +227,9 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     play(finder, table, seed=seed, charge="declared")
     gaps = np.sort(problem.classification_gaps)
     seen = [phase.target * gaps[len(phase.active) - 1] ** 2 for phase in finder.phases]
-    return float(min(seen) * 2 * finder.allocation_constant * problem.complexity / budget)
+    return float(
+        min(seen) * 2 * finder.allocation_constant * problem.complexity / budget
+    )
 
 
 def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
@@ -203,13 +238,14 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     Parameters
     ----------
     measured : DataFrame
-        From `errors_by_budget`; budgets with fewer than 20 errors, or with an error above one half, are left
-        out.
+        From `errors_by_budget`; budgets with fewer than 20 errors, or with an error
+        above one half, are left out.
 
     Returns
     -------
     dict
-        ``rate`` per unit of budget, ``low`` and ``high`` (95 %, counting errors are the only uncertainty).
+        ``rate`` per unit of budget, ``low`` and ``high`` (95 %, counting errors are the
+        only uncertainty).
 
     Raises
     ------
@@ -224,10 +260,14 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     """
     kept = _fitted(measured)
     if len(kept) < 2:
-        raise CobanditError(f"measured: {len(kept)} budgets have 20 errors and at most one half")
+        raise CobanditError(
+            f"measured: {len(kept)} budgets have 20 errors and at most one half"
+        )
     p, budget = kept["error"].to_numpy(), kept["budget"].to_numpy(dtype=float)
     weight = kept["runs"].to_numpy() * p / (1 - p)  # one over the variance of log p
-    (slope, _), spread = np.polyfit(budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled")
+    (slope, _), spread = np.polyfit(
+        budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled"
+    )
     rate, width = -float(slope), metrics.NORMAL * float(spread[0, 0]) ** 0.5
     return {"rate": rate, "low": rate - width, "high": rate + width}
 
@@ -251,9 +291,10 @@ def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
     r"""Return the rounds over all arms below which Theorem 2 says nothing, whatever else holds.
 
-    The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost of the two most
-    expensive arms, and so 2 / K of all costs, over :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at
-    least the harmonic number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+    The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost
+    of the two most expensive arms, and so 2 / K of all costs, over
+    :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at least the harmonic number,
+    the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
 
     Parameters
     ----------
@@ -271,13 +312,22 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
     799
     """
     needed = bounds.identification_budget(
-        1.0, n_arms=n_arms, n_objectives=n_objectives, cost_ratio=1.0, complexity=2 / least_gap**2
+        1.0,
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        cost_ratio=1.0,
+        complexity=2 / least_gap**2,
     )
     return needed / n_arms
 
 
 def by_objectives(
-    problems: int, most: int, replications: int, seed: int, n_arms: int = 16, rho: float = 200
+    problems: int,
+    most: int,
+    replications: int,
+    seed: int,
+    n_arms: int = 16,
+    rho: float = 200,
 ) -> pd.DataFrame:
     r"""Return what more objectives do to random problems: the first d of the same ``most``, for each d.
 
@@ -296,8 +346,8 @@ def by_objectives(
     Returns
     -------
     DataFrame, one row per problem and D
-        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, and ``error`` of CoPSI with
-        the adaptive constant.
+        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, and
+        ``error`` of CoPSI with the adaptive constant.
 
     Examples
     --------
@@ -308,17 +358,32 @@ def by_objectives(
     rows: list[tuple[float, ...]] = []
     numbers, streams, method = count(), np.arange(replications), spec("CoPSIAdaptive")
     while len(rows) < problems * most:
-        full = random_arms(next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed)
-        sources = [feedback_source(full._replace(rows=full.rows[:, : d + 1])) for d in range(1, most + 1)]
+        full = random_arms(
+            next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed
+        )
+        sources = [
+            feedback_source(full._replace(rows=full.rows[:, : d + 1]))
+            for d in range(1, most + 1)
+        ]
         if any(np.isinf(source.problem.complexity) for source in sources):
             continue
         problem = len(rows) // most
         for d, source in enumerate(sources, start=1):
             p = source.problem
-            runs = play_on(source, method, rho * float(p.costs.sum()), streams, seed, realised=False)
+            runs = play_on(
+                source,
+                method,
+                rho * float(p.costs.sum()),
+                streams,
+                seed,
+                realised=False,
+            )
             wrong = (runs.returned != p.pareto_mask).any(axis=1).mean()
             rows.append((problem, d, int(p.pareto_mask.sum()), p.complexity, wrong))
-    return pd.DataFrame(rows, columns=["problem", "n_objectives", "front", "complexity", "error"])
+
+    return pd.DataFrame(
+        rows, columns=["problem", "n_objectives", "front", "complexity", "error"]
+    )
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
@@ -332,15 +397,19 @@ def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
     """
     rank = np.argsort(problem.classification_gaps, kind="stable").argsort()
     easy, hard = np.sort(problem.costs)[rank], np.sort(problem.costs)[::-1][rank]
-    return Problem(problem.means, hard, problem.names), Problem(problem.means, easy, problem.names)
+    return Problem(problem.means, hard, problem.names), Problem(
+        problem.means, easy, problem.names
+    )
 
 
 # ----------------------------------------------------------------------------- exactly
-def two_arm_error(better: float, worse: float, budget: float, *, allocation: float = 1.5) -> float:
+def two_arm_error(
+    better: float, worse: float, budget: float, *, allocation: float = 1.5
+) -> float:
     r"""Error probability on two arms.
 
-    Both get :math:`n = \lfloor B / (2L) \rfloor` pulls, and the set is wrong unless the better arm has
-    strictly more successes.
+    Both get :math:`n = \lfloor B / (2L) \rfloor` pulls, and the set is wrong unless the
+    better arm has strictly more successes.
 
     Parameters
     ----------
@@ -361,14 +430,18 @@ def two_arm_error(better: float, worse: float, budget: float, *, allocation: flo
     0.125
     """
     pulls, successes = _first_phase(better, worse, 2 * allocation, budget)
-    tail = stats.binom.sf(successes - 1, pulls, worse)  # the other arm has as many or more
+    # the other arm has as many or more
+    tail = stats.binom.sf(successes - 1, pulls, worse)
     return float(stats.binom.pmf(successes, pulls, better) @ tail)
 
 
-def first_phase_error(better: float, worse: float, n_arms: int, budget: float, *, allocation: float) -> float:
+def first_phase_error(
+    better: float, worse: float, n_arms: int, budget: float, *, allocation: float
+) -> float:
     r"""Probability that the best of K arms, all others equal, is strictly the last after the first phase.
 
-    Then its empirical gap is the largest, it is rejected, and the set is wrong: a lower bound of the error.
+    Then its empirical gap is the largest, it is rejected, and the set is wrong: a lower
+    bound of the error.
 
     Parameters
     ----------
@@ -397,7 +470,9 @@ def first_phase_error(better: float, worse: float, n_arms: int, budget: float, *
     return exp(special.logsumexp(each))
 
 
-def first_phase_rate(better: float, worse: float, n_arms: int, *, allocation: float) -> float:
+def first_phase_rate(
+    better: float, worse: float, n_arms: int, *, allocation: float
+) -> float:
     r"""Rate at which `first_phase_error` falls, of its -log per B / H.
 
     .. math::
@@ -406,8 +481,8 @@ def first_phase_rate(better: float, worse: float, n_arms: int, *, allocation: fl
             \bigl(p\, q^{K-1}\bigr)^{1/K} + \bigl((1-p)(1-q)^{K-1}\bigr)^{1/K} \Bigr),
         \qquad \gamma = p - q
 
-    It is the rate of the cheapest way in which all K means come to agree (Cramér); for small gaps near 1/2
-    it is :math:`2 (K-1) / (K L)`.
+    It is the rate of the cheapest way in which all K means come to agree (Cramér); for
+    small gaps near 1/2 it is :math:`2 (K-1) / (K L)`.
 
     Parameters
     ----------
@@ -433,11 +508,16 @@ def first_phase_rate(better: float, worse: float, n_arms: int, *, allocation: fl
     return -n_arms * log(together) / (allocation * (better - worse) ** 2)
 
 
-def _first_phase(better: float, worse: float, round_: float, budget: float) -> tuple[int, NDArray[np.int64]]:
+def _first_phase(
+    better: float, worse: float, round_: float, budget: float
+) -> tuple[int, NDArray[np.int64]]:
     """Check the arms; pulls of each in the first phase, and how many of these can succeed."""
     pulls = _budget.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
-        needed = f"two means in [0, 1], the first larger, and a budget of at least {round_:g} are needed"
+        needed = (
+            "two means in [0, 1], the first larger, and a budget of at least"
+            f" {round_:g} are needed"
+        )
         raise CobanditError(f"means {better} and {worse}, budget {budget}: {needed}")
     return pulls, np.arange(pulls + 1)
 
@@ -453,7 +533,10 @@ def check_targets(seed: int) -> CheckResult:
     # H gamma^2 = C, and budgets just short of another pull of both arms
     two, few = Problem([[0.9], [0.05]], [1.0, 1.0]), random_problems(4, seed)
     cases = [(two, b) for b in 3.0 * np.arange(2, 7) * (1 - 1e-6) if b >= starts(two)]
-    size = f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)} random problems"
+    size = (
+        f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)}"
+        " random problems"
+    )
     cases += [(p, starts(p)) for p in few]
     least = min(least_target_share(p, budget, seed) for p, budget in cases)
     return CheckResult(size, f"at least {least:.3g}", {"2 ÷": lambda by: by <= least})
@@ -467,21 +550,35 @@ def compare_deviations(
     return CheckResult(
         f"{len(cases)} cases",
         f"at most {(ever / bound).max():.2g} of the bound",
-        {"2 in front ÷": below(ever, bound), "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by)},
+        {
+            "2 in front ÷": below(ever, bound),
+            "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by),
+        },
     )
 
 
 @check("Theorem 2, Step 4: concentration at adaptive targets", "copsi")
 def check_concentration(seed: int) -> CheckResult:
     """Exact probability that running means ever leave after N draws."""
-    cases = [(0.5, 100, 0.06), (0.5, 100, 0.12), (0.5, 200, 0.15), (0.2, 50, 0.15), (0.9, 100, 0.1)]
+    cases = [
+        (0.5, 100, 0.06),
+        (0.5, 100, 0.12),
+        (0.5, 200, 0.15),
+        (0.2, 50, 0.15),
+        (0.9, 100, 0.1),
+    ]
     return compare_deviations(uniform_deviation, cases)
 
 
 @check("Concentration of differences", "copsi", ours=True)
 def check_differences(seed: int) -> CheckResult:
     """Exact probability that a difference of two running means ever leaves after N draws."""
-    cases = [(0.5, 0.5, 100, 0.09), (0.5, 0.5, 100, 0.2), (0.6, 0.4, 100, 0.2), (0.9, 0.3, 40, 0.3)]
+    cases = [
+        (0.5, 0.5, 100, 0.09),
+        (0.5, 0.5, 100, 0.2),
+        (0.6, 0.4, 100, 0.2),
+        (0.9, 0.3, 40, 0.3),
+    ]
     return compare_deviations(difference_deviation, cases)
 
 
@@ -495,18 +592,31 @@ def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
     rows = []
     for better, worse, budgets in cases:
         H = theory.cost_complexity([better - worse] * 2, [1.0, 1.0])
-        rows += [(b, allocation, H, two_arm_error(better, worse, b, allocation=allocation)) for b in budgets]
+        rows += [
+            (b, allocation, H, two_arm_error(better, worse, b, allocation=allocation))
+            for b in budgets
+        ]
     return pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
 
 
 def compare_errors(
-    seen: pd.DataFrame, bound: Callable[..., float], exponent: str, front: str, **how: Any
+    seen: pd.DataFrame,
+    bound: Callable[..., float],
+    exponent: str,
+    front: str,
+    **how: Any,
 ) -> CheckResult:
     """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
 
     def all_bounds(by: float = 1.0) -> Floats:
-        cases = seen.drop(columns="error").assign(budget=by * seen["budget"]).to_dict("records")
-        return np.array([bound(n_arms=2, n_objectives=1, **how, **case) for case in cases])  # type: ignore[arg-type]
+        cases = (
+            seen.drop(columns="error")
+            .assign(budget=by * seen["budget"])
+            .to_dict("records")
+        )
+        return np.array(
+            [bound(n_arms=2, n_objectives=1, **how, **case) for case in cases]
+        )  # type: ignore[arg-type]
 
     at, error = all_bounds(), seen["error"].to_numpy() - SLACK
     return CheckResult(
@@ -521,7 +631,9 @@ def compare_errors(
 def check_error(seed: int) -> CheckResult:
     """Exact error of CoPSI on two arms, three pairs of means."""
     seen = ties_to_tiny(12_000).drop(columns="allocation")
-    return compare_errors(seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0)
+    return compare_errors(
+        seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0
+    )
 
 
 @check("Abstract: error O(exp(−B/H))", "errata")
@@ -533,14 +645,19 @@ def check_exponent(seed: int) -> CheckResult:
     errors = [first_phase_error(*means, 14, budget, allocation=L) for budget in budgets]
     falls = float(-np.diff(np.log(errors))[0] / np.diff(budgets)[0] * H)
     says = f"log error falls by {falls:.2f} per B/H, where the claim asks for 1"
-    return CheckResult(f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1)
+    return CheckResult(
+        f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1
+    )
 
 
 @check("Error probability by differences", "copsi", ours=True)
 def check_difference_error(seed: int) -> CheckResult:
     """Exact error of CoPSI and of its adaptive form on two arms."""
-    constants = (1.5, 1.0)  # printed; with two arms the exact and the adaptive constant are one
-    seen = pd.concat([ties_to_tiny(600, constant) for constant in constants], ignore_index=True)
+    # printed; with two arms the exact and the adaptive constant are one
+    constants = (1.5, 1.0)
+    seen = pd.concat(
+        [ties_to_tiny(600, constant) for constant in constants], ignore_index=True
+    )
     return compare_errors(seen, bounds.difference_error_bound, "16", "K(K−1)²D")
 
 
@@ -568,10 +685,19 @@ def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
 def check_variance_error(seed: int) -> CheckResult:
     """Exact error of two arms that answer the same instances, the same budget for both."""
     rows = []
-    for better, worse in ((0.1, 0.0), (0.06, 0.02), (0.3, 0.2), (0.51, 0.49), (0.9, 0.05)):
+    for better, worse in (
+        (0.1, 0.0),
+        (0.06, 0.02),
+        (0.3, 0.2),
+        (0.51, 0.49),
+        (0.9, 0.05),
+    ):
         gap, variance = better - worse, better + worse - (better - worse) ** 2
         H = bounds.variance_complexity([gap, gap], [1.0, 1.0], variance)
-        for n in np.unique(np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)).tolist():
+        for n in np.unique(
+            np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)
+        ).tolist():
             rows.append((2.0 * n, 1.0, H, shared_error(better, worse, n)))
+
     seen = pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
     return compare_errors(seen, bounds.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D")

@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Of coins and of made-up problems: means, and shares of expensive pulls, are multiples of one over this.
+#: Of coins and of made-up problems: means, and shares of expensive pulls, are multiples
+#: of one over this.
 LEVELS = 20
 
-#: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by what share a single
-#: evaluation costs less or more than the mean.
+#: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by
+#: what share a single evaluation costs less or more than the mean.
 GRAIN, SPREAD = 100, 0.5
 
 
 class Arms(NamedTuple):
     """Arms with finitely many equally likely outcomes, so that every true mean is known.
 
-    ``rows`` (N, D + 1) holds cost, then rewards; ``offsets[i]`` to ``offsets[i + 1]`` are those of arm i.
-    Costs lie in [``cost_ratio``, 1].
+    ``rows`` (N, D + 1) holds cost, then rewards; ``offsets[i]`` to ``offsets[i + 1]``
+    are those of arm i. Costs lie in [``cost_ratio``, 1].
     """
 
     rows: NDArray[np.float64]
@@ -43,11 +44,15 @@ class Arms(NamedTuple):
     @property
     def problem(self) -> Problem:
         """True means and mean costs."""
-        means = np.array([own.mean(axis=0) for own in np.split(self.rows, self.offsets[1:-1])])
+        means = np.array(
+            [own.mean(axis=0) for own in np.split(self.rows, self.offsets[1:-1])]
+        )
         return Problem(means[:, 1:], means[:, 0])
 
 
-def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None) -> Arms:
+def arms_of_outcomes(
+    rows: Sequence[ArrayLike], cost_ratio: float | None = None
+) -> Arms:
     """Arms with the given outcomes, one array of shape (n_i, D + 1) an arm: cost, then rewards.
 
     Parameters
@@ -73,9 +78,21 @@ def arms_of_outcomes(rows: Sequence[ArrayLike], cost_ratio: float | None = None)
     arrays = [np.asarray(each, dtype=np.float64) for each in rows]
     together = np.concatenate(arrays)
     least, most = float(together[:, 0].min()), float(together[:, 0].max())
-    cost_ratio = least if cost_ratio is None else _validation.positive(cost_ratio, "cost_ratio", 1.0)
-    if least <= 0 or _budget.add_slack(least) < cost_ratio or most > _budget.add_slack(1.0):
-        raise CobanditError(f"costs run from {least:g} to {most:g}: they must lie in [{cost_ratio:g}, 1]")
+    cost_ratio = (
+        least
+        if cost_ratio is None
+        else _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    )
+    if (
+        least <= 0
+        or _budget.add_slack(least) < cost_ratio
+        or most > _budget.add_slack(1.0)
+    ):
+        raise CobanditError(
+            f"costs run from {least:g} to {most:g}: they must lie in"
+            f" [{cost_ratio:g}, 1]"
+        )
+
     return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 
 
@@ -90,11 +107,15 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
     whole = np.asarray(means) * grain
     ones = np.rint(whole).astype(np.int64)
     if (np.abs(ones - whole) > 1e-6).any() or ones.min() < 0 or ones.max() > grain:
-        raise CobanditError(f"means, or shares: multiples of 1/{grain} in [0, 1] are needed")
+        raise CobanditError(
+            f"means, or shares: multiples of 1/{grain} in [0, 1] are needed"
+        )
     return ones
 
 
-def designed_arms(means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400) -> Arms:
+def designed_arms(
+    means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400
+) -> Arms:
     """Arms with Bernoulli objectives and two equally likely costs, of the given means.
 
     Parameters
@@ -102,12 +123,13 @@ def designed_arms(means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, gr
     means : array_like, shape (K, D)
         Multiples of 1 / ``grain``.
     costs : array_like, shape (K,)
-        Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at most 1.
+        Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at
+        most 1.
     spread : float
         In [0, 1).
     grain : int
-        Outcomes of an arm, an even number.  Objectives and cost are shuffled against each other, in the
-        same way each time.
+        Outcomes of an arm, an even number.  Objectives and cost are shuffled against
+        each other, in the same way each time.
 
     Returns
     -------
@@ -129,14 +151,17 @@ def designed_arms(means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, gr
     ones, rng, rows = count_ones(means, grain), np.random.default_rng(0), []
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
-        rows.append(np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])]))
+        rows.append(
+            np.column_stack([cost, *(rng.permutation(grain) < k for k in ones[arm])])
+        )
     return arms_of_outcomes(rows)
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     r"""Two arms that differ in one objective, with costs lambda or 1 of equal chance.
 
-    The best arm has mean 3/4 in every objective; the other has less in the first, by what gives the gap.
+    The best arm has mean 3/4 in every objective; the other has less in the first, by
+    what gives the gap.
 
     Parameters
     ----------
@@ -164,17 +189,28 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     n_objectives = _validation.count(n_objectives, "n_objectives", 1)
     mean_cost = (1 + _validation.positive(cost_ratio, "cost_ratio", 1.0)) / 2
     lower = (
-        round((0.75 - _validation.positive(gap, "gap") * mean_cost / 0.75 ** (n_objectives - 1)) * 400) / 400
+        round(
+            (
+                0.75
+                - _validation.positive(gap, "gap")
+                * mean_cost
+                / 0.75 ** (n_objectives - 1)
+            )
+            * 400
+        )
+        / 400
     )
     means = [[0.75] * n_objectives, [lower] + [0.75] * (n_objectives - 1)]
-    return designed_arms(means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio))
+    return designed_arms(
+        means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio)
+    )
 
 
 def arms_of_table(table: EvaluationTable) -> Arms:
     """Arms whose outcomes are the evaluation split of a table, costs divided by the largest among them.
 
-    Unlike in a replay, true costs and their range are those of the split that is drawn from: this is what the
-    theorem assumes.
+    Unlike in a replay, true costs and their range are those of the split that is drawn
+    from: this is what the theorem assumes.
 
     Parameters
     ----------
@@ -196,18 +232,26 @@ def arms_of_table(table: EvaluationTable) -> Arms:
 
 
 def random_arms(
-    number: int, n_arms: int, cost_ratio: float, dependence: float, *, n_objectives: int = 2, seed: int = 0
+    number: int,
+    n_arms: int,
+    cost_ratio: float,
+    dependence: float,
+    *,
+    n_objectives: int = 2,
+    seed: int = 0,
 ) -> Arms:
     r"""Bernoulli arms with uniform means, whose costs are dealt out in a chosen order of quality.
 
-    The means depend on ``number`` and the shape only, so that problems of one number differ in nothing but
-    their costs.  Mean costs are evenly spread in the logarithm; the arm of rank k in
+    The means depend on ``number`` and the shape only, so that problems of one number
+    differ in nothing but their costs.  Mean costs are evenly spread in the logarithm;
+    the arm of rank k in
 
     .. math:: \tau\, q_i + \sqrt{1 - \tau^2}\, \varepsilon_i
 
-    gets the k-th cheapest, q being the normal scores of the hypervolumes and :math:`\varepsilon` standard
-    normal: at :math:`\tau = \pm 1` the order of costs is that of quality or its reverse, in between the
-    expected rank correlation is :math:`\frac6\pi \arcsin\frac\tau2`.
+    gets the k-th cheapest, q being the normal scores of the hypervolumes and
+    :math:`\varepsilon` standard normal: at :math:`\tau = \pm 1` the order of costs is
+    that of quality or its reverse, in between the expected rank correlation is
+    :math:`\frac6\pi \arcsin\frac\tau2`.
 
     Parameters
     ----------
@@ -223,7 +267,8 @@ def random_arms(
     Returns
     -------
     Arms
-        Single evaluations cost half or one and a half times the mean; the largest single cost is 1.
+        Single evaluations cost half or one and a half times the mean; the largest
+        single cost is 1.
 
     Examples
     --------
@@ -242,13 +287,18 @@ def random_arms(
     means = rng.integers(5, 96, (n_arms, n_objectives)) / GRAIN
     noise = rng.standard_normal(n_arms)
     ranks = stats.rankdata(hypervolume(means), method="ordinal")
-    latent = dependence * stats.norm.ppf(ranks / (n_arms + 1)) + sqrt(1 - dependence**2) * noise
+    latent = (
+        dependence * stats.norm.ppf(ranks / (n_arms + 1))
+        + sqrt(1 - dependence**2) * noise
+    )
     costs = np.empty(n_arms)
     costs[np.argsort(latent)] = np.geomspace(1 / cost_ratio, 1, n_arms) / (1 + SPREAD)
     return designed_arms(means, costs, spread=SPREAD, grain=GRAIN)
 
 
-def share_instances(rewards: NDArray[np.float64], charges: NDArray[np.float64]) -> FeedbackRows:
+def share_instances(
+    rewards: NDArray[np.float64], charges: NDArray[np.float64]
+) -> FeedbackRows:
     """Rows of K arms on the same N instances, each evaluated once: rewards (K, N, D) and what each costs.
 
     Examples
@@ -258,7 +308,9 @@ def share_instances(rewards: NDArray[np.float64], charges: NDArray[np.float64]) 
     """
     K, N, D = rewards.shape
     costs = np.broadcast_to(charges, (K, N))[..., None]
-    rows = np.concatenate([costs, costs / costs.max(), rewards], axis=2).reshape(-1, D + 2)
+    rows = np.concatenate([costs, costs / costs.max(), rewards], axis=2).reshape(
+        -1, D + 2
+    )
     return FeedbackRows(rows, N * np.arange(K + 1), once=True)
 
 
@@ -273,11 +325,21 @@ def feedback_source(arms: Arms) -> Source:
     costs, problem = arms.rows[:, :1], arms.problem
     most = float(costs.max())
     rows = np.ascontiguousarray(np.hstack([costs, costs / most, arms.rows[:, 1:]]))
-    return Source(FeedbackRows(rows, arms.offsets), problem, problem.costs, (arms.cost_ratio, most))
+    return Source(
+        FeedbackRows(rows, arms.offsets),
+        problem,
+        problem.costs,
+        (arms.cost_ratio, most),
+    )
 
 
 def play_on(
-    source: Source, method: Spec, budget: float, streams: NDArray[np.int64], seed: int, realised: bool = True
+    source: Source,
+    method: Spec,
+    budget: float,
+    streams: NDArray[np.int64],
+    seed: int,
+    realised: bool = True,
 ) -> Runs:
     """Play a method with its kernel within a budget, in the unit of the costs, once on each stream.
 

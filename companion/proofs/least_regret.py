@@ -13,7 +13,14 @@ from cobandit.replay import Spec
 from cobandit.stats.metrics import NORMAL
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import ever_outside
-from companion.proofs.known_arms import LEVELS, Arms, arms_of_outcomes, count_ones, feedback_source, play_on
+from companion.proofs.known_arms import (
+    LEVELS,
+    Arms,
+    arms_of_outcomes,
+    count_ones,
+    feedback_source,
+    play_on,
+)
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
@@ -44,7 +51,9 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     array([1.0714, 1.25  ])
     """
     means = _validation.means(means)
-    shares = (_validation.costs(costs, n_arms=len(means)) - cost_ratio) / (1 - cost_ratio)
+    shares = (_validation.costs(costs, n_arms=len(means)) - cost_ratio) / (
+        1 - cost_ratio
+    )
     ones = count_ones(np.column_stack([shares, means]), LEVELS)
     drawn = np.array(list(product(range(LEVELS), repeat=ones.shape[1])))
     outcomes = (drawn < ones[:, None]).astype(float)
@@ -52,7 +61,9 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     return arms_of_outcomes(list(outcomes), cost_ratio)
 
 
-def pulls_within(arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0) -> pd.DataFrame:
+def pulls_within(
+    arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0
+) -> pd.DataFrame:
     """Return the pulls of every arm, by an online method's kernel.
 
     Parameters
@@ -78,7 +89,9 @@ def pulls_within(arms: Arms, method: Spec, budget: float, replications: int, see
     source = feedback_source(arms)
     pulls = play_on(source, method, float(budget), np.arange(replications), seed).pulls
     frame = pd.DataFrame(pulls, columns=[f"arm{i}" for i in range(pulls.shape[1])])
-    return frame.assign(budget=float(budget), regret=pulls @ source.problem.efficiency_gaps)
+    return frame.assign(
+        budget=float(budget), regret=pulls @ source.problem.efficiency_gaps
+    )
 
 
 def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
@@ -100,7 +113,11 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
     >>> [round(each, 2) for each in slope(frame, "regret")]
     [2.0, 0.04, 3.96]
     """
-    cells = frame.assign(x=np.log(frame["budget"])).groupby("x")[column].agg(["mean", "var", "count"])
+    cells = (
+        frame.assign(x=np.log(frame["budget"]))
+        .groupby("x")[column]
+        .agg(["mean", "var", "count"])
+    )
     centred = cells.index.to_numpy() - cells.index.to_numpy().mean()
     weight = centred / (centred**2).sum()
     best = float(weight @ cells["mean"])
@@ -108,7 +125,9 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
     return best, best - half, best + half
 
 
-def leaving_region(mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0) -> int:
+def leaving_region(
+    mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
+) -> int:
     r"""How many runs of independent coins leave their joint region at some n.
 
     Inside is, with delta the level,
@@ -150,9 +169,10 @@ def leaving_region(mean: Floats, runs: int, longest: int, seed: int, level: floa
 def sequential_test(doublings: int) -> float:
     r"""Most expected pulls of a coin of mean 1/3 in a sequential test against 2/3, with :math:`B = 2^a`.
 
-    It ends when heads and tails differ by a, and the coin is pulled on if heads are ahead.  That has
-    probability :math:`1 / (1 + 2^a)`, and were the mean 2/3, the other arm would be pulled at most once on
-    average: no less can be asked of a consistent method.
+    It ends when heads and tails differ by a, and the coin is pulled on if heads are
+    ahead.  That has probability :math:`1 / (1 + 2^a)`, and were the mean 2/3, the other
+    arm would be pulled at most once on average: no less can be asked of a consistent
+    method.
 
     Examples
     --------
@@ -163,10 +183,14 @@ def sequential_test(doublings: int) -> float:
     return 3 * doublings * (1 - 2 * wrong) + wrong * 2.0**doublings
 
 
-def grid_divergence(means: Floats, cost: float, best: float, cost_ratio: float) -> float:
+def grid_divergence(
+    means: Floats, cost: float, best: float, cost_ratio: float
+) -> float:
     """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
     share, points = (cost - cost_ratio) / (1 - cost_ratio), 400
-    z, x = np.meshgrid(np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points))
+    z, x = np.meshgrid(
+        np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points)
+    )
     other = np.maximum(best * (cost_ratio + (1 - cost_ratio) * z) / x, means[1])
     kl = theory.bernoulli_divergence
     total = kl(share, z) + kl(means[0], x) + kl(means[1], np.minimum(other, 1))
@@ -178,7 +202,11 @@ def check_least_pulls(seed: int) -> CheckResult:
     """Pulls of a sequential test that tells two coins apart, exact; least divergences by brute force."""
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
-    made, least = np.array([sequential_test(int(a)) for a in doublings]), doublings * log(2) / K
+
+    made, least = (
+        np.array([sequential_test(int(a)) for a in doublings]),
+        doublings * log(2) / K,
+    )
     rng, ratios = np.random.default_rng(seed), []
     for _ in range(4):
         lam, means = rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.7, 2)
@@ -186,6 +214,7 @@ def check_least_pulls(seed: int) -> CheckResult:
         best = min(2.0, 0.8 / lam) * means.prod() / cost
         near = theory.least_divergence(means, cost, best, cost_ratio=lam)
         ratios.append(grid_divergence(means, cost, best, lam) / near)
+
     return CheckResult(
         f"{len(doublings)} budgets to 2^{doublings[-1]}; {len(ratios)} arms",
         f"log B / K_inf is up to {(least / made).max():.4f} of these; "
@@ -198,7 +227,9 @@ def check_least_pulls(seed: int) -> CheckResult:
     )
 
 
-def leaving_one_region(mean: float, level: float, longest: int, share: ArrayLike = 1.0) -> float:
+def leaving_one_region(
+    mean: float, level: float, longest: int, share: ArrayLike = 1.0
+) -> float:
     r"""Probability that one coin ever leaves the region of `leaving_region`, exactly.
 
     Parameters
@@ -232,7 +263,10 @@ def check_index(seed: int) -> CheckResult:
     def held(first: float = 1.0, second: float = 1.0) -> float:
         """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
         share = 1 / first, 1 / second
-        return max(leaving_one_region(mean, level, longest, share) / level for mean, level in cases)
+        return max(
+            leaving_one_region(mean, level, longest, share) / level
+            for mean, level in cases
+        )
 
     rewards, budget = [0.9, 0.75], 1000.0
     policy = CoHVKLUCB(2, 1, budget, (1.0, 1.0), selection="all")
@@ -241,14 +275,18 @@ def check_index(seed: int) -> CheckResult:
     made = int(policy.pulls[1])
     K = theory.least_divergence(rewards[1:], 1.0, rewards[0], cost_ratio=1.0)
     n = np.arange(1, longest)
-    most = int(n[n * K <= log(theory.horizon(budget, 1.0)) + np.log(pi * (n + 0.5))].max())
+    most = int(
+        n[n * K <= log(theory.horizon(budget, 1.0)) + np.log(pi * (n + 0.5))].max()
+    )
     return CheckResult(
         f"{len(cases)} pairs of mean and δ, {longest} tosses; B = {budget:.0f}",
         f"at most {held():.2g}; {made} pulls, where f/K_inf allows {1 + most}",
         {
             "log T_B ÷": lambda by: held(first=by) <= 1,
             "½ log ÷": lambda by: held(second=by) <= 1,
-            "right-hand side ÷": lambda by: leaving_one_region(0.5, 0.1, longest, 1 / by) <= 0.1,
+            "right-hand side ÷": lambda by: (
+                leaving_one_region(0.5, 0.1, longest, 1 / by) <= 0.1
+            ),
             "f/K_inf ÷": below(made - 1, most),
         },
     )

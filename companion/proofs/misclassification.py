@@ -13,7 +13,8 @@ from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 # -------------------------------------------------------------------------- gap elimination on means that err
 #: What the paper's proof allows each mean to err by, in units of the gap of the phase.
 PAPER_SHARE = 1 / 16
-#: What the same proof allows with each of its inequalities at its best: any share below this one.
+#: What the same proof allows with each of its inequalities at its best: any share below
+#: this one.
 SHARP_SHARE = 1 / 8
 
 #: Of random problems.
@@ -21,18 +22,23 @@ MOST_ARMS = 8
 FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
-#: What is seen in a phase: from its number, from 0 on, and the k active arms to their means, (k, D).
+#: What is seen in a phase: from its number, from 0 on, and the k active arms to their
+#: means, (k, D).
 Seen = Callable[[int, list[int]], Floats]
 
 
 def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
     """Means (K, D) that err by what is given, (K, D) each, in the first phases, and by nothing after."""
     means = _validation.means(means)
-    return lambda phase, active: (means + errors[phase] if phase < len(errors) else means)[active]
+    return lambda phase, active: (
+        means + errors[phase] if phase < len(errors) else means
+    )[active]
 
 
 def eliminate(
-    n_arms: int, seen: Seen, gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps
+    n_arms: int,
+    seen: Seen,
+    gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps,
 ) -> tuple[NDArray[np.bool_], list[int]]:
     """Gap elimination on what is seen, phase by phase.
 
@@ -69,7 +75,9 @@ def eliminate(
     return returned, order
 
 
-def random_means(rng: np.random.Generator, family: str, n_arms: int, n_objectives: int) -> Floats:
+def random_means(
+    rng: np.random.Generator, family: str, n_arms: int, n_objectives: int
+) -> Floats:
     """Random means (K, D) of one of `FAMILIES`.
 
     Examples
@@ -78,8 +86,11 @@ def random_means(rng: np.random.Generator, family: str, n_arms: int, n_objective
     [[0.6, 0.2], [0.0, 0.0]]
     """
     means = rng.random((n_arms, n_objectives))
-    if family == "close to a front":  # the plane where the coordinates sum to half their number
-        means -= means.mean(axis=1, keepdims=True) - rng.uniform(0.45, 0.55, (n_arms, 1))
+    # the plane where the coordinates sum to half their number
+    if family == "close to a front":
+        means -= means.mean(axis=1, keepdims=True) - rng.uniform(
+            0.45, 0.55, (n_arms, 1)
+        )
     elif family == "one decimal":
         means = np.floor(10 * means) / 10
     elif family == "dominated copies":
@@ -88,7 +99,9 @@ def random_means(rng: np.random.Generator, family: str, n_arms: int, n_objective
     return means
 
 
-def adverse_errors(rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool) -> Floats:
+def adverse_errors(
+    rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool
+) -> Floats:
     """Errors of means of plus or minus ``size``; ``aimed`` at a pair, all up in one and down in the other.
 
     Examples
@@ -103,14 +116,16 @@ def adverse_errors(rng: np.random.Generator, shape: tuple[int, ...], size: float
     return errors
 
 
-def lemma_trials(trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,)) -> NDArray[np.int64]:
+def lemma_trials(
+    trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,)
+) -> NDArray[np.int64]:
     r"""Gap elimination on random problems whose means err by a share of :math:`\gamma_{(k_r)}` in phase r.
 
     Parameters
     ----------
     trials : int
-        Problems of up to 8 arms and 4 objectives, which rotate through `FAMILIES`; errors are aimed at a pair
-        in four of eight.
+        Problems of up to 8 arms and 4 objectives, which rotate through `FAMILIES`;
+        errors are aimed at a pair in four of eight.
     seed : int
     shares : sequence of float
         Largest error of a mean over the gap of the phase; the paper's proof takes 1/16.
@@ -118,7 +133,8 @@ def lemma_trials(trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,
     Returns
     -------
     ndarray of int
-        For each share, on how many problems another set than the Pareto set was returned.
+        For each share, on how many problems another set than the Pareto set was
+        returned.
 
     Examples
     --------
@@ -130,21 +146,27 @@ def lemma_trials(trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,
         family, aimed = FAMILIES[trial % 4], bool(trial // 4 % 2)
         gaps = np.zeros(1)
         while gaps[0] <= 1e-6:  # the paper assumes positive gaps
-            means = random_means(rng, family, *(1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist())
+            means = random_means(
+                rng, family, *(1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist()
+            )
             gaps = np.sort(dominance.classification_gaps(means))
         for place, share in enumerate(shares):
-            errors = [adverse_errors(rng, means.shape, share * gap, aimed) for gap in gaps[:0:-1]]
+            errors = [
+                adverse_errors(rng, means.shape, share * gap, aimed)
+                for gap in gaps[:0:-1]
+            ]
             wrong[place] += _is_wrong(means, errors)
+
     return wrong
 
 
 def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     r"""Six arms, and errors of their means within ``share`` of the largest gap, that break gap elimination.
 
-    In units of 1/64, the first arm is dominated by the second alone, by the tiny ``margin``, and the largest
-    gap is 8, that of the last arm.  Errors of x make the second arm's gap 4x - 2 margin and the last arm's
-    8 - 4x; so the second arm leaves first as soon as x > 1 + margin / 4, and nothing is left that dominates
-    the first.
+    In units of 1/64, the first arm is dominated by the second alone, by the tiny
+    ``margin``, and the largest gap is 8, that of the last arm.  Errors of x make the
+    second arm's gap 4x - 2 margin and the last arm's 8 - 4x; so the second arm leaves
+    first as soon as x > 1 + margin / 4, and nothing is left that dominates the first.
 
     Parameters
     ----------
@@ -166,7 +188,14 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     False
     """
     groups = np.repeat([[0.0, 40.0], [30.0, 0.0]], 3, axis=0)  # they do not interfere
-    places = [[0.0, 0.0], [margin, 12.0], [12.0, -margin], [0.0, 0.0], [12.0, 5.9], [-2.1, 20.0]]
+    places = [
+        [0.0, 0.0],
+        [margin, 12.0],
+        [12.0, -margin],
+        [0.0, 0.0],
+        [12.0, 5.9],
+        [-2.1, 20.0],
+    ]
     means = groups + np.array(places)
     signs = np.array([[1, -1], [-1, 1], [1, 1], [-1, 1], [1, -1], [1, -1]], dtype=float)
     largest = dominance.classification_gaps(means).max()
@@ -183,18 +212,24 @@ def misleads(means: Floats, signs: Floats, share: float) -> bool:
     >>> [misleads(means, np.sign(errors), share) for share in (0.1249, 0.1251)]
     [False, True]
     """
-    return _is_wrong(means, [share * dominance.classification_gaps(means).max() * signs])
+    return _is_wrong(
+        means, [share * dominance.classification_gaps(means).max() * signs]
+    )
 
 
 def _is_wrong(means: Floats, errors: Sequence[Floats]) -> bool:
-    return not np.array_equal(eliminate(len(means), misread(means, errors))[0], dominance.pareto_mask(means))
+    return not np.array_equal(
+        eliminate(len(means), misread(means, errors))[0], dominance.pareto_mask(means)
+    )
 
 
-def local_search(tries: int, seed: int, margin: float = 2.0) -> tuple[float, float, int]:
+def local_search(
+    tries: int, seed: int, margin: float = 2.0
+) -> tuple[float, float, int]:
     """Move the arms of `sharp_example`, and turn their errors over, while ever smaller errors mislead.
 
-    It starts from a blunt form of the example and keeps a random change if a wrong set is left at a share
-    below the smallest so far.
+    It starts from a blunt form of the example and keeps a random change if a wrong set
+    is left at a share below the smallest so far.
 
     Parameters
     ----------
@@ -216,6 +251,7 @@ def local_search(tries: int, seed: int, margin: float = 2.0) -> tuple[float, flo
     """
     rng = np.random.default_rng(seed)
     means, errors = sharp_example(0.2, margin)
+
     signs, improvements = np.sign(errors), 0
     smallest = start = _smallest(means, signs, 1.0)
     for _ in range(tries):
@@ -228,12 +264,15 @@ def local_search(tries: int, seed: int, margin: float = 2.0) -> tuple[float, flo
         if gaps.min() > 0 and misleads(moved, turned, smallest * (1 - 1e-4)):
             smallest = _smallest(moved, turned, smallest * (1 - 1e-4))
             means, signs, improvements = moved, turned, improvements + 1
+
     return smallest, start, improvements
 
 
 def _smallest(means: Floats, signs: Floats, known: float) -> float:
     """Give the smallest share that misleads, where nothing below it does, from one that is known to."""
-    return float(bisect(lambda share: misleads(means, signs, share) - 0.5, 0, known, xtol=1e-6))
+    return float(
+        bisect(lambda share: misleads(means, signs, share) - 0.5, 0, known, xtol=1e-6)
+    )
 
 
 # ----------------------------------------------------------------------------- gaps and complexity
@@ -248,7 +287,9 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
     m, M = dominance.margins_of_others(means)
     minus = m.max(axis=1)
     plus = np.minimum(M, np.maximum(M.T, 0.0) + np.maximum(minus, 0.0)).min(axis=1)
-    return bool(np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means)))
+    return bool(
+        np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means))
+    )
 
 
 def smallest_gaps(trials: int, seed: int) -> Floats:
@@ -295,7 +336,10 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     >>> brute_force_complexity([0.5, 0.25], [1.0, 2.0])
     32.0
     """
-    gaps, costs = np.sort(_validation.numbers(gaps, "gaps", 1)), _validation.costs(costs)
+    gaps, costs = (
+        np.sort(_validation.numbers(gaps, "gaps", 1)),
+        _validation.costs(costs),
+    )
     return max(
         float(sum(costs[list(chosen)]) / gaps[size - 1] ** 2)
         for size in range(1, len(gaps) + 1)
@@ -327,7 +371,14 @@ def check_complexity(seed: int) -> CheckResult:
     for _ in range(300):
         n_arms = int(rng.integers(2, 11))
         gaps, costs = 10 ** rng.uniform(-2, 0, n_arms), 10 ** rng.uniform(-3, 0, n_arms)
-        rows.append((n_arms, theory.cost_complexity(gaps, costs) / brute_force_complexity(gaps, costs)))
+        rows.append(
+            (
+                n_arms,
+                theory.cost_complexity(gaps, costs)
+                / brute_force_complexity(gaps, costs),
+            )
+        )
+
     sizes, ratio = np.array(rows).T
     return CheckResult(
         f"{len(rows)} problems to {sizes.max():.0f} arms",
@@ -340,7 +391,10 @@ def check_complexity(seed: int) -> CheckResult:
 def check_lemma(seed: int) -> CheckResult:
     """Gap elimination with means that err by 1/16 of the phase's gap."""
     share, trials, tries = PAPER_SHARE, 2000, 150
-    wrong, misled = lemma_trials(trials, seed, shares=(share,))[0], local_search(tries, seed, margin=0.05)[0]
+    wrong, misled = (
+        lemma_trials(trials, seed, shares=(share,))[0],
+        local_search(tries, seed, margin=0.05)[0],
+    )
     return CheckResult(
         f"{trials:,} problems to {MOST_ARMS} arms; {tries} around the sharp example",
         f"{wrong} wrong sets; the smallest error that misled was {misled:.4f}",

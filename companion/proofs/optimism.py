@@ -1,9 +1,9 @@
 r"""Theorem 1, step by step: the index and its radius, means as bad as its event allows, growth of regret.
 
-An arm whose running means are at the upper end of every radius, against a best arm at the lower end of its
-own, stays on the event of Theorem 1 for certain.  Both are sequences of samples in [0, 1], and costs in
-[lambda, 1], so that the algorithm itself can be run on them: what no argument that reads only the event can
-beat.
+An arm whose running means are at the upper end of every radius, against a best arm at
+the lower end of its own, stays on the event of Theorem 1 for certain.  Both are
+sequences of samples in [0, 1], and costs in [lambda, 1], so that the algorithm itself
+can be run on them: what no argument that reads only the event can beat.
 """
 
 from bisect import bisect_left
@@ -28,7 +28,9 @@ from companion.proofs.pulls import compare_bounds, pull_bounds
 
 
 # ---------------------------------------------------------------------- the index as a function of the radius
-def index_at(rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike) -> Floats:
+def index_at(
+    rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike
+) -> Floats:
     r"""Index of arms with given empirical means, as a function of the radius.
 
     .. math:: I(\beta) = \frac{\prod_d \min\{1, \bar r^{(d)} + \beta\}}{\max\{f, \bar c - \beta\}}
@@ -38,7 +40,8 @@ def index_at(rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: A
     rewards : array_like, shape (..., D)
         Empirical mean rewards.
     cost, radius, floor : array_like, shape (...)
-        Empirical mean cost, :math:`\beta`, and f > 0, what truncates the denominator (lambda / 2).
+        Empirical mean cost, :math:`\beta`, and f > 0, what truncates the denominator
+        (lambda / 2).
 
     Returns
     -------
@@ -56,7 +59,12 @@ def index_at(rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: A
 
 # --------------------------------------------------------------------------- means at the ends of their radii
 def extreme_means(
-    means: ArrayLike, mean_cost: ArrayLike, radius: ArrayLike, cost_ratio: ArrayLike, *, upper: bool
+    means: ArrayLike,
+    mean_cost: ArrayLike,
+    radius: ArrayLike,
+    cost_ratio: ArrayLike,
+    *,
+    upper: bool,
 ) -> tuple[Floats, Floats]:
     """Empirical means at the end of their radii at which the index is largest, or smallest.
 
@@ -84,11 +92,14 @@ def extreme_means(
     return rewards, np.clip(np.asarray(mean_cost) - radius, cost_ratio, 1.0)
 
 
-def adversarial_pulls(problem: Problem, arm: int, *, cost_ratio: float, budget: float) -> int:
+def adversarial_pulls(
+    problem: Problem, arm: int, *, cost_ratio: float, budget: float
+) -> int:
     r"""Count the pulls of an arm whose means are at their upper ends, the best arm's at their lower ones.
 
-    The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end would leave [0, 1]), so
-    these are one more than the number of n with an index of at least that.
+    The index of the best arm is then :math:`\nu_{i^\star}` (from above, where an end
+    would leave [0, 1]), so these are one more than the number of n with an index of at
+    least that.
 
     Parameters
     ----------
@@ -115,7 +126,9 @@ def adversarial_pulls(problem: Problem, arm: int, *, cost_ratio: float, budget: 
 
     def index(n: int) -> float:
         beta = root / sqrt(n)
-        rewards, cost = extreme_means(problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True)
+        rewards, cost = extreme_means(
+            problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True
+        )
         return float(index_at(rewards, float(cost), beta, floor=cost_ratio / 2))
 
     counts = range(1, int(budget / cost_ratio) + 1)
@@ -131,7 +144,9 @@ class FittedExponent(NamedTuple):
     high: float
 
 
-def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
+def fitted_power(
+    x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
+) -> FittedExponent:
     r"""Exponent p of :math:`\mathrm{mean} \propto x^p`, by least squares on logarithms.
 
     Parameters
@@ -153,14 +168,19 @@ def fitted_power(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> F
     2.0
     """
     x = np.log(x)
-    return _bootstrap(lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples)
+    return _bootstrap(
+        lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples
+    )
 
 
-def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> FittedExponent:
+def fitted_growth(
+    x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
+) -> FittedExponent:
     r"""Exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, by least relative squares on a grid of q.
 
-    At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of the family: an interval
-    that lies above 0 speaks for a power, one that lies below for something slower than the logarithm.
+    At q = 0 this is :math:`a + b \log x`, so that logarithmic growth is one member of
+    the family: an interval that lies above 0 speaks for a power, one that lies below
+    for something slower than the logarithm.
 
     Parameters
     ----------
@@ -186,14 +206,19 @@ def fitted_growth(x: ArrayLike, samples: ArrayLike, *, resamples: int = 500) -> 
     bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
     def fit(means: Floats) -> float:
-        spanned = np.linalg.qr(np.stack([np.ones_like(bases), bases], axis=2) / means[:, None])[0]
-        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1  # the ones projected
+        spanned = np.linalg.qr(
+            np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
+        )[0]
+        # the ones projected
+        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1
         return float(powers[(residuals**2).sum(axis=1).argmin()])
 
     return _bootstrap(fit, samples, resamples)
 
 
-def _bootstrap(fit: Callable[[Floats], float], samples: ArrayLike, resamples: int) -> FittedExponent:
+def _bootstrap(
+    fit: Callable[[Floats], float], samples: ArrayLike, resamples: int
+) -> FittedExponent:
     samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(0)
     drawn = []
     for _ in range(resamples):
@@ -214,12 +239,18 @@ def check_event(seed: int) -> CheckResult:
 
     def bound(raised: float = 1.0) -> Floats:
         how: dict[str, Any] = {"n_arms": 2, "n_objectives": 2, "cost_ratio": 1.0}
-        return np.array([theory.failure_probability(**how, budget=T - 1, alpha=raised * a) for T, a in cases])
+        return np.array(
+            [
+                theory.failure_probability(**how, budget=T - 1, alpha=raised * a)
+                for T, a in cases
+            ]
+        )
 
     at, informative = bound(), bound() < 1
     return CheckResult(
         f"{len(cases)} pairs of horizon (to {max(horizons):,}) and α",
-        f"at most {(exact / at)[informative].max():.2g} of the bound where that is below one",
+        f"at most {(exact / at)[informative].max():.2g} of the bound where that is"
+        " below one",
         {"2K(D+1) ÷": below(exact, at), "2α in the exponent ×": below(exact, bound)},
         informative=bool(informative.any()),
     )
@@ -242,7 +273,10 @@ def check_peeling(seed: int) -> CheckResult:
         f"{len(cases)} pairs of horizon (to {T.max():,.0f}) and α",
         f"at α = {alpha[0]:g} and T to {T[2]:,.0f}, T times it is {seen}; "
         f"adding up says up to {added.max():.0f}",
-        {"m in front ÷": below(exact, bound()), "2α in the exponent ×": below(exact, bound)},
+        {
+            "m in front ÷": below(exact, bound()),
+            "2α in the exponent ×": below(exact, bound),
+        },
         holds=bool((bound()[:3] < added / T[:3]).all()),
     )
 
@@ -257,7 +291,9 @@ def check_best_index(seed: int) -> CheckResult:
     lower = extreme_means(means, cost, radius, lam, upper=False)
 
     def least(cut: float = 1.0, raised: float = 1.0) -> float:
-        ratio = index_at(*lower, radius / cut, floor=raised * lam / 2) / (means.prod(axis=1) / cost)
+        ratio = index_at(*lower, radius / cut, floor=raised * lam / 2) / (
+            means.prod(axis=1) / cost
+        )
         return float(ratio.min())
 
     return CheckResult(
@@ -280,9 +316,19 @@ def check_any_index(seed: int) -> CheckResult:
         radius = lam * 10 ** rng.uniform(-3, 0, each)
         means = np.clip(1 - radius[:, None] * rng.uniform(0, 3, (each, D)), 0, 1)
         cost = np.clip(lam + radius * rng.choice([0.0, 1.0, 2.0], each), lam, 1.0)
-        index = index_at(*extreme_means(means, cost, radius, lam, upper=True), radius, floor=lam / 2)
+        index = index_at(
+            *extreme_means(means, cost, radius, lam, upper=True), radius, floor=lam / 2
+        )
         constant = [theory.index_constant(D, x) for x in lam]
-        parts.append([(index - means.prod(axis=1) / cost) / radius, constant, 4 * D / lam, 4 / lam**2])
+        parts.append(
+            [
+                (index - means.prod(axis=1) / cost) / radius,
+                constant,
+                4 * D / lam,
+                4 / lam**2,
+            ]
+        )
+
     excess, most, first, second = np.concatenate(parts, axis=1)
     allowed = most * (1 + SLACK)
     return CheckResult(
@@ -301,20 +347,36 @@ def worst_problems() -> list[tuple[Problem, float]]:
     rng = np.random.default_rng(0)
     found = []
     for lam in (0.5, 0.2, 0.1, 0.02):
-        for share in (0.02, 0.1, 0.3):  # rewards of one, costs from lambda to that much more
+        # rewards of one, costs from lambda to that much more
+        for share in (0.02, 0.1, 0.3):
             found.append((Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam))
-        means, costs = rng.integers(20, 81, (2, 2)) / 100, rng.uniform(max(lam, 0.3), 0.7, 2)
+        means, costs = (
+            rng.integers(20, 81, (2, 2)) / 100,
+            rng.uniform(max(lam, 0.3), 0.7, 2),
+        )
         found.append((Problem(means, costs), lam))
     return found
 
 
-def worst_paths(problems: Iterable[tuple[Problem, float]], budget: float) -> pd.DataFrame:
+def worst_paths(
+    problems: Iterable[tuple[Problem, float]], budget: float
+) -> pd.DataFrame:
     """Return the worst arm's pulls on the worst path, ``made``, next to all bounds: a row per problem."""
     rows = []
     for problem, lam in problems:
-        arm, how = int(problem.efficiency_gaps.argmax()), {"cost_ratio": lam, "budget": budget}
+        arm, how = (
+            int(problem.efficiency_gaps.argmax()),
+            {"cost_ratio": lam, "budget": budget},
+        )
         all_bounds = pull_bounds(problem, arm, **how)
-        rows.append({"made": adversarial_pulls(problem, arm, **how), "trivial": budget / lam, **all_bounds})
+        rows.append(
+            {
+                "made": adversarial_pulls(problem, arm, **how),
+                "trivial": budget / lam,
+                **all_bounds,
+            }
+        )
+
     return pd.DataFrame(rows)
 
 
@@ -323,9 +385,15 @@ def check_pulls(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows, and the mean of runs."""
     budget, runs, problems = 1e10, 8, worst_problems()
     worst = worst_paths(problems, budget)
-    made, all_bounds, told = worst["made"], worst["Theorem 1"], worst["Theorem 1"] < worst["trivial"]
+    made, all_bounds, told = (
+        worst["made"],
+        worst["Theorem 1"],
+        worst["Theorem 1"] < worst["trivial"],
+    )
     leading = [
-        theory.leading_constant(p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam)
+        theory.leading_constant(
+            p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam
+        )
         * log(theory.horizon(budget, lam))
         for p, lam in problems
     ]
@@ -336,8 +404,11 @@ def check_pulls(seed: int) -> CheckResult:
         f"{row['Theorem 1'] / row['simulated']:,.0f} times the mean; "
         f"below B/λ in {told.sum()} of {len(made)}",
         {
-            "4αC² ÷": below(made, lambda by: all_bounds - np.multiply(leading, 1 - 1 / by)),
-            "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),  # no path shows that term
+            "4αC² ÷": below(
+                made, lambda by: all_bounds - np.multiply(leading, 1 - 1 / by)
+            ),
+            # no path shows that term
+            "2K(D+1) ÷": lambda by: bool(row["low"] <= row["Theorem 1"]),
         },
         informative=bool(told.any()),
     )
@@ -351,12 +422,20 @@ def check_regret(seed: int) -> CheckResult:
     gaps = problem.efficiency_gaps
 
     def worst(budget: float) -> float:
-        return sum(gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget) for i in (1, 2, 3))
+        return sum(
+            gaps[i] * adversarial_pulls(problem, i, cost_ratio=lam, budget=budget)
+            for i in (1, 2, 3)
+        )
 
     made, how = np.array([worst(budget) for budget in budgets]), {"cost_ratio": lam}
-    all_bounds = [theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how) for b in budgets]
+    all_bounds = [
+        theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how)
+        for b in budgets
+    ]
     told = all_bounds < gaps.max() * budgets / lam
-    law = fitted_growth([theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1)
+    law = fitted_growth(
+        [theory.horizon(b, lam) for b in budgets], made[:, None], resamples=1
+    )
     return CheckResult(
         f"{len(gaps)} arms, {len(budgets)} budgets to {budgets[-1]:.0e}",
         f"growth exponent {law.value:.2f}, 0 is the logarithm; "
@@ -371,11 +450,14 @@ def check_event_bounds(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows."""
     budget, rng = 1e10, np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
-    problems += [(Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)]
+    problems += [
+        (Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)
+    ]
     seen, names = worst_paths(problems, budget), ("threshold", "instance", "lean")
     return CheckResult(
         f"{len(seen)} problems, B = {budget:.0e}",
-        f"the threshold bound is at least {(seen['threshold'] / seen['made']).min():.6f} times these",
+        "the threshold bound is at least"
+        f" {(seen['threshold'] / seen['made']).min():.6f} times these",
         {f"{name} ÷": below(seen["made"] - 1, seen[name] - 1) for name in names},
     )
 
@@ -391,14 +473,19 @@ def check_split_bound(seed: int) -> CheckResult:
         beta = np.sqrt(a / n)
         needed = np.ceil(n * (best * np.maximum(0.5, 1 - beta) - beta) - SLACK)
         exact = 1 + stats.binom.sf(needed - 1, n, mean).sum()
-        bound = bounds.split_pull_bound([mean], 1.0, best, cost_ratio=1.0, budget=budget)
-        paid = bounds.radius_pull_bound(radius, n_objectives=1, cost_ratio=1.0, budget=budget)
+        bound = bounds.split_pull_bound(
+            [mean], 1.0, best, cost_ratio=1.0, budget=budget
+        )
+        paid = bounds.radius_pull_bound(
+            radius, n_objectives=1, cost_ratio=1.0, budget=budget
+        )
         rows.append((exact, bound, paid))
+
     exact, bound, paid = np.array(rows).T
     return CheckResult(
         f"{len(rows)} budgets to {budgets[-1]:.0e}",
-        f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these, "
-        f"threshold bound {(paid / exact).min():.2f} or more",
+        f"bound {(bound / exact).min():.2f} to {(bound / exact).max():.2f} times these,"
+        f" threshold bound {(paid / exact).min():.2f} or more",
         {"sum ÷": below(exact - 1, bound - 1)},
     )
 
@@ -407,15 +494,24 @@ def check_split_bound(seed: int) -> CheckResult:
 def check_feasible(seed: int) -> CheckResult:
     """Pulls that feasible selection adds, the best arm costing 1 and another λ."""
     lam = 0.01
-    scales: dict[str, Any] = {"reward_scale": lam, "cost_scale": lam, "expected_costs": [1.0, lam]}
+    scales: dict[str, Any] = {
+        "reward_scale": lam,
+        "cost_scale": lam,
+        "expected_costs": [1.0, lam],
+    }
 
     def pulls(budget: float, selection: str) -> int:
-        policy = CoHVUCB(2, 1, budget, cost_range=(lam, 1.0), selection=selection, **scales)
+        policy = CoHVUCB(
+            2, 1, budget, cost_range=(lam, 1.0), selection=selection, **scales
+        )
         while (arm := policy.ask()) is not None:
             policy.tell(arm, [1.0 - arm], [1.0, lam][arm])
         return int(policy.pulls[1])
 
-    more = [pulls(b, "feasible") - pulls(b, "all") for b in np.arange(9.0, 10.0, 0.05).tolist()]
+    more = [
+        pulls(b, "feasible") - pulls(b, "all")
+        for b in np.arange(9.0, 10.0, 0.05).tolist()
+    ]
     return CheckResult(
         f"λ = {lam:g}, {len(more)} budgets",
         f"up to {max(more)} more, where 1/λ is {1 / lam:.0f}",
@@ -430,12 +526,18 @@ def check_delay(seed: int) -> CheckResult:
     told, flying = np.array(list(product((10, 100, 1000, 10**5), (1, 3, 7, 31)))).T
     n, factor = told + flying, alpha * log(theory.horizon(**how))
     off = np.sqrt(factor * n)
-    mean = np.minimum(1.0, (off + flying) / n)  # all that are told fail, all in flight succeed
+
+    # all that are told fail, all in flight succeed
+    mean = np.minimum(1.0, (off + flying) / n)
     seen = np.minimum(mean, (off + flying * (1 - mean)) / told)
-    raised = [theory.alpha_in_flight(1 + f, t, alpha=alpha, **how) for t, f in zip(told, flying, strict=True)]
+    raised = [
+        theory.alpha_in_flight(1 + f, t, alpha=alpha, **how)
+        for t, f in zip(told, flying, strict=True)
+    ]
     needed, given = seen**2 * n / factor - 1, np.array(raised) / alpha - 1
     return CheckResult(
         f"{len(n)} pairs of pulls and pulls in flight",
-        f"κ − 1 is at least {(given / needed)[needed > 0].min():.3g} times what is needed",
+        f"κ − 1 is at least {(given / needed)[needed > 0].min():.3g} times what is"
+        " needed",
         {"κ − 1 ÷": below(needed - SLACK, given)},
     )

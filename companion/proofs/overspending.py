@@ -14,7 +14,9 @@ from companion.proofs.checks import SLACK, CheckResult, Floats, Holds, below, ch
 from companion.proofs.identification_error import two_arm_error
 
 
-def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float) -> float:
+def exact_overspend(
+    pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float
+) -> float:
     """Probability that fixed numbers of pulls cost more than B, if a pull costs lambda or 1.
 
     Parameters
@@ -40,7 +42,9 @@ def exact_overspend(pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_r
     expensive, counts = np.ones(1), np.asarray(pulls, dtype=np.int64)
     for count, cost in zip(counts, np.asarray(costs), strict=True):
         chance = (cost - cost_ratio) / (1 - cost_ratio)
-        expensive = np.convolve(expensive, stats.binom.pmf(np.arange(count + 1), count, chance))
+        expensive = np.convolve(
+            expensive, stats.binom.pmf(np.arange(count + 1), count, chance)
+        )
     spent = cost_ratio * counts.sum() + (1 - cost_ratio) * np.arange(len(expensive))
     return float(expensive[spent > _budget.add_slack(budget)].sum())
 
@@ -70,7 +74,10 @@ def variance_trials(trials: int, seed: int) -> float:
     True
     """
     rng = np.random.default_rng(seed)
-    ratio, chances = rng.uniform(0.01, 0.99, (trials, 1)), rng.dirichlet(np.ones(4), trials)
+    ratio, chances = (
+        rng.uniform(0.01, 0.99, (trials, 1)),
+        rng.dirichlet(np.ones(4), trials),
+    )
     values = rng.uniform(ratio, 1, chances.shape)
     values[::2] = np.where(rng.random(values.shape) < 0.5, ratio, 1.0)[::2]
     mean = (chances * values).sum(axis=1, keepdims=True)
@@ -79,12 +86,16 @@ def variance_trials(trials: int, seed: int) -> float:
 
 
 # ----------------------------------------------------------------------------- checks
-def cut_bernstein(seen: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats) -> list[Holds]:
+def cut_bernstein(
+    seen: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats
+) -> list[Holds]:
     """Cut the two terms under the exponent -square / (variance + step) of a bound on what is seen."""
 
     def holds(by: float, by_step: float) -> bool:
         under = variance / by + step / by_step
-        return bool((seen <= bound * np.exp(square / (variance + step) - square / under)).all())
+        return bool(
+            (seen <= bound * np.exp(square / (variance + step) - square / under)).all()
+        )
 
     return [lambda by: holds(by, 1.0), lambda by: holds(1.0, by)]
 
@@ -92,14 +103,24 @@ def cut_bernstein(seen: Floats, bound: Floats, square: Floats, variance: Floats,
 @check("What a plan overspends at random costs", "which-arms", ours=True)
 def check_overspend(seed: int) -> CheckResult:
     """Exact probability that the plan which varies most costs more than B."""
-    cases = [(0.25, 30, 0.02), (0.25, 800, 0.05), (0.25, 800, 0.1), (0.01, 400, 0.1), (0.01, 400, 0.5)]
+    cases = [
+        (0.25, 30, 0.02),
+        (0.25, 800, 0.05),
+        (0.25, 800, 0.1),
+        (0.01, 400, 0.1),
+        (0.01, 400, 0.5),
+    ]
     lam, budget, margin = np.array(cases).T
     seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
     bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
-    variance, step = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin), 2 / 3 * (1 - lam) * margin
+    variance, step = (
+        2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin),
+        2 / 3 * (1 - lam) * margin,
+    )
     first, second = cut_bernstein(seen, bound, margin**2 * budget, variance, step)
     return CheckResult(
-        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to {budget.max():.0f}",
+        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to"
+        f" {budget.max():.0f}",
         f"at most {(seen / bound).max():.2g} of the bound; its exponent at least "
         f"{(np.log(bound) / np.log(seen)).max():.3g} of the exact one",
         {"2(1 − √λ)² ÷": first, "⅔ ÷": second, "1 in front ÷": below(seen, bound)},
@@ -113,21 +134,33 @@ def check_random_cost_error(seed: int) -> CheckResult:
     better, worse, lam = 0.8, 0.2, 0.25
     cost, margins, budgets = sqrt(lam), [0.1, 0.5], np.geomspace(4, 400, 12)
     how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
-    how["complexity"], fails, cases = 2 * cost / (better - worse) ** 2, [], list(product(margins, budgets))
+    how["complexity"], fails, cases = (
+        2 * cost / (better - worse) ** 2,
+        [],
+        list(product(margins, budgets)),
+    )
     for margin, budget in cases:
         pulls = int((1 - margin) * budget / (2 * cost))
         over = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
         # costs and rewards independent
-        fails.append(over + (1 - over) * two_arm_error(better, worse, 2.0 * pulls, allocation=1.0))
+        fails.append(
+            over
+            + (1 - over) * two_arm_error(better, worse, 2.0 * pulls, allocation=1.0)
+        )
     seen = np.array(fails)
-    spent = np.array([bounds.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases])
+    spent = np.array(
+        [bounds.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases]
+    )
 
     def wrong(by: float = 1.0) -> Floats:
-        return np.array([bounds.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases])
+        return np.array(
+            [bounds.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases]
+        )
 
     at = spent + wrong()
     return CheckResult(
-        f"{len(cases)} budgets to {budgets[-1]:.0f}, δ = {margins[0]:g} and {margins[-1]:g}",
+        f"{len(cases)} budgets to {budgets[-1]:.0f}, δ = {margins[0]:g} and"
+        f" {margins[-1]:g}",
         f"at most {(seen / at).max():.2g} of the bound",
         {
             "16 ÷": below(seen - spent, wrong),
@@ -142,21 +175,42 @@ def check_random_cost_error(seed: int) -> CheckResult:
 def check_pilot(seed: int) -> CheckResult:
     """Exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared."""
     K = 2
-    cases = [(0.25, 4, 0.5), (0.25, 200, 0.3), (0.25, 1000, 0.2), (0.01, 2000, 0.5), (0.01, 4000, 0.9)]
+    cases = [
+        (0.25, 4, 0.5),
+        (0.25, 200, 0.3),
+        (0.25, 1000, 0.2),
+        (0.01, 2000, 0.5),
+        (0.01, 4000, 0.9),
+    ]
     lam, pulls, eta = np.array(cases).T
     cost = 2 * lam / (1 + lam)
     share = (cost - lam) / (1 - lam)
+
     # costs are off by eta c if so many pulls more, or fewer, are expensive
     off, least = pulls * eta * cost / (1 - lam), pulls * share
     tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
-    seen = -np.expm1(K * np.log1p(-tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)))
-    at = np.array([bounds.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r) for r, m, e in cases])
+    seen = -np.expm1(
+        K
+        * np.log1p(
+            -tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)
+        )
+    )
+    at = np.array(
+        [
+            bounds.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r)
+            for r, m, e in cases
+        ]
+    )
     variance, step = (1 - lam) ** 2 / 2, 2 / 3 * (1 - lam) * eta
+
     # what is declared where the pilot has not failed
-    declared = np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
+    declared = (
+        np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
+    )
     first, second = cut_bernstein(seen, at, pulls * lam * eta**2, variance, step)
     return CheckResult(
-        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to {pulls.max():,.0f}",
+        f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to"
+        f" {pulls.max():,.0f}",
         f"at most {(seen / at).max():.2g} of the bound",
         {
             "½(1 − λ)² ÷": first,

@@ -22,11 +22,13 @@ def check_horizon(seed: int) -> CheckResult:
         for sequence in (rng.uniform(cost_ratio, 1, 700), np.full(700, cost_ratio)):
             pulls.append(int((np.cumsum(sequence) <= budget).sum()))
             all_bounds.append(theory.horizon(budget, cost_ratio))
+
     # Algorithm 1 makes one pull more, that which crosses the budget
     crossing = np.array(pulls) + 1
     return CheckResult(
         f"{len(pulls):,} sequences of costs",
-        f"at most {np.max(crossing / np.array(all_bounds)):.3f} of T_B, the crossing pull included",
+        f"at most {np.max(crossing / np.array(all_bounds)):.3f} of T_B, the crossing"
+        " pull included",
         {"T_B ÷": below(crossing, np.array(all_bounds))},
     )
 
@@ -36,15 +38,22 @@ def check_dependence(seed: int) -> CheckResult:
     """The bound on the pulls at a hundredth of the gap, and at the square of the budget."""
     bound, budget = theory.pull_bound, 1e4
     by_gap = bound(1e-5, budget=budget, **CASE) / bound(1e-3, budget=budget, **CASE)
-    horizons = [log(theory.horizon(each, CASE["cost_ratio"])) for each in (budget, budget**2)]
-    by_budget = bound(1e-3, budget=budget**2, **CASE) / bound(1e-3, budget=budget, **CASE)
+    horizons = [
+        log(theory.horizon(each, CASE["cost_ratio"])) for each in (budget, budget**2)
+    ]
+    by_budget = bound(1e-3, budget=budget**2, **CASE) / bound(
+        1e-3, budget=budget, **CASE
+    )
     expected = horizons[1] / horizons[0]
     grown = f"{by_budget:.3f} times at {expected:.3f} times log T_B"
     return CheckResult(
         "two gaps, two budgets",
         f"{by_gap:,.0f} times at a hundredth of the gap; {grown}",
         {},
-        holds=bool(np.isclose(by_gap, 1e4, rtol=1e-3) and np.isclose(by_budget, expected, rtol=1e-3)),
+        holds=bool(
+            np.isclose(by_gap, 1e4, rtol=1e-3)
+            and np.isclose(by_budget, expected, rtol=1e-3)
+        ),
     )
 
 
@@ -56,12 +65,18 @@ def check_zero_gap(seed: int) -> CheckResult:
     for n in (10, 100, 1_000, 10_000):
         drawn = rng.binomial(n, 0.5, size=(2_000, 2, 1)) / n
         right.append(float(np.mean([cb.pareto_mask(each).all() for each in drawn])))
+
     complexity = theory.cost_complexity(cb.classification_gaps(means), [1.0, 1.0])
     return CheckResult(
         "two equal arms, 2,000 runs at each of four sizes",
-        f"both are found in {right[0]:.3f} of the runs with 10 evaluations, in {right[-1]:.3f} with 10,000",
+        f"both are found in {right[0]:.3f} of the runs with 10 evaluations, in"
+        f" {right[-1]:.3f} with 10,000",
         {},
-        holds=bool(complexity == inf and right == sorted(right, reverse=True) and right[-1] < 0.02),
+        holds=bool(
+            complexity == inf
+            and right == sorted(right, reverse=True)
+            and right[-1] < 0.02
+        ),
     )
 
 
@@ -80,7 +95,12 @@ def check_targets(seed: int) -> CheckResult:
         while (arm := finder.ask()) is not None:
             finder.tell(arm, rng.integers(0, 2, 2))
         least = min([least, *np.diff(reached_targets(finder))])
-    return CheckResult("60 runs to 7 arms", f"the smallest step is {least:g}", {}, holds=bool(least >= 0))
+    return CheckResult(
+        "60 runs to 7 arms",
+        f"the smallest step is {least:g}",
+        {},
+        holds=bool(least >= 0),
+    )
 
 
 def _standard(n_arms: int) -> float:
@@ -92,10 +112,13 @@ def _standard(n_arms: int) -> float:
 def check_unit_costs(seed: int) -> CheckResult:
     """CoPSI's constant at unit costs, less that of successive rejects."""
     arms = np.arange(2, 200)
-    apart = np.array([theory.allocation_constant(int(k), 1.0) - _standard(int(k)) for k in arms])
+    apart = np.array(
+        [theory.allocation_constant(int(k), 1.0) - _standard(int(k)) for k in arms]
+    )
     return CheckResult(
         f"{len(arms)} numbers of arms",
-        f"it is larger by {apart.max():.3f} throughout, so that the rates agree up to constants",
+        f"it is larger by {apart.max():.3f} throughout, so that the rates agree up to"
+        " constants",
         {},
         holds=bool((abs(apart - 0.5) <= SLACK).all()),
     )
@@ -105,10 +128,13 @@ def check_unit_costs(seed: int) -> CheckResult:
 def check_identical_costs(seed: int) -> CheckResult:
     """CoPSI's constant for 14 arms whose costs are all the same, against that of successive rejects."""
     same = {cost: theory.allocation_constant(14, cost) for cost in (1.0, 0.5, 0.1)}
-    told = ", ".join(f"{constant:.2f} at costs of {cost:g}" for cost, constant in same.items())
+    told = ", ".join(
+        f"{constant:.2f} at costs of {cost:g}" for cost, constant in same.items()
+    )
     return CheckResult(
         "14 arms at three common costs",
-        f"L is {told}, although the problem is the same: costs have to be divided by the largest first",
+        f"L is {told}, although the problem is the same: costs have to be divided by"
+        " the largest first",
         {},
         holds=bool(max(same.values()) - min(same.values()) <= SLACK),
     )

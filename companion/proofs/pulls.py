@@ -1,8 +1,8 @@
 """CoHV-UCB exactly as printed, on arms whose distributions are known, watched by the steps of Theorem 1.
 
-Algorithm 1 selects among all arms until a pull crosses the budget.  `CoHVUCB` does so with
-``selection="all"``; by default it selects among affordable arms, as the paper's experiments do.  The proof of
-Theorem 1 speaks of the former.
+Algorithm 1 selects among all arms until a pull crosses the budget.  `CoHVUCB` does so
+with ``selection="all"``; by default it selects among affordable arms, as the paper's
+experiments do.  The proof of Theorem 1 speaks of the former.
 """
 
 from math import log, sqrt
@@ -28,10 +28,12 @@ class WatchedRuns(NamedTuple):
     spent: NDArray[np.float64]  #: (R,)
     last_arm: NDArray[np.int64]  #: (R,) arm of the pull that crossed the budget
     last_cost: NDArray[np.float64]  #: (R,) and its cost
-    #: (R, K) a reward was ever overestimated, or the cost underestimated, beyond the radius
+    #: (R, K) a reward was ever overestimated, or the cost underestimated, beyond the
+    #: radius
     over: NDArray[np.bool_]
     under: NDArray[np.bool_]  #: (R, K) the reverse
-    optimism: NDArray[np.float64]  #: (R,) least of :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
+    #: (R,) least of :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
+    optimism: NDArray[np.float64]
     #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
     closest: NDArray[np.float64]
 
@@ -83,7 +85,9 @@ def _play(
         index[arm] = hypervolume / denominator
         if arm == best:
             optimism = min(optimism, index[arm] - efficiency[arm])
-        closest[arm] = max(closest[arm], (index[arm] - efficiency[arm]) / (constant * radius))
+        closest[arm] = max(
+            closest[arm], (index[arm] - efficiency[arm]) / (constant * radius)
+        )
 
 
 def run_cohv(
@@ -91,8 +95,9 @@ def run_cohv(
 ) -> WatchedRuns:
     r"""Run CoHV-UCB as printed (Algorithm 1, radii of the theory) and watch the steps of its proof.
 
-    Every quantity is looked at after each pull of its arm; between two pulls of an arm it does not move, so
-    this covers every round.  Of the concentration event only the samples that were drawn are looked at.
+    Every quantity is looked at after each pull of its arm; between two pulls of an arm
+    it does not move, so this covers every round.  Of the concentration event only the
+    samples that were drawn are looked at.
 
     Parameters
     ----------
@@ -128,13 +133,32 @@ def run_cohv(
         _validation.count(replications, "replications", 1),
     )
     problem = arms.problem
-    most = float(sum(arms.rows[a:b, 0].max() for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)))
+    most = float(
+        sum(
+            arms.rows[a:b, 0].max()
+            for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)
+        )
+    )
     if most > _budget.add_slack(budget):
-        raise BudgetError(f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed", most)
-    log_term = _validation.positive(alpha, "alpha") * log(theory.horizon(budget, arms.cost_ratio))
+        raise BudgetError(
+            f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed",
+            most,
+        )
+
+    log_term = _validation.positive(alpha, "alpha") * log(
+        theory.horizon(budget, arms.cost_ratio)
+    )
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
-    given = arms.rows, arms.offsets, _budget.add_slack(budget), log_term, arms.cost_ratio, constant, *truth
+    given = (
+        arms.rows,
+        arms.offsets,
+        _budget.add_slack(budget),
+        log_term,
+        arms.cost_ratio,
+        constant,
+        *truth,
+    )
     streams = np.random.SeedSequence(_validation.seed(seed)).spawn(replications)
     played = [_play(*given, np.random.default_rng(stream)) for stream in streams]
     return WatchedRuns(*map(np.array, zip(*played, strict=True)))
@@ -175,12 +199,18 @@ def pull_bounds(
     >>> {name: int(bound) for name, bound in all_bounds.items()}
     {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590, 'split': 260}
     """
-    gap, cost, best = problem.efficiency_gaps[arm], problem.costs[arm], problem.efficiency.max()
+    gap, cost, best = (
+        problem.efficiency_gaps[arm],
+        problem.costs[arm],
+        problem.efficiency.max(),
+    )
     how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     D, means = problem.n_objectives, problem.means[arm]
     radius = bounds.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
     return {
-        "Theorem 1": theory.pull_bound(gap, n_arms=problem.n_arms, n_objectives=D, **how),
+        "Theorem 1": theory.pull_bound(
+            gap, n_arms=problem.n_arms, n_objectives=D, **how
+        ),
         "lean": bounds.lean_pull_bound(gap, n_objectives=D, **how),
         "instance": bounds.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
         "threshold": bounds.radius_pull_bound(radius, n_objectives=D, **how),
@@ -205,9 +235,10 @@ def compare_bounds(
     Returns
     -------
     frame : DataFrame
-        One row per suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated`` (mean pulls) with its
-        95 % interval ``low`` to ``high``, ``trivial`` (:math:`B / \lambda`) and ``affordable``, what the
-        budget can buy of the arm in expectation, :math:`(B + 1 - \lambda) / \mu_i^c`.
+        One row per suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated``
+        (mean pulls) with its 95 % interval ``low`` to ``high``, ``trivial`` (:math:`B /
+        \lambda`) and ``affordable``, what the budget can buy of the arm in expectation,
+        :math:`(B + 1 - \lambda) / \mu_i^c`.
     runs : WatchedRuns
 
     Raises
@@ -223,14 +254,28 @@ def compare_bounds(
     True
     """
     problem = arms.problem
+
     runs = run_cohv(arms, budget, replications, alpha=alpha, seed=seed)
     rows = []
     for arm in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
         counts = runs.pulls[:, arm]
         low, high = metrics.mean_interval(counts)
-        all_bounds = pull_bounds(problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha)
-        bought = bounds.completed_utility_bound(1 / problem.costs[arm], budget, arms.cost_ratio)
+        all_bounds = pull_bounds(
+            problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha
+        )
+        bought = bounds.completed_utility_bound(
+            1 / problem.costs[arm], budget, arms.cost_ratio
+        )
         seen = {"simulated": counts.mean(), "low": low, "high": high}
         most = {"affordable": bought, "trivial": budget / arms.cost_ratio}
-        rows.append({"arm": arm, "gap": problem.efficiency_gaps[arm], **all_bounds, **seen, **most})
+        rows.append(
+            {
+                "arm": arm,
+                "gap": problem.efficiency_gaps[arm],
+                **all_bounds,
+                **seen,
+                **most,
+            }
+        )
+
     return pd.DataFrame(rows).sort_values("gap", ignore_index=True), runs

@@ -24,8 +24,9 @@ from companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     r"""Arms whose empirical gap is the largest for some errors of the means within ``slack`` / 2.
 
-    One mixed-integer linear program for each arm that `companion.bounds.may_leave` names, and for each of the
-    two cases in which its gap is the larger of :math:`\Delta^-` and :math:`\Delta^+`.
+    One mixed-integer linear program for each arm that `companion.bounds.may_leave`
+    names, and for each of the two cases in which its gap is the larger of
+    :math:`\Delta^-` and :math:`\Delta^+`.
 
     Parameters
     ----------
@@ -46,7 +47,9 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     means = _validation.means(means)
     named = bounds.may_leave(means, slack)
     for arm in np.flatnonzero(named).tolist():
-        named[arm] = any(_has_largest_gap(means, arm, slack / 2, case) for case in (True, False))
+        named[arm] = any(
+            _has_largest_gap(means, arm, slack / 2, case) for case in (True, False)
+        )
     return named
 
 
@@ -54,7 +57,9 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
     """Whether means within ``reach`` give this arm a largest gap: Delta^- if ``dominated``, else Delta^+."""
     n_arms, n_objectives = means.shape
     program = Disjunctions()
-    x = [[program.variable(mean - reach, mean + reach) for mean in row] for row in means]
+    x = [
+        [program.variable(mean - reach, mean + reach) for mean in row] for row in means
+    ]
     level = program.variable(0, 2)  # no other gap is above it, this one not below
     below = [program.variable(0, 2) for _ in x]  # at least (Delta_i^-)^+
     others = [[j for j in range(n_arms) if j != i] for i in range(n_arms)]
@@ -78,15 +83,20 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
         return program.feasible()
     for j in others[arm]:
         program.one_of([each] for each in lower(j, arm, {level: 1}))
-        ahead, dominates = program.variable(0, 2), program.variable(0, 2)  # at most the two terms
+        # at most the two terms
+        ahead, dominates = program.variable(0, 2), program.variable(0, 2)
         program.all_of([{level: 1, ahead: -1, dominates: -1}])
         program.one_of([[{ahead: 1}], *([each] for each in lower(arm, j, {ahead: 1}))])
-        program.one_of([[{dominates: 1}], *(lower(j, i, {dominates: 1}) for i in others[j])])
+        program.one_of(
+            [[{dominates: 1}], *(lower(j, i, {dominates: 1}) for i in others[j])]
+        )
     return program.feasible()
 
 
 # ----------------------------------------------------------------------------- by search
-def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE) -> int:
+def unlisted_sets(
+    means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE
+) -> int:
     r"""Active sets in runs whose means err by less than a share of the gap that are not listed as reachable.
 
     Parameters
@@ -95,12 +105,14 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
     runs, seed : int
         In two of three runs the errors are as large as they may be.
     share : float
-        What a mean may err by, over :math:`\gamma_{(k)}`; at 1/8 and below every set is reachable.
+        What a mean may err by, over :math:`\gamma_{(k)}`; at 1/8 and below every set is
+        reachable.
 
     Returns
     -------
     int
-        Sets that gap elimination comes to and `companion.bounds.reachable_sets` does not have.
+        Sets that gap elimination comes to and `companion.bounds.reachable_sets` does
+        not have.
 
     Examples
     --------
@@ -114,11 +126,20 @@ def unlisted_sets(means: ArrayLike, runs: int, seed: int, share: float = SHARP_S
     def see(phase: int, active: list[int]) -> Floats:
         visited.add(tuple(np.isin(range(len(means)), active).tolist()))
         error = rng.uniform(-1, 1, (len(active), means.shape[1]))
-        return means[active] + within * gaps[len(active) - 1] * (np.sign(error) if run % 3 else error)
+        return means[active] + within * gaps[len(active) - 1] * (
+            np.sign(error) if run % 3 else error
+        )
 
     for run in range(runs):  # noqa: B007 - read in see
         eliminate(len(means), see)
-    return len(visited - {tuple(each) for sets in bounds.reachable_sets(means) for each in sets.tolist()})
+    return len(
+        visited
+        - {
+            tuple(each)
+            for sets in bounds.reachable_sets(means)
+            for each in sets.tolist()
+        }
+    )
 
 
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
@@ -131,8 +152,9 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame, two rows
-        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by `companion.bounds.may_leave` and
-        ``exact`` by `exactly_leave`.  Each is at most the one before.
+        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by
+        `companion.bounds.may_leave` and ``exact`` by `exactly_leave`.  Each is at most
+        the one before.
 
     Examples
     --------
@@ -140,29 +162,46 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     [[30.3, 30.3, 30.3], [30.3, 24.3, 24.3]]
     """
     rng, rows = np.random.default_rng(seed), []
+
     drawn = Problem(rng.random((n_arms, 2)), 10 ** rng.uniform(-1, 0, n_arms))
-    gaps, sets = np.sort(drawn.classification_gaps), bounds.reachable_sets(drawn.means, exactly_leave)
-    for costly, problem in zip(("hardest", "easiest"), swapped_costs(drawn), strict=True):
+    gaps, sets = (
+        np.sort(drawn.classification_gaps),
+        bounds.reachable_sets(drawn.means, exactly_leave),
+    )
+    for costly, problem in zip(
+        ("hardest", "easiest"), swapped_costs(drawn), strict=True
+    ):
         named = bounds.reachable_complexity(problem.means, problem.costs)
-        rows.append((costly, problem.complexity, named, largest_complexity(sets, problem.costs, gaps)))
+        rows.append(
+            (
+                costly,
+                problem.complexity,
+                named,
+                largest_complexity(sets, problem.costs, gaps),
+            )
+        )
+
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
 
 # ----------------------------------------------------------------------------- hard for every method
-#: What the coin of an arm is worth in each of its rewards where fronts are larger; the rest is its place.
+#: What the coin of an arm is worth in each of its rewards where fronts are larger; the
+#: rest is its place.
 SHARE = 0.95
 
 
 def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     r"""Problems that no method can all solve quickly: one, and q - 1 that differ from it in one arm each.
 
-    Of K arms, costs ascending, the last p - 1 are on the front of every problem, and q = K - p + 1 are
-    contested.  With :math:`\gamma_i = s\,(c_1 + \dots + c_i)` the contested arms of the first problem have
-    the means :math:`v` and :math:`v - \gamma_i`, and in each of the others one arm has :math:`v + \gamma_i`,
-    in every objective; so each problem has one of them on its front.  For p = 1 there is one objective,
-    :math:`v = \frac12` and :math:`s = 1 / (4 C([K]))`.  Otherwise there are two; v and the places of the arms
-    that are always on the front are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in each
-    objective, and s is a sixth of that over C([K]), so that they are far from all others.
+    Of K arms, costs ascending, the last p - 1 are on the front of every problem, and q
+    = K - p + 1 are contested.  With :math:`\gamma_i = s\,(c_1 + \dots + c_i)` the
+    contested arms of the first problem have the means :math:`v` and :math:`v -
+    \gamma_i`, and in each of the others one arm has :math:`v + \gamma_i`, in every
+    objective; so each problem has one of them on its front.  For p = 1 there is one
+    objective, :math:`v = \frac12` and :math:`s = 1 / (4 C([K]))`.  Otherwise there are
+    two; v and the places of the arms that are always on the front are evenly spaced on
+    a falling line, :math:`1 / (20 (p - 1))` apart in each objective, and s is a sixth
+    of that over C([K]), so that they are far from all others.
 
     Parameters
     ----------
@@ -182,28 +221,40 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     >>> [problem.pareto_mask.tolist() for problem in hard_family([1.0, 1.0, 1.0], front_size=2)]
     [[True, False, True], [False, True, True]]
     """
-    costs, always = np.sort(_validation.costs(costs)), _validation.count(front_size, "front_size", 1) - 1
+    costs, always = (
+        np.sort(_validation.costs(costs)),
+        _validation.count(front_size, "front_size", 1) - 1,
+    )
     n_contested = len(costs) - always
     if n_contested < 2:
-        raise CobanditError(f"front_size is {front_size}: less than the {len(costs)} arms is needed")
+        raise CobanditError(
+            f"front_size is {front_size}: less than the {len(costs)} arms is needed"
+        )
+
     step = 1 / (20 * always) if always else 0.0
-    gaps = np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if always else 1 / 4)
+    gaps = (
+        np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if always else 1 / 4)
+    )
     gaps[0] = 0.0  # the first stays at v
     places = np.zeros((len(costs), 2 if always else 1))
     if always:
         places[n_contested:, 0] = step * np.arange(1, always + 1)
         places[:, 1] = 1 / 20 - places[:, 0]
+
     base = places + (SHARE / 2 if always else 1 / 2)
     base[:n_contested] -= gaps[:, None]
-    raised = 2 * gaps[:, None] * np.eye(n_contested, len(costs))  # a row a problem, the first of zeros
+
+    # a row a problem, the first of zeros
+    raised = 2 * gaps[:, None] * np.eye(n_contested, len(costs))
     return [Problem(base + by[:, None], costs) for by in raised]
 
 
 def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
     """Least error on the second problem of two contested arms, if that on the first may be one half.
 
-    The arms differ between the problems in one coin, of mean 1/2 less or more ``apart``, so that whoever
-    spends it all on that coin does best, and by Neyman and Pearson calls it the better if it succeeds often.
+    The arms differ between the problems in one coin, of mean 1/2 less or more
+    ``apart``, so that whoever spends it all on that coin does best, and by Neyman and
+    Pearson calls it the better if it succeeds often.
 
     Parameters
     ----------
@@ -225,9 +276,15 @@ def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
     """
     pulls, low, high = _validation.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
     median = int(stats.binom.isf(0.5, pulls, low))
-    above, here = stats.binom.sf(median, pulls, low), stats.binom.pmf(median, pulls, low)
-    called = (0.5 - above) / here  # of the runs at the median, those that are called the better
-    missed = stats.binom.cdf(median - 1, pulls, high) + (1 - called) * stats.binom.pmf(median, pulls, high)
+    above, here = (
+        stats.binom.sf(median, pulls, low),
+        stats.binom.pmf(median, pulls, low),
+    )
+    # of the runs at the median, those that are called the better
+    called = (0.5 - above) / here
+    missed = stats.binom.cdf(median - 1, pulls, high) + (1 - called) * stats.binom.pmf(
+        median, pulls, high
+    )
     return float(missed)
 
 
@@ -239,7 +296,8 @@ Inequality = Mapping[int, float]
 class Disjunctions:
     """Variables in boxes, inequalities, and choices between groups of inequalities.
 
-    Every inequality must be within 8 of holding wherever the variables are in their boxes.
+    Every inequality must be within 8 of holding wherever the variables are in their
+    boxes.
 
     Examples
     --------
@@ -283,13 +341,19 @@ class Disjunctions:
         for row, (weights, _) in zip(matrix, self._rows, strict=True):
             row[list(weights)] = list(weights.values())
         limits = np.array([limit for _, limit in self._rows])
-        all_bounds, held = optimize.Bounds(least, most), optimize.LinearConstraint(matrix, -np.inf, limits)
-        found = optimize.milp(np.zeros(len(whole)), integrality=whole, bounds=all_bounds, constraints=held)
+        all_bounds, held = (
+            optimize.Bounds(least, most),
+            optimize.LinearConstraint(matrix, -np.inf, limits),
+        )
+        found = optimize.milp(
+            np.zeros(len(whole)), integrality=whole, bounds=all_bounds, constraints=held
+        )
         return bool(found.status != 2)  # scipy's number for infeasible
 
 
 # ----------------------------------------------------------------------------- checks
-#: How far, over the largest gap, the middle of three arms is from where it may just leave.
+#: How far, over the largest gap, the middle of three arms is from where it may just
+#: leave.
 APART = 1e-3
 
 
@@ -307,17 +371,24 @@ def check_sets(seed: int) -> CheckResult:
 
     def stays(means: Floats, by: float) -> bool:
         gap = Problem(means, np.ones(3)).classification_gaps.max()
-        return all(eliminate(3, misread(means, [by * gap / 8 * corner]))[1][0] == 2 for corner in corners)
+        return all(
+            eliminate(3, misread(means, [by * gap / 8 * corner]))[1][0] == 2
+            for corner in corners
+        )
 
-    # the means of the last two arms pass each other if they are less than g/4 apart; intervals, in which
-    # margins move one by one, let the middle one leave up to g/2
+    # the means of the last two arms pass each other if they are less than g/4 apart;
+    # intervals, in which margins move one by one, let the middle one leave up to g/2
     cases = {
         "γ/8 ×": (exactly_leave, three_arms(1 / 4 + APART)),
         "γ/8 by intervals ×": (bounds.may_leave, three_arms(1 / 2 + APART)),
     }
-    told = all(len(bounds.reachable_sets(means, leaves)[1]) == 1 for leaves, means in cases.values())
+    told = all(
+        len(bounds.reachable_sets(means, leaves)[1]) == 1
+        for leaves, means in cases.values()
+    )
     return CheckResult(
-        f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times {len(corners)} errors",
+        f"{len(drawn)} problems of 5 arms, {runs} runs each; {len(cases)} times"
+        f" {len(corners)} errors",
         f"{missing} sets that are not listed",
         {name: partial(stays, means) for name, (_, means) in cases.items()},
         holds=missing == 0 and told,
@@ -329,8 +400,16 @@ def check_reachable_error(seed: int) -> CheckResult:
     """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
     better, worse, cheap = 0.55, 0.45, 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
-    L, H = theory.exact_allocation_constant(p.costs), bounds.reachable_complexity(p.means, p.costs)
-    how: dict[str, Any] = {"n_arms": 3, "n_objectives": 1, "allocation": L, "complexity": H}
+    L, H = (
+        theory.exact_allocation_constant(p.costs),
+        bounds.reachable_complexity(p.means, p.costs),
+    )
+    how: dict[str, Any] = {
+        "n_arms": 3,
+        "n_objectives": 1,
+        "allocation": L,
+        "complexity": H,
+    }
     budgets = np.geomspace(20, 2000, 8)
     first, last = (budgets // (L * costs) for costs in (p.costs.sum(), 2 * cheap))
     wrong = [two_arm_error(better, worse, 2 * pulls, allocation=1.0) for pulls in last]
@@ -338,11 +417,14 @@ def check_reachable_error(seed: int) -> CheckResult:
     seen = np.array(wrong) - (1 - worse) ** first
 
     def bound(by: float = 1.0) -> Floats:
-        return np.array([bounds.difference_error_bound(by * budget, **how) for budget in budgets])
+        return np.array(
+            [bounds.difference_error_bound(by * budget, **how) for budget in budgets]
+        )
 
     at = bound()
     return CheckResult(
-        f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g} H_reach",
+        f"{len(budgets)} budgets to {budgets[-1]:,.0f}; H is {p.complexity / H:.3g}"
+        " H_reach",
         f"at most {(seen / at).max():.2g} of the bound",
         {"16 H_reach ÷": below(seen, bound), "K(K−1)²D ÷": below(seen, at)},
         informative=bool((at < 1).any()),
@@ -375,7 +457,9 @@ def check_least_error(seed: int) -> CheckResult:
 
     def bound(by: float = 1.0) -> Floats:
         cases = zip(pulls, complexity, strict=True)
-        return np.array([bounds.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases])
+        return np.array(
+            [bounds.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases]
+        )
 
     rng, scaled, fronts = np.random.default_rng(seed), [], []
     for K, size in ((2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (5, 3)):
@@ -388,7 +472,8 @@ def check_least_error(seed: int) -> CheckResult:
             scaled.append(bounds.reachable_complexity(q.means, costs) * small**2 / sum_)
     at = bound()
     return CheckResult(
-        f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems, fronts to {size} arms",
+        f"{len(pulls)} budgets to {pulls.max():,.0f} pulls; {len(scaled)} problems,"
+        f" fronts to {size} arms",
         f"at least {(least / at).min():.2g} times the bound; "
         f"complexities up to {max(scaled):.3g} of what is allowed",
         {

@@ -1,8 +1,9 @@
 """Independent tables: each is one annealed chain from the prior towards what follows from a table's means.
 
-A move leaves the prior as it is (preconditioned Crank-Nicolson) and is taken with probability
-min(1, exp(-t (E' - E))), where E is half the sum of squared deviations of `from_means` and the weight t rises
-to 1.  Nothing is replayed, so nothing is noise.  A chain's seed is its number: chains share nothing.
+A move leaves the prior as it is (preconditioned Crank-Nicolson) and is taken with
+probability min(1, exp(-t (E' - E))), where E is half the sum of squared deviations of
+`from_means` and the weight t rises to 1.  Nothing is replayed, so nothing is noise.  A
+chain's seed is its number: chains share nothing.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.reconstruction import hierarchy
-from companion.reconstruction.facts import UNIFORM_NOISE, Landscape, Scene, from_means, subset_of
+from companion.reconstruction.facts import (
+    UNIFORM_NOISE,
+    Landscape,
+    Scene,
+    from_means,
+    subset_of,
+)
 from companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from companion.reconstruction.instances import Body, body
 
@@ -28,8 +35,8 @@ CLOSE = 0.03
 class Stage(NamedTuple):
     """A part of a chain: moves, weight of the facts in the first, share of moves of accuracies alone.
 
-    It looks at tokens and latencies of every so-many-th instance.  The weight rises geometrically to 1, where
-    it stays for the last fifth.
+    It looks at tokens and latencies of every so-many-th instance.  The weight rises
+    geometrically to 1, where it stays for the last fifth.
     """
 
     moves: int
@@ -50,12 +57,14 @@ class Kind(NamedTuple):
     draw : callable
         ``draw(setting, rng)``, a state from the prior.
     propose : callable
-        ``propose(setting, state, of_accuracy, rng)``, a move of what only accuracies depend on, or of all
-        else.
+        ``propose(setting, state, of_accuracy, rng)``, a move of what only accuracies
+        depend on, or of all else.
     body : callable
-        ``body(setting, state, every)``, what does not depend on accuracies; None where the prior is cut off.
+        ``body(setting, state, every)``, what does not depend on accuracies; None where
+        the prior is cut off.
     correct_counts : callable
-        ``correct_counts(setting, state, verbosity)``, how many instances each configuration answers.
+        ``correct_counts(setting, state, verbosity)``, how many instances each
+        configuration answers.
     """
 
     draw: Callable[[Setting, np.random.Generator], Any]
@@ -102,22 +111,35 @@ def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64
     return rng.choice(among, size=min(rng.geometric(0.3), len(among)), replace=False)
 
 
-def propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
+def propose(
+    setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator
+) -> State:
     """Move a part of a state of the protocol's prior."""
-    of_parameters, of_models, of_configs = hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
+    of_parameters, of_models, of_configs = (
+        hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
+    )
     part = rng.random()
     if part < 0.25:
         size = min(rng.geometric(0.4), len(of_parameters))
-        return walk_part(state, "parameters", rng.choice(of_parameters, size=size, replace=False), rng)
+        return walk_part(
+            state,
+            "parameters",
+            rng.choice(of_parameters, size=size, replace=False),
+            rng,
+        )
     if part < 0.45:
         moved = rng.choice(len(state.models), size=rng.integers(1, 3), replace=False)
         return walk_part(state, "models", np.ix_(moved, of_models), rng)
+
     if part < 0.6:
         moved, of_configs = np.arange(setting.n_arms), rng.choice(of_configs, size=1)
     elif part < 0.7:
-        moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(hierarchy.PER_MODEL)
+        moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(
+            hierarchy.PER_MODEL
+        )
     else:
         moved = some_configs(setting, rng)
+
     return walk_part(state, "configs", np.ix_(moved, of_configs), rng)
 
 
@@ -136,7 +158,9 @@ def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) ->
     return found
 
 
-def _look(setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None) -> Table | None:
+def _look(
+    setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None
+) -> Table | None:
     """Return what a state stands for; with a scene, of which nothing but accuracies have changed."""
     if on is None:
         drawn = kind.body(setting, state, every)
@@ -163,11 +187,16 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     Table
         It is one of the protocol's if it is ``kept``.
     """
-    rng, setting = np.random.default_rng((list(SETTINGS).index(name), number)), SETTINGS[name]
+    rng, setting = (
+        np.random.default_rng((list(SETTINGS).index(name), number)),
+        SETTINGS[name],
+    )
+
     starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
     now = min(starts, key=lambda table: table.energy)
     for stage in STAGES:
-        now = _look(setting, kind, now.state, stage.every) or now  # seen on fewer, it is not cut off
+        # seen on fewer, it is not cut off
+        now = _look(setting, kind, now.state, stage.every) or now
         if now.kept and stage is STAGES[-1]:
             break
         for move in range(stage.moves):
@@ -175,7 +204,14 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
             of_accuracy = bool(rng.random() < stage.of_accuracy)
             state = kind.propose(setting, now.state, of_accuracy, rng)
             bound = now.energy + rng.exponential() / weight
-            new = _look(setting, kind, state, stage.every, now.land.scene if of_accuracy else None)
+            new = _look(
+                setting,
+                kind,
+                state,
+                stage.every,
+                now.land.scene if of_accuracy else None,
+            )
             if new is not None and new.energy < bound:
                 now = new
+
     return now

@@ -1,9 +1,9 @@
 """The paper's experiments on a table: what the paper would print about it, used and predicted.
 
-Values have the keys of `companion.paper.published`, and replay counts are the paper's, so that a
-value has the noise of a printed one.  All methods see the same evaluations in a replay, as in the paper, but
-for uniform identification at the largest budget.  What the paper leaves open can be read in other ways than
-the book's default (`READINGS`).
+Values have the keys of `companion.paper.published`, and replay counts are the paper's,
+so that a value has the noise of a printed one.  All methods see the same evaluations in
+a replay, as in the paper, but for uniform identification at the largest budget.  What
+the paper leaves open can be read in other ways than the book's default (`READINGS`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from companion.paper.experiments import IDENTIFICATION, RADII
 from companion.paper.numbers import run_key
-from companion.reconstruction.facts import RHO, WINDOW, Landscape, fronts, subset_of, uniform_online
+from companion.reconstruction.facts import (
+    RHO,
+    WINDOW,
+    Landscape,
+    fronts,
+    subset_of,
+    uniform_online,
+)
 from companion.reconstruction.hierarchy import ONLINE_QUANTITIES, Floats
 
 Values = dict[str, float]
@@ -36,7 +43,8 @@ PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
 #: Budgets at which errors and F1 are printed.
 ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
-#: Budget above which the means of uniform identification are drawn as normal: its replays cost most.
+#: Budget above which the means of uniform identification are drawn as normal: its
+#: replays cost most.
 MOST_UNIFORM = 1000
 
 DEFAULT = "default"
@@ -54,11 +62,15 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-#: Readings of one method of identification, and its options, given costs of arms and the largest single one.
+#: Readings of one method of identification, and its options, given costs of arms and
+#: the largest single one.
 #:
 #: These are played at the largest budget alone, which the contrasts are about.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
-    "A5": ("CoPSI", lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)}),
+    "A5": (
+        "CoPSI",
+        lambda costs, largest: {"min_cost": float(costs.min() * costs.max() / largest)},
+    ),
     "A6 max": ("PSISR", lambda *_: {"rounds": "max"}),
     "A6 mean": ("PSISR", lambda *_: {"rounds": "mean"}),
     "A6 equal, max": ("PSISR", lambda costs, _: {"equal": float(costs.max())}),
@@ -99,24 +111,40 @@ def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
     pulls, more = _pull(land, seed), float(land.problem.efficiency.max())
     charged = Problem(land.means, land.scene.mean_spent / land.range[1])
     online = _online(name, land, pulls).items()
-    found = {"A9": {key: value + more for key, value in online if key.endswith("standard_regret")}}
+    found = {
+        "A9": {
+            key: value + more
+            for key, value in online
+            if key.endswith("standard_regret")
+        }
+    }
     found["A10"] = _online(name, land, pulls, charged)
     found["A1"] = _online(name, land, _pull(land, seed, alpha=1.0))
     found["A4"] = _online(name, land, _pull(land, seed, selection="all"))
-    found["A11"] = _identify(name, land, seed, "full-set", truth=pareto_mask(land.all_means))
+    found["A11"] = _identify(
+        name, land, seed, "full-set", truth=pareto_mask(land.all_means)
+    )
     for reading in OF_METHOD:
         found[reading] = _identify(name, land, seed, "identification", reading)
         found[reading] |= _identify(name, land, seed, "full-set", reading)
+
     return found
 
 
 def _pull(land: Landscape, seed: int, **options: Any) -> dict[str, Pulls]:
-    return {method: pull(land, method, PAPER_ONLINE, seed, **options) for method in INDICES}
+    return {
+        method: pull(land, method, PAPER_ONLINE, seed, **options) for method in INDICES
+    }
 
 
-def _online(name: str, land: Landscape, pulls: dict[str, Pulls], problem: Problem | None = None) -> Values:
+def _online(
+    name: str, land: Landscape, pulls: dict[str, Pulls], problem: Problem | None = None
+) -> Values:
     problem = problem or land.problem
-    values = {method: judge_pulls(land, own, problem).mean(axis=1) for method, own in pulls.items()}
+    values = {
+        method: judge_pulls(land, own, problem).mean(axis=1)
+        for method, own in pulls.items()
+    }
     values["UniformAllocation"] = uniform_online(land, problem.costs)
     return {
         run_key(name, "online", RHO, method, quantity): float(value)
@@ -126,41 +154,67 @@ def _online(name: str, land: Landscape, pulls: dict[str, Pulls], problem: Proble
 
 
 def _identify(
-    name: str, land: Landscape, seed: int, experiment: str, reading: str | None = None, truth: Any = None
+    name: str,
+    land: Landscape,
+    seed: int,
+    experiment: str,
+    reading: str | None = None,
+    truth: Any = None,
 ) -> Values:
     """Errors on the 14 arms, or F1 on the full set; the truth is the evaluation split's by default."""
     errors, found, rng = experiment == "identification", {}, np.random.default_rng(seed)
     arms = subset_of(land.setting) if errors else slice(None)
-    budgets, replays = (ERROR_RHO[name], PAPER_IDENTIFICATION) if errors else (F1_RHO, PAPER_ONLINE)
+    budgets, replays = (
+        (ERROR_RHO[name], PAPER_IDENTIFICATION) if errors else (F1_RHO, PAPER_ONLINE)
+    )
     truth = pareto_mask(land.means[arms]) if truth is None else truth
     methods: tuple[str, ...] = IDENTIFICATION
     given: dict[str, Any] = {}
     if reading is not None:
         method, options = OF_METHOD[reading]
-        methods, budgets, given = (method,), budgets[-1:], options(land.costs[arms], land.range[1])
+        methods, budgets, given = (
+            (method,),
+            budgets[-1:],
+            options(land.costs[arms], land.range[1]),
+        )
+
     for rho, method in product(budgets, methods):
         value = np.nan
-        with suppress(BudgetError):  # where a reading leaves no pull the paper prints a value
+        # where a reading leaves no pull the paper prints a value
+        with suppress(BudgetError):
             if method == "UniformIdentification" and rho > MOST_UNIFORM:
                 returned = uniform_fronts(land.rewards[arms], rho, replays, rng)
             else:
                 returned = find_sets(land, method, rho, replays, seed, arms, **given)
             right = (returned == truth).all(axis=1)
-            value = 1 - right.mean() if errors else metrics.f1_score(returned, truth).mean()
-        found[run_key(name, experiment, rho, method, "error" if errors else "f1")] = float(value)
+            value = (
+                1 - right.mean() if errors else metrics.f1_score(returned, truth).mean()
+            )
+        found[run_key(name, experiment, rho, method, "error" if errors else "f1")] = (
+            float(value)
+        )
+
     return found
 
 
 # --------------------------------------------------------------------- replays
-#: Of an online method at the largest budget, (R, K), and the arms of the last ones, (R, WINDOW).
+#: Of an online method at the largest budget, (R, K), and the arms of the last ones, (R,
+#: WINDOW).
 Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) -> Pulls:
+def pull(
+    land: Landscape, method: str, replays: int, seed: int, **options: Any
+) -> Pulls:
     """Replay an online method with the paper's radii."""
     n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
     policy: Any = spec(method, **(RADII | options)).make(
-        RHO, n_arms=n_arms, n_objectives=2, budget=budget, cost_range=land.range, expected_costs=land.costs
+        RHO,
+        n_arms=n_arms,
+        n_objectives=2,
+        budget=budget,
+        cost_range=land.range,
+        expected_costs=land.costs,
     )
     taken = record(replays, int(budget / land.costs.min() * 1.1))
     counts = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken).pulls
@@ -171,7 +225,9 @@ def pull(land: Landscape, method: str, replays: int, seed: int, **options: Any) 
 def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
     """Both regrets and the moving average of pulls, (3, R), by the true means of a problem."""
     counts, last = pulls
-    standard = metrics.standard_regret(problem, counts, RHO * float(land.costs.sum()) / land.range[1])
+    standard = metrics.standard_regret(
+        problem, counts, RHO * float(land.costs.sum()) / land.range[1]
+    )
     average = problem.efficiency_gaps[last].mean(axis=1)
     return np.stack([metrics.efficiency_regret(problem, counts), standard, average])
 
@@ -188,22 +244,32 @@ def find_sets(
 ) -> NDArray[np.bool_]:
     """Replay identification of some arms: the sets that are returned, (R, k).
 
-    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of the budget that no
-    run is cut short.
+    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of
+    the budget that no run is cut short.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
     if equal is not None:  # CoPSI's own schedule, by rounds
         method, costs = "CoPSI", np.full(len(costs), equal)
-    policy: Any = spec(method, **options).make(rho, costs=costs, budget=budget, n_objectives=2)
-    return run_kernel(policy, land.feedback(arms), seed, np.arange(replays), realised=False).returned
+    policy: Any = spec(method, **options).make(
+        rho, costs=costs, budget=budget, n_objectives=2
+    )
+    return run_kernel(
+        policy, land.feedback(arms), seed, np.arange(replays), realised=False
+    ).returned
 
 
-def uniform_fronts(rewards: Floats, n: int, replays: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def uniform_fronts(
+    rewards: Floats, n: int, replays: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Pareto sets (R, k) that n pulls of each arm show: so many that their means are taken as normal."""
     truth = rewards.mean(axis=1)
     x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
     slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
     deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
-    by_x, by_rest = rng.standard_normal((2, replays, len(rewards))) * deviations[:, None]
-    return fronts(truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n))
+    by_x, by_rest = (
+        rng.standard_normal((2, replays, len(rewards))) * deviations[:, None]
+    )
+    return fronts(
+        truth + np.stack([by_x, slope * by_x + by_rest], axis=-1) / np.sqrt(n)
+    )

@@ -1,6 +1,7 @@
 """What is used of a table: deviations from what the paper prints that follow from means.
 
-U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing is replayed.
+U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing
+is replayed.
 """
 
 from functools import cached_property, lru_cache
@@ -14,12 +15,20 @@ from cobandit.dominance import classification_gaps
 from cobandit.problem import Problem
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.tables.transforms import inverse_percentile
-from companion.reconstruction.hierarchy import N_INSTANCES, N_PROFILING, NAMED, Floats, Setting, grid
+from companion.reconstruction.hierarchy import (
+    N_INSTANCES,
+    N_PROFILING,
+    NAMED,
+    Floats,
+    Setting,
+    grid,
+)
 from companion.reconstruction.instances import Body
 
 RHO, WINDOW = 32, 50
 
-#: Scale of the softmax over accuracy per token, as a share of the largest, and noise of what it loses.
+#: Scale of the softmax over accuracy per token, as a share of the largest, and noise of
+#: what it loses.
 FAVOUR, FAVOURED_NOISE = 0.05, 0.15
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE, ROUNDING, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.0004, 0.15, 0.5
@@ -35,7 +44,8 @@ def subset_of(setting: Setting) -> NDArray[np.int64]:
 class Scene:
     """What of a drawn table does not depend on accuracies.
 
-    ``costs`` are the declared ones, (K,), and ``declared`` the same over the largest single one.
+    ``costs`` are the declared ones, (K,), and ``declared`` the same over the largest
+    single one.
     """
 
     def __init__(self, setting: Setting, drawn: Body):
@@ -46,16 +56,23 @@ class Scene:
         self.efficiency = efficiency[:, split:]
         self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
         known, self.spent = drawn.tokens[:, :split], drawn.tokens[:, split:]
-        self.costs, self.range = known.mean(axis=1), (float(known.min()), float(known.max()))
+        self.costs, self.range = (
+            known.mean(axis=1),
+            (float(known.min()), float(known.max())),
+        )
         self.declared = self.costs / self.range[1]
-        self.mean_spent, self.variance_spent = self.spent.mean(axis=1), self.spent.var(axis=1)
+        self.mean_spent, self.variance_spent = (
+            self.spent.mean(axis=1),
+            self.spent.var(axis=1),
+        )
 
     @cached_property
     def uniform(self) -> tuple[float, NDArray[np.int64]]:
         """How often uniform allocation pulls at the largest budget, and its last arms."""
         rounds = RHO * self.costs.sum() / self.mean_spent.sum()
         pulls = rounds * len(self.costs)
-        # the run ends somewhere in a round, with the deviation that the costs of single evaluations give
+        # the run ends somewhere in a round, with the deviation that the costs of single
+        # evaluations give
         deviation = np.sqrt(rounds * self.variance_spent.sum()) / self.mean_spent.mean()
         ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
         return pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(self.costs)
@@ -65,11 +82,18 @@ class Landscape:
     """A drawn table without the detour over a checked `EvaluationTable`."""
 
     def __init__(self, scene: Scene, count: Floats):
-        self.scene, self.setting, self.costs, self.range = scene, scene.setting, scene.costs, scene.range
+        self.scene, self.setting, self.costs, self.range = (
+            scene,
+            scene.setting,
+            scene.costs,
+            scene.range,
+        )
         self.count = count
         everywhere, evaluated = scene.efficiencies
         self.all_means = np.stack([count / N_INSTANCES, everywhere], axis=1)
-        right = scene.body.passed[np.arange(len(count)), count.astype(np.int64)] / (N_INSTANCES - N_PROFILING)
+        right = scene.body.passed[np.arange(len(count)), count.astype(np.int64)] / (
+            N_INSTANCES - N_PROFILING
+        )
         self.means = np.stack([right, evaluated], axis=1)
 
     @cached_property
@@ -88,7 +112,9 @@ class Landscape:
         spent = self.scene.spent[arms]
         costs = np.stack([spent, spent / self.range[1]], axis=2)
         rows = np.concatenate([costs, self.rewards[arms]], axis=2)
-        return FeedbackRows(rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1])
+        return FeedbackRows(
+            rows.reshape(-1, 4), np.arange(len(rows) + 1) * rows.shape[1]
+        )
 
 
 def fronts(means: Floats) -> NDArray[np.bool_]:
@@ -115,7 +141,10 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 def favoured_gap(land: Landscape) -> float:
     """Efficiency gap of the arms that accuracy per token favours, a softmax over it: what its index loses."""
     costs = land.scene.declared
-    efficiency, per_token = land.means[:, 0] * land.means[:, 1] / costs, land.means[:, 0] / costs
+    efficiency, per_token = (
+        land.means[:, 0] * land.means[:, 1] / costs,
+        land.means[:, 0] / costs,
+    )
     weight = np.exp((per_token / per_token.max() - 1) / FAVOUR)
     return float(weight @ (efficiency.max() - efficiency) / weight.sum())
 
@@ -128,14 +157,19 @@ def _same_best(land: Landscape) -> float:
     same_best = land.setting.same_best
     if same_best == (first == efficiency.argmax()):
         return 0.0
-    near = efficiency[first] / efficiency.max() if same_best else hypervolume[second] / hypervolume[first]
+    near = (
+        efficiency[first] / efficiency.max()
+        if same_best
+        else hypervolume[second] / hypervolume[first]
+    )
     return 6.0 + 20 * (1 - float(near))
 
 
 def from_means(land: Landscape) -> Floats:
     """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise.
 
-    Those of the two ends of the tokens, four that can be met exactly, three of uniform allocation, the gap.
+    Those of the two ends of the tokens, four that can be met exactly, three of uniform
+    allocation, the gap.
     """
     setting = land.setting
     few = land.means[subset_of(setting)]

@@ -1,9 +1,11 @@
 """The prior: a hierarchy of models and configurations, and the means that it gives to each configuration.
 
-Everything random is standard normal a priori, but for the instances, which are a seed; a parameter is a
-transformation of its normal variable (`PARAMETERS`).  ``book/protocol.md`` gives the reason for each.
+Everything random is standard normal a priori, but for the instances, which are a seed;
+a parameter is a transformation of its normal variable (`PARAMETERS`).
+``book/protocol.md`` gives the reason for each.
 
-With T the temperature, C chain of thought and L the longer limit (0 or 1), for configuration i of model m::
+With T the temperature, C chain of thought and L the longer limit (0 or 1), for
+configuration i of model m::
 
     x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T + noise_tokens e_i
     short limit:  tokens_i = short - shortfall exp(-slope_short x_i)
@@ -13,8 +15,8 @@ With T the temperature, C chain of thought and L the longer limit (0 or 1), for 
     log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean) + prompt_latency C
                      + noise_latency e''_i
 
-where shortfall, excess, low, high, a and s are what makes the smallest and the largest mean those that the
-paper prints.
+where shortfall, excess, low, high, a and s are what makes the smallest and the largest
+mean those that the paper prints.
 """
 
 import re
@@ -40,7 +42,15 @@ TEMPERATURES = (0.0, 0.5, 1.0)
 PROMPTS = ("cot", "direct")
 
 #: The models that the paper names, in its order (Appendix A).
-NAMED = ("GPT-2", "CodeLlama-7B", "Tulu-7B", "Tulu-2-7B", "Gemma-7B", "LLaMA-7B", "Mistral-7B")
+NAMED = (
+    "GPT-2",
+    "CodeLlama-7B",
+    "Tulu-7B",
+    "Tulu-2-7B",
+    "Gemma-7B",
+    "LLaMA-7B",
+    "Mistral-7B",
+)
 
 
 ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
@@ -69,12 +79,14 @@ class Setting(NamedTuple):
     front : int
         Table 1: size of the Pareto set.
     same_best : bool
-        Whether the arm of the largest hypervolume has the largest hypervolume per cost (Section 5).
+        Whether the arm of the largest hypervolume has the largest hypervolume per cost
+        (Section 5).
     subset_front, subset_gap : int, float
-        Pareto arms and smallest classification gap of the 14-arm subset (Section 5, Appendix A).
+        Pareto arms and smallest classification gap of the 14-arm subset (Section 5,
+        Appendix A).
     uniform : tuple of float
-        Both regrets and the moving average of uniform allocation at the largest budget; the middle of what is
-        printed twice.
+        Both regrets and the moving average of uniform allocation at the largest budget;
+        the middle of what is printed twice.
     accuracy_cost : float
         Efficiency regret of Accuracy-Cost-UCB at the largest budget.
     """
@@ -104,7 +116,10 @@ class Setting(NamedTuple):
 
 
 def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
-    printed, runs = {number.key: number.value for number in published()}, printed_values()
+    printed, runs = (
+        {number.key: number.value for number in published()},
+        printed_values(),
+    )
 
     def ends(what: str) -> Ends:
         return Ends(printed[f"{name}-{what}_min"], printed[f"{name}-{what}_max"])
@@ -124,12 +139,17 @@ def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
         same_best=same_best,
         subset_front=int(printed[f"{name}-identification-pareto_arms"]),
         subset_gap=printed[f"{name}-identification-gap_min"],
-        uniform=tuple(regret("UniformAllocation", quantity) for quantity in ONLINE_QUANTITIES),
+        uniform=tuple(
+            regret("UniformAllocation", quantity) for quantity in ONLINE_QUANTITIES
+        ),
         accuracy_cost=regret("AccuracyCostUCB", "efficiency_regret"),
     )
 
 
-SETTINGS = {"gsm8k": _setting("gsm8k", (128, 256), True), "piqa": _setting("piqa", (128, 512), False)}
+SETTINGS = {
+    "gsm8k": _setting("gsm8k", (128, 256), True),
+    "piqa": _setting("piqa", (128, 512), False),
+}
 
 
 # ---------------------------------------------------- models and configurations
@@ -190,11 +210,18 @@ PARAMETERS: dict[str, Transform] = {
 }
 MODEL_EFFECTS = ("ability", "slowness", "verbosity", "heat", "prompt", "cot tokens")
 CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
-_ACCURACY = [i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)]
-#: Parameters, effects of models and of configurations that nothing but accuracies depend on.
+_ACCURACY = [
+    i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)
+]
+#: Parameters, effects of models and of configurations that nothing but accuracies
+#: depend on.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
 #: Those on which all else depends.
-OF_BODY = np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY), np.array([1, 2, 5]), np.array([1, 2, 3])
+OF_BODY = (
+    np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY),
+    np.array([1, 2, 5]),
+    np.array([1, 2, 3]),
+)
 #: How much chain of thought's effect on verbosity differs between models.
 COT_MODELS = 0.5
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
@@ -224,8 +251,8 @@ class State:
 class Means(NamedTuple):
     """Mean latency and tokens of each configuration, and what goes with them.
 
-    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart (`correct_counts`), since most moves
-    of a chain change nothing else.
+    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart
+    (`correct_counts`), since most moves of a chain change nothing else.
     """
 
     seconds: Floats
@@ -265,7 +292,10 @@ def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> 
 
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
     """Give parameters by name, from their normal variables."""
-    return {name: transform(z) for (name, transform), z in zip(transforms.items(), values, strict=True)}
+    return {
+        name: transform(z)
+        for (name, transform), z in zip(transforms.items(), values, strict=True)
+    }
 
 
 HEAT = np.array(TEMPERATURES)[None, :, None, None]
@@ -284,8 +314,8 @@ def means(setting: Setting, state: State) -> Means | None:
     Returns
     -------
     Means or None
-        None where latencies differ by more than printed even between models that are all alike: the prior
-        is cut off there.
+        None where latencies differ by more than printed even between models that are
+        all alike: the prior is cut off there.
     """
     p, shape = named(PARAMETERS, state.parameters), setting.shape
     _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
@@ -320,10 +350,16 @@ def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
     own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
     correlation = p["ability_slowness"]
     y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability
-    y = y + (p["heat_accuracy"] + p["heat_models"] * heat) * HEAT + p["limit_accuracy"] * LONG
+    y = (
+        y
+        + (p["heat_accuracy"] + p["heat_models"] * heat) * HEAT
+        + p["limit_accuracy"] * LONG
+    )
     y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * COT
     y = y + p["tokens_accuracy"] * verbosity.reshape(shape)
     y = y + p["noise_accuracy"] * state.configs[:, 0].reshape(shape)
     low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
-    accuracy = expit(low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"])
+    accuracy = expit(
+        low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"]
+    )
     return np.rint(N_INSTANCES * accuracy.ravel())

@@ -1,9 +1,10 @@
 """Tables of another generator, by which the intervals are calibrated.
 
-It shares grids, splits and printed ends with the prior of `hierarchy`, and nothing else.  Configurations are
-drawn with replacement from a measured table, whose joint ranks of accuracy, latency and tokens they take,
-with noise; marginals between the printed ends are powers.  With d_q the difficulty of instance q, e
-logistic, g gamma and a_i log-normal::
+It shares grids, splits and printed ends with the prior of `hierarchy`, and nothing
+else.  Configurations are drawn with replacement from a measured table, whose joint
+ranks of accuracy, latency and tokens they take, with noise; marginals between the
+printed ends are powers.  With d_q the difficulty of instance q, e logistic, g gamma and
+a_i log-normal::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   a_i d_q + e_iq
     tokens_iq  = min(limit, scale g_iq)
@@ -19,7 +20,14 @@ from scipy.stats import rankdata
 
 from companion.reconstruction import hierarchy
 from companion.reconstruction.chain import Kind, some_configs, walk_part
-from companion.reconstruction.hierarchy import N_INSTANCES, Floats, Means, Setting, State, named
+from companion.reconstruction.hierarchy import (
+    N_INSTANCES,
+    Floats,
+    Means,
+    Setting,
+    State,
+    named,
+)
 from companion.reconstruction.instances import Body, body_of_shapes, rank_and_count
 
 SOURCES = ("word-sums", "piqa-small")
@@ -35,21 +43,29 @@ PARAMETERS = {
     "luck": hierarchy.normal(1.0),
 }
 OF_ACCURACY = np.array([0]), np.array([0])
-#: Parameters, and columns of what is each configuration's own (accuracy, latency, tokens, luck), by move.
+#: Parameters, and columns of what is each configuration's own (accuracy, latency,
+#: tokens, luck), by move.
 OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
     """Draw a state; models have no effects, and the seed is that of configurations, too."""
-    parameters, configs = rng.standard_normal(len(PARAMETERS)), rng.standard_normal((setting.n_arms, 4))
+    parameters, configs = (
+        rng.standard_normal(len(PARAMETERS)),
+        rng.standard_normal((setting.n_arms, 4)),
+    )
     return State(parameters, np.empty((0, 0)), configs, int(rng.integers(2**31)))
 
 
-def _propose(setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator) -> State:
+def _propose(
+    setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator
+) -> State:
     of_parameters, columns = OF_ACCURACY if of_accuracy else OF_BODY
     if rng.random() < 0.25:
         return walk_part(state, "parameters", rng.choice(of_parameters, size=1), rng)
-    moved = np.arange(setting.n_arms) if rng.random() < 0.2 else some_configs(setting, rng)
+    moved = (
+        np.arange(setting.n_arms) if rng.random() < 0.2 else some_configs(setting, rng)
+    )
     return walk_part(state, "configs", np.ix_(moved, columns), rng)
 
 
@@ -59,13 +75,17 @@ def _scores(source: str) -> Floats:
     from cobandit.tables import load
 
     table = load(source)
-    means = np.column_stack([table.raw_means[["correct", "seconds"]], table.summary("all")["cost"]])
+    means = np.column_stack(
+        [table.raw_means[["correct", "seconds"]], table.summary("all")["cost"]]
+    )
     ranks = rankdata(means, axis=0)
     return ndtri((ranks - 0.5) / len(ranks))
 
 
 @lru_cache(maxsize=64)
-def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
+def _noise(
+    seed: int, n_arms: int
+) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
     """Return normal scores (K, 3), those of tokens and seconds (K, 1000), ranks, and who passes."""
     rng = np.random.default_rng(seed)
     source = _scores(SOURCES[int(rng.integers(2))])
@@ -79,8 +99,14 @@ def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, NDArray[np.i
 
 def _places(state: State, column: int, skew: float) -> Floats:
     """Places of the configurations between two ends, (K,) in [0, 1]."""
-    p, (scores, *_) = named(PARAMETERS, state.parameters), _noise(state.instances, len(state.configs))
-    mixed = np.sqrt(1 - p["noise"] ** 2) * scores[:, column] + p["noise"] * state.configs[:, column]
+    p, (scores, *_) = (
+        named(PARAMETERS, state.parameters),
+        _noise(state.instances, len(state.configs)),
+    )
+    mixed = (
+        np.sqrt(1 - p["noise"] ** 2) * scores[:, column]
+        + p["noise"] * state.configs[:, column]
+    )
     places = ndtr(mixed)
     return np.asarray(((places - places.min()) / np.ptp(places)) ** skew)
 
@@ -94,19 +120,27 @@ def _body(setting: Setting, state: State, every: int) -> Body | None:
     p = named(PARAMETERS, state.parameters)
     _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
     limit = np.array([arm[2] for arm in hierarchy.grid(setting)])
+
     # an answer's mean is below its limit; the longest ones have the longer limit
-    below = np.minimum(setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5))
+    below = np.minimum(
+        setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5)
+    )
     places = _places(state, 2, p["skew_tokens"])
     tokens = setting.tokens.low + places * (below - setting.tokens.low)
     tokens += (setting.tokens.high - tokens.max()) * (tokens == tokens.max())
     ends = np.log(setting.latency)
-    seconds = np.exp(ends[0] + _places(state, 1, p["skew_latency"]) * (ends[1] - ends[0]))
+    seconds = np.exp(
+        ends[0] + _places(state, 1, p["skew_latency"]) * (ends[1] - ends[0])
+    )
     given = Means(seconds, tokens, places, limit, state.configs[:, 3])
     if (tokens >= limit).any():
         return None
+
     shapes = _gamma(p["shape_tokens"], of_tokens[:, ::every])
     drawn, missed = body_of_shapes(setting, given, p, shapes)
-    weight = (drawn / tokens[:, None]) ** p["power"] * _gamma(p["shape_seconds"], of_seconds[:, ::every])
+    weight = (drawn / tokens[:, None]) ** p["power"] * _gamma(
+        p["shape_seconds"], of_seconds[:, ::every]
+    )
     latency = weight * (seconds / weight.mean(axis=1))[:, None]
     latency = np.maximum(np.rint(1000 * latency), 1) / 1000
     return Body(rank, passes, latency, drawn, missed, places)

@@ -32,19 +32,28 @@ def card(name: str) -> Card:
     'Reconstruction of the PIQA table: 132 configurations of 11 language models'
     """
     numbers = SETTINGS[_validation.choice(name, "reconstruction", SETTINGS)]
-    title = f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
+    title = (
+        f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
+    )
     return Card.model_validate(
         {
             "name": name,
             "title": f"{title} of {len(numbers.models)} language models",
-            "source": "companion.reconstruction, given a part of the numbers of arXiv:2608.04333v1",
+            "source": (
+                "companion.reconstruction, given a part of the numbers of"
+                " arXiv:2608.04333v1"
+            ),
             "license": "CC0-1.0",
             "kind": "reconstruction",
             "records": f"{name}.parquet",
             "cost": {"column": "tokens", "unit": "tokens"},
             "objectives": [
                 {"name": "accuracy", "column": "correct"},
-                {"name": "efficiency", "column": "latency_s", "transform": "inverse-percentile"},
+                {
+                    "name": "efficiency",
+                    "column": "latency_s",
+                    "transform": "inverse-percentile",
+                },
             ],
             "split": {"profiling": hierarchy.N_PROFILING, "seed": hierarchy.SPLIT_SEED},
             "arms": ARM,
@@ -70,15 +79,21 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     Raises
     ------
     CobanditError
-        If there is no reconstruction of that name, or the table of the number misses a fact.
+        If there is no reconstruction of that name, or the table of the number misses a
+        fact.
     """
     described, drawn = card(name), draw(name, number)
     if not drawn.kept:
         raise CobanditError(
-            f"{name}: table {number} misses a printed fact and is not kept; take another number"
+            f"{name}: table {number} misses a printed fact and is not kept; take"
+            " another number"
         )
     records = Path(directory) / described.records
-    write_table(rows_of(name, drawn), described.model_dump(mode="json", exclude_unset=True), records)
+    write_table(
+        rows_of(name, drawn),
+        described.model_dump(mode="json", exclude_unset=True),
+        records,
+    )
     return records
 
 
@@ -88,8 +103,9 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     Returns
     -------
     DataFrame, 1,000 rows a configuration
-        config, instance, model, prompt (categorical), temperature, max_tokens, correct (0 or 1), latency_s
-        (seconds, whole milliseconds) and tokens; sorted by config, then instance.
+        config, instance, model, prompt (categorical), temperature, max_tokens, correct
+        (0 or 1), latency_s (seconds, whole milliseconds) and tokens; sorted by config,
+        then instance.
 
     Examples
     --------
@@ -99,9 +115,15 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     """
     land, body = drawn.land, drawn.land.scene.body
     arms = pd.DataFrame(hierarchy.grid(SETTINGS[name]), columns=ARM)
-    arms.insert(0, "config", [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()])
+    arms.insert(
+        0,
+        "config",
+        [f"{m}-t{t}-{limit}-{prompt}" for m, t, limit, prompt in arms.to_numpy()],
+    )
     rows = arms.loc[np.repeat(np.arange(len(arms)), N_INSTANCES)].reset_index(drop=True)
-    rows.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(N_INSTANCES)], len(arms)))
+    rows.insert(
+        1, "instance", np.tile([f"q{q:03d}" for q in range(N_INSTANCES)], len(arms))
+    )
     labels = dict.fromkeys(("config", "instance", "model", "prompt"), "category")
     correct = body.rank < land.count[:, None]
     order = np.argsort(INSTANCES)

@@ -1,8 +1,8 @@
 """Executable pages as programs: find one, ask for its parameters, run it with others.
 
-Pages are MyST notebooks with a cell tagged ``parameters``: those of the book, found in an installed package
-as well as in a checkout, and the sections of a report, whose sentences hold for any table.  They need the
-packages of `NEEDED` to run.
+Pages are MyST notebooks with a cell tagged ``parameters``: those of the book, found in
+an installed package as well as in a checkout, and the sections of a report, whose
+sentences hold for any table.  They need the packages of `NEEDED` to run.
 """
 
 import ast
@@ -25,13 +25,16 @@ from companion.pages.own_table import is_own, was_left_out
 from companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
 
 SECTIONS = Path(__file__).parent / "sections"
-#: Chapters of the book that run on any table, at their own parameters; a report names their notebooks.
+#: Chapters of the book that run on any table, at their own parameters; a report names
+#: their notebooks.
 CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
 #: Pages of the book that a report on a table leaves out, and what they are about.
 FIXED = {
     "claims": "what the paper claims, of which a table alone decides nothing",
     "errata": "the paper's text",
-    "exhibits": "the paper's table and figures, next to which a table is one more column",
+    "exhibits": (
+        "the paper's table and figures, next to which a table is one more column"
+    ),
     "which-arms": "problems whose means and costs are known",
     "reconstructions": "what the paper prints and the tables that were drawn from it",
     "live": "a run that comes with the book",
@@ -57,7 +60,9 @@ def paths() -> dict[str, Path]:
     True
     """
     return {
-        path.stem: path for folder in (SECTIONS, pages_directory()) for path in sorted(folder.glob("*.md"))
+        path.stem: path
+        for folder in (SECTIONS, pages_directory())
+        for path in sorted(folder.glob("*.md"))
     }
 
 
@@ -70,12 +75,16 @@ def source(page: str) -> str:
         If there is no such page.
     """
     known = paths()
-    return known[_validation.choice(page, "page", sorted(known))].read_text(encoding="utf-8")
+    return known[_validation.choice(page, "page", sorted(known))].read_text(
+        encoding="utf-8"
+    )
 
 
 def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise CobanditError(f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}")
+        raise CobanditError(
+            f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}"
+        )
     import jupytext
 
     return for_jupyter(jupytext.reads(source(page), fmt="md:myst"), page)
@@ -128,7 +137,9 @@ def parameters(page: str) -> dict[str, Parameter]:
     from papermill import inspect_notebook
 
     found = inspect_notebook(notebook)
-    return {name: Parameter(each["default"], each["help"]) for name, each in found.items()}
+    return {
+        name: Parameter(each["default"], each["help"]) for name, each in found.items()
+    }
 
 
 def refuse_unknown(page: str, given: Iterable[str]) -> None:
@@ -166,14 +177,16 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
     page : str
         One of `paths`.
     given : mapping
-        Parameters that differ from the page's; a file named by ``dataset`` is found from where this runs.
+        Parameters that differ from the page's; a file named by ``dataset`` is found
+        from where this runs.
     output : path
         The executed notebook; if a cell raises, as far as the page got.
 
     Raises
     ------
     CobanditError
-        If there is no such page, parameter or table, or a package of `NEEDED` is not installed.
+        If there is no such page, parameter or table, or a package of `NEEDED` is not
+        installed.
     PageError
         If a cell raises.
     """
@@ -196,7 +209,9 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
             extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as error:
-        raise PageError(page, error.exec_count, f"{error.ename}: {error.evalue}", error.source) from None
+        raise PageError(
+            page, error.exec_count, f"{error.ename}: {error.evalue}", error.source
+        ) from None
     executed = nbformat.read(output, as_version=4)
     as_prose(executed)
     nbformat.write(executed, output)
@@ -211,7 +226,9 @@ def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
         frame.to_csv(Path(folder, f"{name}.csv"), index=bool(frame.index.name))
 
 
-def lead(runs: pd.DataFrame, column: str, what: str, most: bool = False) -> dict[str, str]:
+def lead(
+    runs: pd.DataFrame, column: str, what: str, most: bool = False
+) -> dict[str, str]:
     """Say who leads at the smallest and the largest budget at which someone can run, the leader first.
 
     Examples
@@ -225,5 +242,8 @@ def lead(runs: pd.DataFrame, column: str, what: str, most: bool = False) -> dict
     row = {"what": what}
     for name, place in {"smallest budget": 0, "largest budget": -1}.items():
         at = found.iloc[place]
-        row[name] = f"{', '.join(map(method_label, [at['leader'], *at['level']]))} (ρ = {at['rho']:g})"
+        row[name] = (
+            f"{', '.join(map(method_label, [at['leader'], *at['level']]))} (ρ ="
+            f" {at['rho']:g})"
+        )
     return row

@@ -1,14 +1,16 @@
 """Pages for readers without the book: a page's MyST notebook as one that Jupyter shows as it is meant.
 
-`for_jupyter` writes prose as plain Markdown, sets captions below figures and the words of a fold above what
-is folded in the book, and hides code that only writes sentences.  Prose with computed numbers becomes cells
-that write it when the page is run, with the numbers of that run; in `with_outputs`, which takes a page that
-has run already, it is prose again.
+`for_jupyter` writes prose as plain Markdown, sets captions below figures and the words
+of a fold above what is folded in the book, and hides code that only writes sentences.
+Prose with computed numbers becomes cells that write it when the page is run, with the
+numbers of that run; in `with_outputs`, which takes a page that has run already, it is
+prose again.
 
-What holds only for the tables that a page was written for is left out on others: Markdown cells with the
-tag `BUNDLED`, blocks below a comment ``% if bundled`` (or below ``% if NAME``, where the page does not glue
-this name), and captions for which ``elsewhere`` in the cell's metadata has another.  A comment
-``% otherwise: TEXT`` next to the first says what stands there instead.
+What holds only for the tables that a page was written for is left out on others:
+Markdown cells with the tag `BUNDLED`, blocks below a comment ``% if bundled`` (or below
+``% if NAME``, where the page does not glue this name), and captions for which
+``elsewhere`` in the cell's metadata has another.  A comment ``% otherwise: TEXT`` next
+to the first says what stands there instead.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
 from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
-#: What the caption of a picture needs that a page leaves out where a table does not allow it.
+#: What the caption of a picture needs that a page leaves out where a table does not
+#: allow it.
 DRAWN = "drawn"
 #: Tag of cells that write prose; the page's source has them as Markdown.
 WRITES_TEXT = "writes-text"
@@ -110,7 +113,9 @@ def with_outputs(notebook: Any, page: str) -> Any:
         import nbformat
 
         shown = block.text if block.needs <= values.keys() else block.otherwise
-        return nbformat.v4.new_markdown_cell(GLUED.sub(lambda role: values[role["name"]], shown))
+        return nbformat.v4.new_markdown_cell(
+            GLUED.sub(lambda role: values[role["name"]], shown)
+        )
 
     made = _numbered(_rewrite(notebook, page, fill))
     for cell in made.cells:
@@ -135,19 +140,25 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
         if cell.cell_type == "markdown":
             prose = list(_blocks(cell.source, page))
             if BUNDLED in cell.metadata.get("tags", []):
-                prose = [block._replace(needs=block.needs | {BUNDLED}) for block in prose]
+                prose = [
+                    block._replace(needs=block.needs | {BUNDLED}) for block in prose
+                ]
         else:
             tags = {*cell.metadata.get("tags", [])}
             if HIDDEN & tags:
                 cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
             if heading := _heading(cell, page):
                 needs = frozenset({BUNDLED} & tags)
-                cells.append(write(Block(heading, needs, "")) if needs else _prose_cell(heading))
+                cells.append(
+                    write(Block(heading, needs, "")) if needs else _prose_cell(heading)
+                )
             cells.append(cell)
             prose = list(_caption(cell, page))
         for block in _joined(prose):
             cells.append(write(block) if block.needs else _prose_cell(block.text))
+
     made.cells = cells
+
     # its source is another file, which a tool that keeps pairs alike must not overwrite
     made.metadata.get("jupytext", {}).pop("formats", None)
     return made
@@ -165,7 +176,11 @@ def _decide(parameters: str) -> list[Any]:
     for node in ast.parse(parameters).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
             default = ast.unparse(node.value)
-            return [_hidden_cell("pages.own_table", "written_for", f"dataset, default={default}")]
+            return [
+                _hidden_cell(
+                    "pages.own_table", "written_for", f"dataset, default={default}"
+                )
+            ]
     return []
 
 
@@ -174,7 +189,10 @@ def _hidden_cell(module: str, function: str, arguments: str) -> Any:
     import nbformat
 
     source = f"from companion.{module} import {function}\n\n{function}({arguments})"
-    hidden = {"tags": [WRITES_TEXT, "nbval-ignore-output"], "jupyter": {"source_hidden": True}}
+    hidden = {
+        "tags": [WRITES_TEXT, "nbval-ignore-output"],
+        "jupyter": {"source_hidden": True},
+    }
     return nbformat.v4.new_code_cell(source, metadata=hidden)
 
 
@@ -195,6 +213,7 @@ def _blocks(text: str, page: str) -> Iterator[Block]:
         elif part:
             yield _block("\n".join(part), page)
             part = []
+
     if part:
         yield _block("\n".join(part), page)
 
@@ -204,7 +223,9 @@ def _block(text: str, page: str) -> Block:
     words = plain_markdown(text, page)
     needs = {found["name"] for found in GLUED.finditer(words)}
     needs |= {*conditions["names"].split()} if conditions else set()
-    return Block(words, frozenset(needs), plain_markdown(other["text"], page) if other else "")
+    return Block(
+        words, frozenset(needs), plain_markdown(other["text"], page) if other else ""
+    )
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
@@ -240,11 +261,15 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
     figure = metadata.get("mystnb", {}).get("figure", {})
     if "caption" not in figure:
         return
+
     name = words_of(figure["name"], page) or "Figure"
     block = _block(f"**{name}.** {figure['caption'].strip()}", page)
     if "caption" in metadata.get("elsewhere", {}):
-        other = plain_markdown(f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page)
+        other = plain_markdown(
+            f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page
+        )
         block = Block(block.text, block.needs | {BUNDLED}, other)
+
     if "leave_out(" in cell.source:
         block = block._replace(needs=block.needs | {DRAWN})
     yield block
@@ -257,5 +282,7 @@ def _glued(notebook: Any) -> dict[str, str]:
         for output in cell.get("outputs", []):
             if record := output.get("metadata", {}).get("scrapbook"):
                 text = output.data[f"{record['mime_prefix']}text/plain"]
-                found[record["name"]] = text.strip("'\"") if record["mime_prefix"] == RECORD else text
+                found[record["name"]] = (
+                    text.strip("'\"") if record["mime_prefix"] == RECORD else text
+                )
     return found

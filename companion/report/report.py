@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 #: Rows of a table in the report; the results folder has all.
 SHOWN = 200
-#: Where a drawing names one of its definitions: pages of a report stand in one document.
+#: Where a drawing names one of its definitions: pages of a report stand in one
+#: document.
 DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 
 
@@ -37,13 +38,17 @@ def page_body(notebook: Any, page: str) -> str:
 
     # papermill's own words on an error are left out: the report says it itself
     notebook.cells = [
-        cell for cell in notebook.cells if "papermill-error-cell-tag" not in cell.metadata.get("tags", [])
+        cell
+        for cell in notebook.cells
+        if "papermill-error-cell-tag" not in cell.metadata.get("tags", [])
     ]
     for cell in notebook.cells:
         alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
         for output in cell.get("outputs", []) if alt else []:
             if drawing := output.get("data", {}).get("text/html"):
-                output.data["text/html"] = DEFINED.sub(f"{page}-", described(drawing, alt))
+                output.data["text/html"] = DEFINED.sub(
+                    f"{page}-", described(drawing, alt)
+                )
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input=True,
@@ -59,7 +64,11 @@ def page_body(notebook: Any, page: str) -> str:
 
 
 def write_report(
-    folder: Path, manifest: Manifest, table: EvaluationTable, advice: Recommendation, notice: Sequence[str]
+    folder: Path,
+    manifest: Manifest,
+    table: EvaluationTable,
+    advice: Recommendation,
+    notice: Sequence[str],
 ) -> None:
     """Write ``index.html`` from what a folder holds.
 
@@ -82,11 +91,15 @@ def write_report(
         title = source(entry.page).partition("\n# ")[2].partition("\n")[0]
         shown = {"entry": entry, "title": title, "body": ""}
         if not entry.reason and entry.page not in CHAPTERS:
-            executed = nbformat.read(folder / "notebooks" / f"{entry.page}.ipynb", as_version=4)
+            executed = nbformat.read(
+                folder / "notebooks" / f"{entry.page}.ipynb", as_version=4
+            )
             shown["body"] = page_body(executed, entry.page)
         (chapters if entry.page in CHAPTERS else sections).append(shown)
     script = SORTABLE.read_text(encoding="utf-8")
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True
+    )
     page = environment.get_template("report.html.j2").render(
         manifest=manifest,
         table=table,
@@ -99,7 +112,9 @@ def write_report(
         questions=_questions(advice),
         style=(HERE / "report.css").read_text(encoding="utf-8"),
         script=script,
-        script_sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script_sha256=base64.b64encode(
+            hashlib.sha256(script.encode()).digest()
+        ).decode(),
     )
     with replace_file(folder / "index.html") as partial:
         partial.write_text(page, encoding="utf-8")
@@ -108,7 +123,9 @@ def write_report(
 def _html(frame: pd.DataFrame) -> str:
     made = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
     rest = len(frame) - SHOWN
-    return made + (f"<p>and {rest:,} more in <code>results/</code></p>" if rest > 0 else "")
+    return made + (
+        f"<p>and {rest:,} more in <code>results/</code></p>" if rest > 0 else ""
+    )
 
 
 def _arms(advice: Recommendation) -> str:
@@ -121,7 +138,9 @@ def _questions(advice: Recommendation) -> str:
     columns = {
         "configuration": asked["configuration"],
         "hardest to tell from": asked["against"],
-        "new instances": asked["new_instances"].map("{:,.0f}".format).replace("inf", "a tie"),
+        "new instances": (
+            asked["new_instances"].map("{:,.0f}".format).replace("inf", "a tie")
+        ),
         f"price ({advice.unit})": asked["price"].map(amount).replace("inf", "–"),
     }
     return _html(pd.DataFrame(columns)) if len(asked) else ""

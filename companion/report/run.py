@@ -1,7 +1,8 @@
 """Run the pages that a table gets, keep what comes out, and write the report.
 
-`plan` says which pages with which parameters: budgets from a table's costs, replications from its size.
-`Manifest` says what a report was made of, so that it can be made again, and an interrupted one goes on.
+`plan` says which pages with which parameters: budgets from a table's costs,
+replications from its size. `Manifest` says what a report was made of, so that it can be
+made again, and an interrupted one goes on.
 """
 
 import hashlib
@@ -38,7 +39,17 @@ from companion.report.pages import CHAPTERS, FIXED, PageError
 from companion.report.report import write_report
 
 NAME = "manifest.json"
-PACKAGES = ("cobandit", "joblib", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy")
+PACKAGES = (
+    "cobandit",
+    "joblib",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pandas",
+    "papermill",
+    "pyarrow",
+    "scipy",
+)
 
 #: Sections of the report, whose words hold for any table.
 SECTIONS = ("landscape", "online-results", "identification-results")
@@ -87,8 +98,8 @@ class ReportOptions(BaseModel):
 class Page(BaseModel):
     """A page with its parameters (without the dataset), or why it is left out; and what became of it.
 
-    It is kept if it was executed before, by an interrupted or earlier run.  Its key is made of its source,
-    its parameters, the table and the library.
+    It is kept if it was executed before, by an interrupted or earlier run.  Its key is
+    made of its source, its parameters, the table and the library.
     """
 
     page: str
@@ -122,7 +133,12 @@ class Manifest(BaseModel):
     def results(self) -> dict[str, str]:
         """Checksums of the result files; notebooks hold paths."""
         files = [self.recommendation, *(page.files for page in self.pages)]
-        return {name: sha for each in files for name, sha in each.items() if name.endswith(".csv")}
+        return {
+            name: sha
+            for each in files
+            for name, sha in each.items()
+            if name.endswith(".csv")
+        }
 
 
 def budget_ladder(start: float, steps: int) -> list[int]:
@@ -141,20 +157,27 @@ def budget_ladder(start: float, steps: int) -> list[int]:
 
 def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
     """As many budgets as the paper takes, from the first at which CoPSI can run, or from the paper's."""
-    smallest = theory.allocation_constant(arms.n_arms, arms.costs.min() / arms.costs.max())
+    smallest = theory.allocation_constant(
+        arms.n_arms, arms.costs.min() / arms.costs.max()
+    )
     return budget_ladder(max(smallest, least[0]), len(least))
 
 
 def plan(
-    table: EvaluationTable, *, fast: bool, seed: int, asked: Collection[str] | None = None
+    table: EvaluationTable,
+    *,
+    fast: bool,
+    seed: int,
+    asked: Collection[str] | None = None,
 ) -> list[Page]:
     """Choose pages and parameters for a table, and say why the book's other pages are left out.
 
-    The full profile takes the paper's replications, the fast one a tenth.  On a table on which these take
-    longer than `SECONDS_OF_REPORT`, a page replays less and says what; where even `FEWEST` replications do,
-    it is left out.  The landscape's are redraws, as many as the recommendation's, and the same ones, so that
-    a report gives each share once.  Chapters run at their own parameters, in the fast profile only those
-    that are asked for.
+    The full profile takes the paper's replications, the fast one a tenth.  On a table
+    on which these take longer than `SECONDS_OF_REPORT`, a page replays less and says
+    what; where even `FEWEST` replications do, it is left out.  The landscape's are
+    redraws, as many as the recommendation's, and the same ones, so that a report gives
+    each share once.  Chapters run at their own parameters, in the fast profile only
+    those that are asked for.
 
     Examples
     --------
@@ -179,26 +202,36 @@ def plan(
         (500 // part, rho),
     ]
     planned = [
-        Page(page=name, parameters={"replications": replications, "seed": seed, **parameters})
+        Page(
+            page=name,
+            parameters={"replications": replications, "seed": seed, **parameters},
+        )
         for name, (replications, parameters) in zip(SECTIONS, wanted, strict=True)
     ]
     eliminate = len(experiments.IDENTIFICATION) * FEWEST * estimate_elimination(k)
     if eliminate > SECONDS_OF_REPORT:
         planned[-1] = _left_out(
             SECTIONS[-1],
-            f"{FEWEST} replications on {k:,} configurations take {eliminate:,.0f} s or more, and a page may "
-            f"take {SECONDS_OF_REPORT:.0f} s",
+            f"{FEWEST} replications on {k:,} configurations take {eliminate:,.0f} s or"
+            f" more, and a page may take {SECONDS_OF_REPORT:.0f} s",
         )
-    planned += [_plan_chapter(name, fast and name not in (asked or ()), seed) for name in CHAPTERS]
+    planned += [
+        _plan_chapter(name, fast and name not in (asked or ()), seed)
+        for name in CHAPTERS
+    ]
     if asked is None:
-        planned += [_left_out(name, f"it is about {what}") for name, what in FIXED.items()]
+        planned += [
+            _left_out(name, f"it is about {what}") for name, what in FIXED.items()
+        ]
     return planned
 
 
 def _plan_chapter(name: str, skipped: bool, seed: int) -> Page:
     if skipped:
         return _left_out(
-            name, f"a chapter takes up to 90 s; --page {name} adds it, and so does leaving out --fast"
+            name,
+            f"a chapter takes up to 90 s; --page {name} adds it, and so does leaving"
+            " out --fast",
         )
     return Page(page=name, parameters={"seed": seed})
 
@@ -216,9 +249,10 @@ def rerun(
 ) -> Manifest:
     """Run the book's pages on a table and write a self-contained report.
 
-    The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy, Parquet and CSV) and
-    ``manifest.json``, from which the report can be made again.  A page that was executed into the same folder
-    from the same source, parameters, table and library is not executed again, and stays in the report.
+    The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy,
+    Parquet and CSV) and ``manifest.json``, from which the report can be made again.  A
+    page that was executed into the same folder from the same source, parameters, table
+    and library is not executed again, and stays in the report.
 
     Parameters
     ----------
@@ -227,7 +261,8 @@ def rerun(
     output : path
         A new or empty folder, or that of an earlier report on the same table.
     follow : path, optional
-        Manifest of a report that is made again: of its table, if none is named, with its options.
+        Manifest of a report that is made again: of its table, if none is named, with
+        its options.
     **given
         What `ReportOptions` has.
 
@@ -238,18 +273,24 @@ def rerun(
     Raises
     ------
     CobanditError
-        Before anything is written: for a table, page, number or folder that is not valid.
+        Before anything is written: for a table, page, number or folder that is not
+        valid.
     """
     output, followed = Path(output), None
     options = check_fields(ReportOptions, given, lambda field: f"rerun, {field}")
     if follow is not None:
         if options != ReportOptions():
-            raise CobanditError("--from: the manifest decides on all other options; leave them out")
+            raise CobanditError(
+                "--from: the manifest decides on all other options; leave them out"
+            )
         path = Path(follow)
         path = path / NAME if path.is_dir() else path
         followed = parse(Manifest, path)
         own = followed.table.path
-        table, options = table or (path.parent / own if own else followed.table.name), followed.options
+        table, options = (
+            table or (path.parent / own if own else followed.table.name),
+            followed.options,
+        )
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
     for name in options.pages or PAGES:
@@ -257,11 +298,19 @@ def rerun(
         book.parameters(name)  # which says if a tool is missing
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
-        raise CobanditError(f"table {table}: not the one of the manifest, its checksum or its card's differs")
+        raise CobanditError(
+            f"table {table}: not the one of the manifest, its checksum or its card's"
+            " differs"
+        )
     before = _finished(output, identity)
     software, planned = _software(), []
     for page in plan(data, fast=options.fast, seed=options.seed, asked=options.pages):
-        about_it = book.source(page.page), page.parameters, identity.version, software["library_sha256"]
+        about_it = (
+            book.source(page.page),
+            page.parameters,
+            identity.version,
+            software["library_sha256"],
+        )
         page.key = _digest(about_it)
         page = before.get(page.key, page)
         wanted = options.pages is None or page.page in options.pages
@@ -269,16 +318,25 @@ def rerun(
             planned.append(page)
     if options.pages:  # what is there from other calls stays in the report
         options.pages = [page.page for page in planned]
-    advice = recommend(data, **options.model_dump(include={"budget", "about", "level", "seed"}))
+    advice = recommend(
+        data, **options.model_dump(include={"budget", "about", "level", "seed"})
+    )
     findings = doctor(data)
 
     for part in ("notebooks", "results"):
         (output / part).mkdir(parents=True, exist_ok=True)
     for name in {*PAGES} - {page.page for page in planned if page.status == "kept"}:
-        for stale in (*output.glob(f"notebooks/{name}.ipynb"), *output.glob(f"results/{name}-*")):
+        for stale in (
+            *output.glob(f"notebooks/{name}.ipynb"),
+            *output.glob(f"results/{name}-*"),
+        ):
             stale.unlink()
     answers = {
-        "findings": pd.DataFrame(findings, columns=list(Finding._fields)).astype({"number": float}),
+        "findings": (
+            pd.DataFrame(findings, columns=list(Finding._fields)).astype(
+                {"number": float}
+            )
+        ),
         "recommendation": advice.arms,
         "questions": advice.questions,
         "evaluate-next": advice.next.pairs,
@@ -299,7 +357,9 @@ def rerun(
             manifest.write(output)
     if followed:
         old, new = followed.results(), manifest.results()
-        manifest.differs = sorted(name for name in old | new if old.get(name) != new.get(name))
+        manifest.differs = sorted(
+            name for name in old | new if old.get(name) != new.get(name)
+        )
         manifest.write(output)
     write_report(output, manifest, data, advice, [*data.notes, *map(str, findings)])
     return manifest
@@ -313,7 +373,9 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
         name=table.name,
         path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
         sha256=file_sha256(path if is_file else find_records(name)),
-        card_sha256=file_sha256(path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"),
+        card_sha256=file_sha256(
+            path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"
+        ),
     )
     return table, about
 
@@ -322,16 +384,23 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
     """Pages of an earlier report in a folder by their keys, if all of their files have their checksums."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return {}
+
     path = output / NAME
     try:
         earlier = parse(Manifest, path)
         if earlier.table.version != table.version:
-            raise_fault(path, f"it is of {earlier.table.name}, with other checksums", "name another folder")
+            raise_fault(
+                path,
+                f"it is of {earlier.table.name}, with other checksums",
+                "name another folder",
+            )
     except TableError as error:
         raise CobanditError(
-            f"output {output}: it holds something else than a report on this version of {table.name} "
-            f"({NAME}: {error.faults[0].problem}); name a new or empty folder"
+            f"output {output}: it holds something else than a report on this version of"
+            f" {table.name} ({NAME}: {error.faults[0].problem}); name a new or empty"
+            " folder"
         ) from None
+
     done = [page for page in earlier.pages if page.status in ("done", "kept")]
     whole = [page for page in done if _sums(output, *page.files) == page.files]
     return {page.key: page.model_copy(update={"status": "kept"}) for page in whole}

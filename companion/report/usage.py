@@ -58,7 +58,8 @@ def how_to_run(page: str) -> Markdown:
     Returns
     -------
     Markdown
-        A fold with the commands, and a table of the cell tagged ``parameters`` with the comments there.
+        A fold with the commands, and a table of the cell tagged ``parameters`` with the
+        comments there.
 
     Raises
     ------
@@ -72,18 +73,28 @@ def how_to_run(page: str) -> Markdown:
     """
     known = pages.parameters(page)
     if "dataset" in known:
-        commands = _COMMANDS.format(before=_IMPORT, page=page, name="dataset", value="my.parquet")
-        title, text = "Run this page on a table of yours", _ON_A_TABLE.format(page=page, commands=commands)
+        commands = _COMMANDS.format(
+            before=_IMPORT, page=page, name="dataset", value="my.parquet"
+        )
+        title, text = (
+            "Run this page on a table of yours",
+            _ON_A_TABLE.format(page=page, commands=commands),
+        )
     else:
         first = next(iter(known))
-        commands = _COMMANDS.format(before="", page=page, name=first, value=known[first].default)
+        commands = _COMMANDS.format(
+            before="", page=page, name=first, value=known[first].default
+        )
         title = "Run this page with other parameters"
         text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
+
     rows = [
         f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
         for name, parameter in known.items()
     ]
-    table = "\n".join(["| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows])
+    table = "\n".join(
+        ["| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows]
+    )
     return Markdown(f"````{{dropdown}} {title}\n{text}\n{table}\n````")
 
 
@@ -97,11 +108,16 @@ def list_pages() -> Markdown:
     """
     names = sorted(path.stem for path in pages.pages_directory().glob("*.md"))
     on_tables = [name for name in names if "dataset" in pages.parameters(name)]
-    fixed = [f"{_link(name)} ({pages.FIXED[name]})" for name in names if name not in on_tables]
+    fixed = [
+        f"{_link(name)} ({pages.FIXED[name]})"
+        for name in names
+        if name not in on_tables
+    ]
     return Markdown(
-        f"{len(on_tables)} pages run on a table of yours, for example by "
-        f"`cobandit-book page once -p dataset=my.parquet -o out.ipynb`: {_enumerate(map(_link, on_tables))}. "
-        f"The others are about something else: {_enumerate(fixed)}. Each lists its parameters at its end."
+        f"{len(on_tables)} pages run on a table of yours, for example by `cobandit-book"
+        " page once -p dataset=my.parquet -o out.ipynb`:"
+        f" {_enumerate(map(_link, on_tables))}. The others are about something else:"
+        f" {_enumerate(fixed)}. Each lists its parameters at its end."
     )
 
 
@@ -114,7 +130,9 @@ def _enumerate(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any) -> Path:
+def run_page(
+    page: str, table: EvaluationTable, output: str | Path, **given: Any
+) -> Path:
     """Run a page on a table in memory.
 
     Parameters
@@ -124,8 +142,8 @@ def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any
     table : EvaluationTable
         Such as `EvaluationTable.from_frame` makes of a data frame.
     output : path
-        The executed notebook, ``.ipynb``.  The table is saved next to it under the same name, so that the
-        notebook can be run again.
+        The executed notebook, ``.ipynb``.  The table is saved next to it under the same
+        name, so that the notebook can be run again.
     **given
         Other parameters of the page.
 
@@ -137,13 +155,19 @@ def run_page(page: str, table: EvaluationTable, output: str | Path, **given: Any
     Raises
     ------
     CobanditError
-        If there is no such page or parameter, the page takes no table, or ``output`` cannot be written.
+        If there is no such page or parameter, the page takes no table, or ``output``
+        cannot be written.
     """
     output = Path(output)
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
-        raise CobanditError(f"output {output}: name a file that ends in .ipynb, in a folder that exists")
+        raise CobanditError(
+            f"output {output}: name a file that ends in .ipynb, in a folder that exists"
+        )
     if "dataset" in given:
-        raise CobanditError("dataset: the table is given already; leave the parameter out")
+        raise CobanditError(
+            "dataset: the table is given already; leave the parameter out"
+        )
+
     pages.refuse_unknown(page, ["dataset", *given])
     records = output.with_suffix(".parquet")
     cb.save(table, records)

@@ -32,14 +32,16 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per ``front``: ``size``, its configurations, and of the races ``returned``, how many they
-        returned on average, ``share`` of the cost of everything that they spent, ``off``, how many of the
-        ``runs`` broke what a race with the tolerances promises, and ``largest``, by how much at most.
+        A row per ``front``: ``size``, its configurations, and of the races
+        ``returned``, how many they returned on average, ``share`` of the cost of
+        everything that they spent, ``off``, how many of the ``runs`` broke what a race
+        with the tolerances promises, and ``largest``, by how much at most.
     """
     feedback = pack_shared(load(name)).feedback
     n_arms = len(feedback.offsets) - 1
     n_instances = int(feedback.offsets[1])
     means = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1).mean(axis=1)
+
     costs = feedback.rows[:, 0].reshape(n_arms, n_instances).mean(axis=1)
     found: list[dict[str, Any]] = []
     for front in FRONTS:
@@ -55,7 +57,9 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
         compared, charged = means, None
         if race.compares_cost:
             compared, charged = np.column_stack([means, -costs / costs.max()]), costs
-        off = metrics.beyond_tolerance(run.returned, means, tolerance, charged, cost_tolerance)
+        off = metrics.beyond_tolerance(
+            run.returned, means, tolerance, charged, cost_tolerance
+        )
         found.append(
             {
                 "dataset": name,
@@ -70,4 +74,5 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
                 "largest": float(off.max()),
             }
         )
+
     return pd.DataFrame(found)

@@ -1,8 +1,9 @@
 """How results are kept: a Parquet file each, and a manifest of the data and the code that they come from.
 
-`stored` makes a function a result; its parts are what the function returns for one set of arguments each.  A
-result whose data have changed since is refused.  One whose code has changed fails a test: it is computed
-again (``make results``), or `confirm` computes some parts again and, where they are what is stored, says so.
+`stored` makes a function a result; its parts are what the function returns for one set
+of arguments each.  A result whose data have changed since is refused.  One whose code
+has changed fails a test: it is computed again (``make results``), or `confirm` computes
+some parts again and, where they are what is stored, says so.
 """
 
 import inspect
@@ -27,7 +28,8 @@ from companion.stored.sources import code_checksum
 
 Part = TypeVar("Part", bound=Callable[..., pd.DataFrame])
 
-#: Floating-point results agree to 1e-12 on any machine; this leaves room for what is computed from them.
+#: Floating-point results agree to 1e-12 on any machine; this leaves room for what is
+#: computed from them.
 RTOL = 1e-9
 REMEDY = "-> run: make results"
 
@@ -55,7 +57,10 @@ class Result(NamedTuple):
 
     def columns(self) -> list[str]:
         """Names of the columns that tell parts apart: the function's parameters."""
-        return ["dataset" if name == "name" else name for name in inspect.signature(self.part).parameters]
+        return [
+            "dataset" if name == "name" else name
+            for name in inspect.signature(self.part).parameters
+        ]
 
 
 RESULTS: dict[str, Result] = {}
@@ -73,7 +78,9 @@ def few(name: str) -> list[tuple[Any, ...]]:
     ([('gsm8k',), ('piqa',)], 6)
     """
     every = RESULTS[name].arguments()
-    return every if name in WHOLE else list({part[:-1]: part for part in every}.values())
+    return (
+        every if name in WHOLE else list({part[:-1]: part for part in every}.values())
+    )
 
 
 def stored(
@@ -93,7 +100,8 @@ def stored(
     tables : sequence of str
         Names in the catalogue.
     passing : bool
-        Whether it may be absent, since it is kept only while another result is computed.
+        Whether it may be absent, since it is kept only while another result is
+        computed.
     """
 
     def registered(part: Part) -> Part:
@@ -139,7 +147,8 @@ def read_result(name: str) -> pd.DataFrame:
     Raises
     ------
     CobanditError
-        If it is missing, damaged, or was made from other data than there are now, with what to do.
+        If it is missing, damaged, or was made from other data than there are now, with
+        what to do.
 
     Examples
     --------
@@ -150,11 +159,18 @@ def read_result(name: str) -> pd.DataFrame:
     path = directory() / f"{_validation.choice(name, 'result', RESULTS)}.parquet"
     entry = manifest().get(name)
     if entry is None or not path.is_file():
-        raise CobanditError(f"the result {name!r} is not stored in {directory()} {REMEDY}")
+        raise CobanditError(
+            f"the result {name!r} is not stored in {directory()} {REMEDY}"
+        )
     if file_sha256(path) != entry["sha256"]:
-        raise CobanditError(f"{path} is not the file that the manifest describes {REMEDY}")
+        raise CobanditError(
+            f"{path} is not the file that the manifest describes {REMEDY}"
+        )
     if entry["data"] != RESULTS[name].checksums()["data"]:
-        raise CobanditError(f"{path} was made from other data than there are now {REMEDY}")
+        raise CobanditError(
+            f"{path} was made from other data than there are now {REMEDY}"
+        )
+
     return pd.read_parquet(path)
 
 
@@ -167,7 +183,11 @@ def expected() -> list[str]:
     >>> "posterior" in expected()
     True
     """
-    return [name for name, result in RESULTS.items() if not result.passing or name in manifest()]
+    return [
+        name
+        for name, result in RESULTS.items()
+        if not result.passing or name in manifest()
+    ]
 
 
 def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
@@ -175,7 +195,9 @@ def store(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
     path = directory() / f"{name}.parquet"
     path.parent.mkdir(exist_ok=True)
     with replace_file(path) as partial:
-        pd.concat(parts, ignore_index=True).to_parquet(partial, index=False, compression="zstd")
+        pd.concat(parts, ignore_index=True).to_parquet(
+            partial, index=False, compression="zstd"
+        )
     made = {"seed": 0, "parts": len(parts), "seconds": round(seconds)}
     _enter(name, sha256=file_sha256(path), **RESULTS[name].checksums(), **made)
 
@@ -206,16 +228,22 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     Raises
     ------
     CobanditError
-        If it is not what is stored; counts have to agree exactly, means to a relative 1e-9.
+        If it is not what is stored; counts have to agree exactly, means to a relative
+        1e-9.
     """
     part = RESULTS[name].part(*arguments)
     if found := differences_of(name, arguments, part):
         told = "; ".join(found[:3])
-        raise CobanditError(f"the result {name!r} {arguments} recomputed differs from the stored one: {told}")
+        raise CobanditError(
+            f"the result {name!r} {arguments} recomputed differs from the stored one:"
+            f" {told}"
+        )
     return part
 
 
-def differences_of(name: str, arguments: Sequence[Any], part: pd.DataFrame) -> list[str]:
+def differences_of(
+    name: str, arguments: Sequence[Any], part: pd.DataFrame
+) -> list[str]:
     """Say where one part of a result, recomputed, differs from what is stored."""
     whole, columns = read_result(name), RESULTS[name].columns()
     for column, value in zip(columns, arguments, strict=True):
@@ -223,11 +251,13 @@ def differences_of(name: str, arguments: Sequence[Any], part: pd.DataFrame) -> l
     return differences(whole, part, [*columns, *part.select_dtypes(exclude="number")])
 
 
-def differences(before: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+def differences(
+    before: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]
+) -> list[str]:
     """Compare two frames that should be the same, row by row.
 
-    Numbers that are not whole have to agree to a relative `RTOL`, everything else exactly; what is missing
-    agrees with what is missing.
+    Numbers that are not whole have to agree to a relative `RTOL`, everything else
+    exactly; what is missing agrees with what is missing.
 
     Parameters
     ----------
@@ -238,7 +268,8 @@ def differences(before: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]) 
     Returns
     -------
     list of str
-        One text per cell that differs, or one in all if the frames have different columns or lengths.
+        One text per cell that differs, or one in all if the frames have different
+        columns or lengths.
 
     Examples
     --------
@@ -251,17 +282,29 @@ def differences(before: pd.DataFrame, again: pd.DataFrame, keys: Sequence[str]) 
     if len(before) != len(again):
         return [f"{len(before)} rows are stored, {len(again)} recomputed"]
     if odd := set(before) ^ set(again):
-        return [f"stored and recomputed do not have the same columns: {', '.join(sorted(map(str, odd)))}"]
+        return [
+            "stored and recomputed do not have the same columns:"
+            f" {', '.join(sorted(map(str, odd)))}"
+        ]
+
     found = []
     for column in again:
-        old, new = before[column].reset_index(drop=True), again[column].reset_index(drop=True)
+        old, new = (
+            before[column].reset_index(drop=True),
+            again[column].reset_index(drop=True),
+        )
         if pd.api.types.is_float_dtype(new) and pd.api.types.is_numeric_dtype(old):
-            differ = ~np.isclose(old.astype(float), new, rtol=RTOL, atol=0, equal_nan=True)
+            differ = ~np.isclose(
+                old.astype(float), new, rtol=RTOL, atol=0, equal_nan=True
+            )
         else:
             differ = np.array((old != new) & ~(old.isna() & new.isna()))
         for row in np.flatnonzero(differ):
-            place = " ".join(map(str, again.iloc[row][list(dict.fromkeys(keys))].dropna()))
+            place = " ".join(
+                map(str, again.iloc[row][list(dict.fromkeys(keys))].dropna())
+            )
             found.append(f"{place}: {column} is {old[row]}, recomputed {new[row]}")
+
     return found
 
 
@@ -300,28 +343,39 @@ def compare(
         whole = read_result(name)
     except CobanditError as error:
         return Verification(name, 0, count, 0.0, [str(error)]), None
+
     found: list[str] = []
     parts = []
     with spread(**how):
-        done = Parallel(return_as="generator")(delayed(result.part)(*each) for each in chosen)
+        done = Parallel(return_as="generator")(
+            delayed(result.part)(*each) for each in chosen
+        )
         for arguments, part in zip(chosen, done, strict=True):
             found += differences_of(name, arguments, part)
             parts.append(part)
             if tell is not None:
                 tell(name, len(parts), len(chosen))
+
     if parts and len(chosen) == count:
         again = pd.concat(parts, ignore_index=True)
         if not found and len(again) != len(whole):
             found = [f"{len(whole)} rows are stored, {len(again)} recomputed"]
         whole = again
-    return Verification(name, len(chosen), count, time.perf_counter() - began, found), whole
+
+    return (
+        Verification(name, len(chosen), count, time.perf_counter() - began, found),
+        whole,
+    )
 
 
 def stale() -> Iterator[str]:
     """Names of the results that come from other code than there is now, and can be computed here."""
     known = manifest()
     for name, result in RESULTS.items():
-        if result.arguments() and known.get(name, {}).get("code") != result.checksums()["code"]:
+        if (
+            result.arguments()
+            and known.get(name, {}).get("code") != result.checksums()["code"]
+        ):
             yield name
 
 

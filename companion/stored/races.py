@@ -1,6 +1,7 @@
 """How often a race is off and what it costs: on every table, and on made-up ones that it was not tuned on.
 
-On the made-up tables also other ways to stop: other thresholds, and tests instead of means.
+On the made-up tables also other ways to stop: other thresholds, and tests instead of
+means.
 """
 
 from collections.abc import Callable
@@ -47,7 +48,9 @@ def answers(rng: np.random.Generator, n_instances: int, ability: Floats) -> Floa
 
 def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
     """Scores that vary around means (K,) and from instance to instance: (K, N)."""
-    noise = rng.normal(0, 0.1, (len(means), n_instances)) + rng.normal(0, 0.05, n_instances)
+    noise = rng.normal(0, 0.1, (len(means), n_instances)) + rng.normal(
+        0, 0.05, n_instances
+    )
     return np.clip(means[:, None] + noise, 0, 1)
 
 
@@ -75,9 +78,15 @@ def tied(rng: np.random.Generator) -> Any:
 
 def jokers(rng: np.random.Generator) -> Any:
     """Two that are nearly perfect among thirty whose costs are up to a hundredfold apart."""
-    right, fast = answers(rng, 250, rng.normal(-0.5, 0.8, 30)), speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
+    right, fast = (
+        answers(rng, 250, rng.normal(-0.5, 0.8, 30)),
+        speeds(rng, 250, rng.uniform(0.2, 0.8, 30)),
+    )
     for joker in (3, 11):
-        right[joker], fast[joker] = rng.random(250) < 0.985, speeds(rng, 250, np.array([0.93]))[0]
+        right[joker], fast[joker] = (
+            rng.random(250) < 0.985,
+            speeds(rng, 250, np.array([0.93]))[0],
+        )
     return np.stack([right, fast], axis=2), np.exp(rng.uniform(0, np.log(100), 30))
 
 
@@ -87,7 +96,9 @@ def rarely_apart(rng: np.random.Generator) -> Any:
     return 1.0 - wrong[:, :, None], np.linspace(2, 1, 5)
 
 
-def scattered(rng: np.random.Generator, n_arms: int, n_instances: int, n_objectives: int) -> Any:
+def scattered(
+    rng: np.random.Generator, n_arms: int, n_instances: int, n_objectives: int
+) -> Any:
     """Means all over, the first objective right or wrong, the others continuous."""
     means = rng.uniform(0.2, 0.8, (n_objectives, n_arms))
     right = rng.random((n_arms, n_instances)) < means[0][:, None]
@@ -95,7 +106,8 @@ def scattered(rng: np.random.Generator, n_arms: int, n_instances: int, n_objecti
     return np.stack([right, *rest], axis=2), np.exp(rng.uniform(0, 3, n_arms))
 
 
-#: Made-up tables by name; each is drawn anew for the seed, and none is one that the threshold was chosen on.
+#: Made-up tables by name; each is drawn anew for the seed, and none is one that the
+#: threshold was chosen on.
 MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "short list, N = 100": (short_list, (100,)),
     "short list, N = 300": (short_list, (300,)),
@@ -116,7 +128,9 @@ def read_rows(name: str) -> tuple[FeedbackRows, Floats]:
         source = pack_shared(load(name))
         return source.feedback, np.array(source.costs)
     draw, sizes = MADE_UP[name]
-    rewards, costs = draw(np.random.default_rng([SEED, 31, list(MADE_UP).index(name)]), *sizes)
+    rewards, costs = draw(
+        np.random.default_rng([SEED, 31, list(MADE_UP).index(name)]), *sizes
+    )
     return share_instances(rewards, costs[:, None]), costs
 
 
@@ -132,41 +146,62 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per method: ``share`` of the cost of everything that it spent, ``off``, how many of the
-        ``runs`` broke what a race with the tolerance promises (`metrics.beyond_tolerance`), and the
-        ``largest`` by which any did.
+        One row per method: ``share`` of the cost of everything that it spent, ``off``,
+        how many of the ``runs`` broke what a race with the tolerance promises
+        (`metrics.beyond_tolerance`), and the ``largest`` by which any did.
     """
     feedback, costs = read_rows(name)
+
     found: list[dict[str, Any]] = []
     options: dict[str, Any] = {"tolerance": tolerance, "front": "objectives"}
     for policy in (ParetoRace, CoPSIOnce, UniformOnce):
         orders = ORDERS if policy is ParetoRace else NEIGHBOURS_ORDERS
-        outcome, spent = play_orders(policy, feedback, costs, tolerance, orders, **options)
-        row: dict[str, Any] = {"dataset": name, "tolerance": tolerance, "method": policy.__name__}
+        outcome, spent = play_orders(
+            policy, feedback, costs, tolerance, orders, **options
+        )
+        row: dict[str, Any] = {
+            "dataset": name,
+            "tolerance": tolerance,
+            "method": policy.__name__,
+        }
         found.append(row | outcome)
         if policy is ParetoRace:
             options = {"budget": max(spent, float(costs.sum()))}
+
     return pd.DataFrame(found)
 
 
 def play_orders(
-    policy: Any, feedback: FeedbackRows, costs: Floats, within: float, orders: int, **options: Any
+    policy: Any,
+    feedback: FeedbackRows,
+    costs: Floats,
+    within: float,
+    orders: int,
+    **options: Any,
 ) -> tuple[dict[str, Any], float]:
     """Run a method in so many orders of a table's instances.
 
     Returns
     -------
     tuple
-        ``runs``, ``share``, ``off`` and ``largest``, as `race` has them, and the mean amount that was spent.
+        ``runs``, ``share``, ``off`` and ``largest``, as `race` has them, and the mean
+        amount that was spent.
     """
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
     rewards = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1)
-    race = policy(costs=costs, n_objectives=rewards.shape[2], n_instances=n_instances, **options)
+    race = policy(
+        costs=costs, n_objectives=rewards.shape[2], n_instances=n_instances, **options
+    )
     run = run_kernel(race, feedback, SEED, np.arange(orders), realised=False)
     spent = float(run.spent.mean())
     excess = metrics.beyond_tolerance(run.returned, rewards.mean(axis=1), within)
     share = spent / (n_instances * float(costs.sum()))
-    return {"runs": orders, "share": share, "off": int((excess > 1e-9).sum()), "largest": excess.max()}, spent
+    return {
+        "runs": orders,
+        "share": share,
+        "off": int((excess > 1e-9).sum()),
+        "largest": excess.max(),
+    }, spent
 
 
 #: Tolerances at which the two kinds of race are compared.
@@ -184,9 +219,18 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
     feedback, costs = read_rows(name)
     rows = []
     for certified in (False, True):
-        options = {"tolerance": tolerance, "certified": certified, "front": "objectives"}
-        outcome, _ = play_orders(ParetoRace, feedback, costs, tolerance, ORDERS, **options)
-        rows.append({"dataset": name, "tolerance": tolerance, "certified": certified, **outcome})
+        options = {
+            "tolerance": tolerance,
+            "certified": certified,
+            "front": "objectives",
+        }
+        outcome, _ = play_orders(
+            ParetoRace, feedback, costs, tolerance, ORDERS, **options
+        )
+        rows.append(
+            {"dataset": name, "tolerance": tolerance, "certified": certified, **outcome}
+        )
+
     return pd.DataFrame(rows)
 
 
@@ -201,8 +245,9 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows by ``tolerance`` and whether they are ``certified``: the columns of `race_kinds`, and ``error``,
-        the share of the orders in which the race broke its promise.
+        Rows by ``tolerance`` and whether they are ``certified``: the columns of
+        `race_kinds`, and ``error``, the share of the orders in which the race broke its
+        promise.
 
     Examples
     --------
@@ -212,13 +257,24 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
     (6, 2)
     """
     source = pack_shared(table)
+
     costs = np.array(source.costs)
     rows = []
     for tolerance in TOLERANCES:
         for certified in (False, True):
             options = {"tolerance": tolerance, "certified": certified}
-            outcome, _ = play_orders(ParetoRace, source.feedback, costs, tolerance, orders, **options)
-            rows.append({"dataset": table.name, "tolerance": tolerance, "certified": certified, **outcome})
+            outcome, _ = play_orders(
+                ParetoRace, source.feedback, costs, tolerance, orders, **options
+            )
+            rows.append(
+                {
+                    "dataset": table.name,
+                    "tolerance": tolerance,
+                    "certified": certified,
+                    **outcome,
+                }
+            )
+
     raced = pd.DataFrame(rows)
     return raced.assign(error=raced["off"] / raced["runs"])
 
@@ -226,12 +282,15 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
 # ---------------------------------------------------------------------- other ways to stop
 
 ERROR, RIVALS_ORDERS, DRAWS = 0.05, 40, 100
-#: Of the test that two are level: how far from one half the share of won instances has to be.
+#: Of the test that two are level: how far from one half the share of won instances has
+#: to be.
 INDIFFERENT = 0.1
 
-#: Rewards of the active on the instances seen (n, k, D), N, K and the tolerance to standard errors.
+#: Rewards of the active on the instances seen (n, k, D), N, K and the tolerance to
+#: standard errors.
 Threshold = Callable[[Floats, int, int, float], float]
-#: Rewards in the order of the instances (N, K, D), costs (K,) and tolerance to the outcome.
+#: Rewards in the order of the instances (N, K, D), costs (K,) and tolerance to the
+#: outcome.
 Race = Callable[[Floats, Floats, float], Outcome]
 
 
@@ -246,28 +305,38 @@ def find_scatter(seen: Floats) -> Floats:
 
 def bound_looks(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float:
     """Return a union over looks at one near tie; half of it where a second objective is mistaken, too."""
-    return float(stats.norm.isf(min(seen.shape[2], 2) * ERROR / len(list_looks(n_instances))))
+    return float(
+        stats.norm.isf(min(seen.shape[2], 2) * ERROR / len(list_looks(n_instances)))
+    )
 
 
 def bound_union(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float:
     """Return a union over looks, ordered pairs and objectives."""
-    claims = max(1, n_arms * (n_arms - 1)) * seen.shape[2] * len(list_looks(n_instances))
+    claims = (
+        max(1, n_arms * (n_arms - 1)) * seen.shape[2] * len(list_looks(n_instances))
+    )
     return float(stats.norm.isf(ERROR / claims))
 
 
 def bootstrap(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> float:
     """Quantile of the largest statistic over active pairs, objectives and looks to come, by multipliers.
 
-    With Gaussian multipliers the sums of an instance's deviations are Gaussian with the covariance that was
-    seen; from look to look they go on as sums without replacement do, with independent increments in
-    n / (N - n).
+    With Gaussian multipliers the sums of an instance's deviations are Gaussian with the
+    covariance that was seen; from look to look they go on as sums without replacement
+    do, with independent increments in n / (N - n).
     """
     n, k, n_objectives = seen.shape
-    looks = np.array([look for look in list_looks(n_instances) if n <= look < n_instances])
+    looks = np.array(
+        [look for look in list_looks(n_instances) if n <= look < n_instances]
+    )
     if k < 2 or not len(looks):
         return 0.0
+
     rng, scatter = np.random.default_rng([n, k]), find_scatter(seen)
-    _, sizes, turn = np.linalg.svd((seen - seen.mean(axis=0)).reshape(n, -1), full_matrices=False)
+    _, sizes, turn = np.linalg.svd(
+        (seen - seen.mean(axis=0)).reshape(n, -1), full_matrices=False
+    )
+
     clock = looks / (n_instances - looks)
     sums, largest = np.zeros((DRAWS, k * n_objectives)), np.zeros(DRAWS)
     for time, step in zip(clock, np.diff(clock, prepend=0.0), strict=True):
@@ -275,6 +344,7 @@ def bootstrap(seen: Floats, n_instances: int, n_arms: int, tolerance: float) -> 
         at = sums.reshape(DRAWS, k, n_objectives) / sqrt(time)
         apart = np.abs(at[:, :, None] - at[:, None]) / scatter
         np.maximum(largest, apart.reshape(DRAWS, -1).max(axis=1), out=largest)
+
     return float(np.quantile(largest, 1 - ERROR))
 
 
@@ -283,6 +353,7 @@ def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
 
     def stop(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
         n_instances, n_arms, _ = rewards.shape
+
         standing, depth, spent, reread = Standing(costs), 0, 0.0, (0, 0.0)
         z = 0.0
         while len(standing.active):
@@ -297,10 +368,13 @@ def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
             differences = means[None] - means[:, None]
             half = z * sqrt(1 - depth / n_instances) / depth * find_scatter(seen)
             least, most = differences - half, differences + half
-            calls = Calls(beats(least), beats(least + tolerance), beats(most - tolerance))
+            calls = Calls(
+                beats(least), beats(least + tolerance), beats(most - tolerance)
+            )
             for call in calls:
                 np.fill_diagonal(call, False)
             standing.conclude(calls, means.sum(axis=1))
+
         return spent, standing.returned
 
     return stop
@@ -309,7 +383,11 @@ def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
 def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """Count near ties at each look: `cobandit.ParetoRace`."""
     n_instances, n_arms, n_objectives = rewards.shape
-    options: dict[str, Any] = {"tolerance": tolerance, "error": ERROR, "front": "objectives"}
+    options: dict[str, Any] = {
+        "tolerance": tolerance,
+        "error": ERROR,
+        "front": "objectives",
+    }
     race = ParetoRace(costs, n_objectives, n_instances, **options)
     while (pull := race.ask()) is not None:
         race.tell(pull, rewards[pull.number, pull])
@@ -319,7 +397,10 @@ def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 def count_wins(seen: Floats) -> Floats:
     """On how many instances j dominates i, (n, k, D) to (k, k)."""
-    return np.array([beats(seen - seen[:, [i]]).sum(axis=0) for i in range(seen.shape[1])], dtype=float)
+    return np.array(
+        [beats(seen - seen[:, [i]]).sum(axis=0) for i in range(seen.shape[1])],
+        dtype=float,
+    )
 
 
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
@@ -334,9 +415,12 @@ def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
         np.fill_diagonal(chances, 1.0)
         ordered = np.sort(chances, axis=None)
         pairs = len(active) * (len(active) - 1) // 2
-        kept = np.cumprod(ordered <= ERROR / np.maximum(pairs - np.arange(ordered.size), 1)).sum()
+        kept = np.cumprod(
+            ordered <= ERROR / np.maximum(pairs - np.arange(ordered.size), 1)
+        ).sum()
         if kept:
             active = active[~(chances <= ordered[kept - 1]).any(axis=1)]
+
     return spent, np.isin(np.arange(len(costs)), active)
 
 
@@ -372,9 +456,12 @@ def race_by_ranks(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
             continue
         between = (k - 1) * ((total - n * (k + 1) / 2) ** 2).sum() / scatter
         if stats.chi2.sf(between, k - 1) < ERROR:
-            spread = max(0.0, 2 * (n * squares - (total**2).sum()) / ((n - 1) * (k - 1)))
+            spread = max(
+                0.0, 2 * (n * squares - (total**2).sum()) / ((n - 1) * (k - 1))
+            )
             level = stats.t.isf(ERROR / 2, (n - 1) * (k - 1)) * sqrt(spread) + 1e-9
             active = active[total - total.min() <= level]
+
     best = active[rewards[:depth, active, 0].mean(axis=0).argmax()]
     return spent, np.arange(len(costs)) == best
 
@@ -386,7 +473,9 @@ RIVALS: dict[str, Race] = {
     "2.5 standard errors": race_by(lambda *_: 2.5),
     "3 standard errors": race_by(lambda *_: 3.0),
     "union over looks and pairs": race_by(bound_union),
-    "the same, pairs still active": race_by(lambda seen, n, _, by: bound_union(seen, n, seen.shape[1], by)),
+    "the same, pairs still active": race_by(
+        lambda seen, n, _, by: bound_union(seen, n, seen.shape[1], by)
+    ),
     "multiplier bootstrap, pairs still active": race_by(bootstrap),
     "sign tests (as S-Race)": race_by_signs,
     "likelihood ratios (as SPRINT-Race)": race_by_ratios,
@@ -400,21 +489,43 @@ def race_rivals(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per way and tolerance: ``share`` of the cost of everything, ``off``, how many of the ``runs``
-        broke the promise (`metrics.beyond_tolerance`), and the mean ``f1`` of what was returned.
+        One row per way and tolerance: ``share`` of the cost of everything, ``off``, how
+        many of the ``runs`` broke the promise (`metrics.beyond_tolerance`), and the
+        mean ``f1`` of what was returned.
     """
     feedback, costs = read_rows(name)
-    rewards = feedback.rows[:, 2:].reshape(len(costs), int(feedback.offsets[1]), -1).transpose(1, 0, 2)
+    rewards = (
+        feedback.rows[:, 2:]
+        .reshape(len(costs), int(feedback.offsets[1]), -1)
+        .transpose(1, 0, 2)
+    )
+
     means, everything = rewards.mean(axis=0), len(rewards) * float(costs.sum())
     truth, found = pareto_mask(means, dominance="standard"), []
     for way, stop in RIVALS.items():
         if stop is race_by_ranks and rewards.shape[2] > 1:
             continue
-        for tolerance in TOLERANCES[: 1 if stop in (race_by_signs, race_by_ratios, race_by_ranks) else 2]:
-            orders = (shared_order(SEED, number, len(rewards)) for number in range(RIVALS_ORDERS))
-            spent, returned = zip(*(stop(rewards[order], costs, tolerance) for order in orders), strict=True)
+        for tolerance in TOLERANCES[
+            : 1 if stop in (race_by_signs, race_by_ratios, race_by_ranks) else 2
+        ]:
+            orders = (
+                shared_order(SEED, number, len(rewards))
+                for number in range(RIVALS_ORDERS)
+            )
+            spent, returned = zip(
+                *(stop(rewards[order], costs, tolerance) for order in orders),
+                strict=True,
+            )
             by = metrics.beyond_tolerance(np.array(returned), means, tolerance)
-            row: dict[str, Any] = {"dataset": name, "way": way, "tolerance": tolerance, "runs": RIVALS_ORDERS}
+            row: dict[str, Any] = {
+                "dataset": name,
+                "way": way,
+                "tolerance": tolerance,
+                "runs": RIVALS_ORDERS,
+            }
             row |= {"share": np.mean(spent) / everything, "off": int((by > 1e-9).sum())}
-            found.append(row | {"f1": float(metrics.f1_score(np.array(returned), truth).mean())})
+            found.append(
+                row | {"f1": float(metrics.f1_score(np.array(returned), truth).mean())}
+            )
+
     return pd.DataFrame(found)

@@ -1,10 +1,11 @@
 """A checksum of the code that a result comes from, so that a changed formula is noticed without running it.
 
-Read off the sources, without importing them: from a function on, every definition of the two packages that a
-definition names belongs to it, and so do what it has as strings: classes of methods, with their kernels, and
-files of facts next to its module.
-Comments, docstrings, layout and the file in which a definition stands do not count.  What is said to people,
-how work is spread over processes, and how files are read and checked decide no number and are left out.
+Read off the sources, without importing them: from a function on, every definition of
+the two packages that a definition names belongs to it, and so do what it has as
+strings: classes of methods, with their kernels, and files of facts next to its module.
+Comments, docstrings, layout and the file in which a definition stands do not count.
+What is said to people, how work is spread over processes, and how files are read and
+checked decide no number and are left out.
 """
 
 import ast
@@ -17,10 +18,19 @@ from typing import Any
 import cobandit
 
 #: Folders of the packages whose definitions count.
-PACKAGES = {"cobandit": Path(cobandit.__file__).parent, "companion": Path(__file__).resolve().parents[1]}
-#: Where no number comes from: words, files, tables as files (whose checksum is kept anyway), processes.
+PACKAGES = {
+    "cobandit": Path(cobandit.__file__).parent,
+    "companion": Path(__file__).resolve().parents[1],
+}
+#: Where no number comes from: words, files, tables as files (whose checksum is kept
+#: anyway), processes.
 ELSEWHERE = (
-    *("cobandit.errors", "cobandit._text", "cobandit.figures", "cobandit.replay.parallel"),
+    *(
+        "cobandit.errors",
+        "cobandit._text",
+        "cobandit.figures",
+        "cobandit.replay.parallel",
+    ),
     *(
         f"cobandit.tables.{name}"
         for name in ("card", "catalogue", "columns", "frames", "storage", "whole_files")
@@ -44,7 +54,11 @@ def _file(module: str) -> Path:
 def _tree(module: str) -> ast.Module:
     """Return the source of a module, or of the stub of a package; empty if there is none."""
     path = _file(module)
-    return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
+    return (
+        ast.parse(path.read_text(encoding="utf-8"))
+        if path.is_file()
+        else ast.Module([], [])
+    )
 
 
 @cache
@@ -72,16 +86,23 @@ def _names(statement: ast.stmt, context: type) -> set[str]:
 
 def _leads(module: str, path: list[str]) -> Iterator[Place]:
     """Where a dotted name leads from a module: through imports to what defines it."""
-    if module.partition(".")[0] not in PACKAGES or module.startswith(ELSEWHERE) or not path:
+    if (
+        module.partition(".")[0] not in PACKAGES
+        or module.startswith(ELSEWHERE)
+        or not path
+    ):
         return
     if _tree(f"{module}.{path[0]}").body:
         yield from _leads(f"{module}.{path[0]}", path[1:])
         return
+
     for statement in _bound(module).get(path[0], ()):
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             yield module, path[0]
             continue
-        name = next(one.name for one in statement.names if path[0] in (one.asname, one.name))
+        name = next(
+            one.name for one in statement.names if path[0] in (one.asname, one.name)
+        )
         if isinstance(statement, ast.Import):
             yield from _leads(name, path[1:])
         else:
@@ -95,12 +116,19 @@ def _kernels() -> dict[str, set[Place]]:
     for path in PACKAGES["cobandit"].glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
         for statement in _tree(module).body:
-            attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+            attributes = {
+                node.attr
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Attribute)
+            }
             # a function with a decorator, or a call that registers what it names
             own = getattr(statement, "name", None)
             made = [own] if own else _names(statement, ast.Load)
             for name in attributes & _bound("cobandit.policies").keys():
-                found.setdefault(name, set()).update(place for one in made for place in _leads(module, [one]))
+                found.setdefault(name, set()).update(
+                    place for one in made for place in _leads(module, [one])
+                )
+
     return found
 
 
@@ -108,7 +136,10 @@ def _without_words(statement: ast.stmt) -> str:
     """Return the code of a statement without docstrings, comments and layout."""
     tree = ast.parse(ast.unparse(statement))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef)
+            and ast.get_docstring(node) is not None
+        ):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree).replace('"', "'")  # versions of Python quote differently
 
@@ -125,16 +156,23 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
         own = set[str]()  # what a function takes and assigns
         if isinstance(statement, ast.FunctionDef):
             own = _names(statement, ast.Store)
-            own |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+            own |= {
+                node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)
+            }
         for node in ast.walk(statement):
             if isinstance(node, ast.Name | ast.Attribute):
                 path = ast.unparse(node).split(".")
                 named |= set() if path[0] in own else set(_leads(module, path))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if node.value.isidentifier():  # a docstring may be longer than the name of a file may be
+                # a docstring may be longer than the name of a file may be
+                if node.value.isidentifier():
                     named |= set(_leads("cobandit.policies", [node.value]))
-                if node.value.endswith(".yml") and (facts := _file(module).with_name(node.value)).is_file():
+                if (
+                    node.value.endswith(".yml")
+                    and (facts := _file(module).with_name(node.value)).is_file()
+                ):
                     said.append(facts.read_text(encoding="utf-8"))
+
     return "\n".join(said), frozenset(named)
 
 
@@ -156,5 +194,8 @@ def reached(module: str, name: str) -> set[Place]:
 
 def code_checksum(function: Callable[..., Any]) -> str:
     """Return a checksum of all definitions that a function of the packages leads to, as they are now."""
-    said = {_definition(place)[0] for place in reached(function.__module__, function.__name__)}
+    said = {
+        _definition(place)[0]
+        for place in reached(function.__module__, function.__name__)
+    }
     return sha256("\n".join(sorted(said)).encode()).hexdigest()

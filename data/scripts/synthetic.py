@@ -1,21 +1,23 @@
 """A synthetic evaluation table whose true means are known exactly.
 
-Twenty-four configurations (four model sizes x three temperatures x two prompts) answer 400 questions.
-Question q has a difficulty u_q, uniform on [0, 1], that all configurations share. With probability ``SHARED``
-configuration i meets just this difficulty, else one of its own, so x_iq is uniform on [0, 1] for every i
-while the configurations are correlated, as on a real benchmark. From it::
+Twenty-four configurations (four model sizes x three temperatures x two prompts) answer
+400 questions. Question q has a difficulty u_q, uniform on [0, 1], that all
+configurations share. With probability ``SHARED`` configuration i meets just this
+difficulty, else one of its own, so x_iq is uniform on [0, 1] for every i while the
+configurations are correlated, as on a real benchmark. From it::
 
     correct_iq    = 1{x_iq < a_i}                                      mean a_i
     efficiency_iq = e_i + SPREAD min(e_i, 1 - e_i) (1 - 2 x_iq)        mean e_i, within [0, 1]
     tokens_iq     = floor(c_i (1 + COST_SPREAD (2 x_iq - 1)) + r_iq)   mean c_i
 
-with r_iq uniform on [0, 1] and independent, which rounds to whole tokens without moving the mean. As
-E[x] = 1/2, the means are a_i, e_i and c_i exactly, and a cost stays within a factor 1 - COST_SPREAD to
-1 + COST_SPREAD of its mean, up to the rounding. Hard questions are answered wrongly, slowly and at length.
+with r_iq uniform on [0, 1] and independent, which rounds to whole tokens without moving
+the mean. As E[x] = 1/2, the means are a_i, e_i and c_i exactly, and a cost stays within
+a factor 1 - COST_SPREAD to 1 + COST_SPREAD of its mean, up to the rounding. Hard
+questions are answered wrongly, slowly and at length.
 
-The parameters make cost matter: accuracy is bought with tokens and time, mean costs span a factor of ten, the
-Pareto front has several arms, and the arm of the largest hypervolume is not the one of the largest
-hypervolume per token.
+The parameters make cost matter: accuracy is bought with tokens and time, mean costs
+span a factor of ten, the Pareto front has several arms, and the arm of the largest
+hypervolume is not the one of the largest hypervolume per token.
 """
 
 from itertools import product
@@ -34,7 +36,8 @@ SPREAD = 0.8
 COST_SPREAD = 0.5
 
 
-#: Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size, and CoT's gain.
+#: Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size,
+#: and CoT's gain.
 SIZES = {
     "small": (0.42, 0.85, 64.0, 0.08),
     "medium": (0.55, 0.70, 96.0, 0.06),
@@ -42,8 +45,13 @@ SIZES = {
     "frontier": (0.76, 0.38, 160.0, 0.06),
 }
 
-#: What each adds to the accuracy, direct and with CoT; the factor on tokens (efficiency: one over it).
-TEMPERATURES = {0.0: (0.0, 0.0, 1.0), 0.5: (-0.02, 0.03, 1.1), 1.0: (-0.06, -0.05, 1.25)}
+#: What each adds to the accuracy, direct and with CoT; the factor on tokens
+#: (efficiency: one over it).
+TEMPERATURES = {
+    0.0: (0.0, 0.0, 1.0),
+    0.5: (-0.02, 0.03, 1.1),
+    1.0: (-0.06, -0.05, 1.25),
+}
 
 #: Factors of the chain-of-thought prompt.
 COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
@@ -58,7 +66,8 @@ def parameters() -> pd.DataFrame:
     Returns
     -------
     DataFrame, 24 rows
-        Indexed by config, sorted: size, temperature, prompt, accuracy, efficiency (both in [0, 1]), tokens.
+        Indexed by config, sorted: size, temperature, prompt, accuracy, efficiency (both
+        in [0, 1]), tokens.
 
     Examples
     --------
@@ -68,7 +77,9 @@ def parameters() -> pd.DataFrame:
     10.0
     """
     rows = []
-    for (size, model), (degree, heat), thinks in product(SIZES.items(), TEMPERATURES.items(), (False, True)):
+    for (size, model), (degree, heat), thinks in product(
+        SIZES.items(), TEMPERATURES.items(), (False, True)
+    ):
         (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
         prompt = "cot" if thinks else "direct"
         means = (
@@ -77,7 +88,12 @@ def parameters() -> pd.DataFrame:
             tokens * longer * (COT_TOKENS if thinks else 1.0),
         )
         rows.append((f"{size}-{prompt}-t{degree}", size, degree, prompt, *means))
-    return pd.DataFrame(rows, columns=["config", *ARM, *MEANS]).set_index("config").sort_index()
+
+    return (
+        pd.DataFrame(rows, columns=["config", *ARM, *MEANS])
+        .set_index("config")
+        .sort_index()
+    )
 
 
 def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
@@ -91,7 +107,8 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
     Returns
     -------
     DataFrame, 24 n_instances rows
-        config, instance, correct (bool), efficiency, tokens (int), size, temperature, prompt.
+        config, instance, correct (bool), efficiency, tokens (int), size, temperature,
+        prompt.
 
     Examples
     --------
@@ -101,12 +118,17 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
     true = parameters()
     shape = (len(true), n_instances)
     rng = np.random.default_rng(seed)
-    difficulty, own, chance, rounding = rng.random(n_instances), *rng.random((3, *shape))
+    difficulty, own, chance, rounding = (
+        rng.random(n_instances),
+        *rng.random((3, *shape)),
+    )
     met = np.where(chance < SHARED, difficulty, own)
     accuracy, efficiency, tokens = true[MEANS].to_numpy().T[:, :, None]
     room = np.minimum(efficiency, 1 - efficiency)
     drawn = true.loc[np.repeat(true.index, n_instances), ARM].reset_index()
-    drawn.insert(1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true)))
+    drawn.insert(
+        1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true))
+    )
     cost = np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
     drawn.insert(2, "correct", (met < accuracy).ravel())
     drawn.insert(3, "efficiency", (efficiency + SPREAD * room * (1 - 2 * met)).ravel())
@@ -117,7 +139,9 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
 #: Of the bundled table, still without the checksum of its records.
 CARD = {
     "name": NAME,
-    "title": "Synthetic benchmark of 24 language model configurations with known true means",
+    "title": (
+        "Synthetic benchmark of 24 language model configurations with known true means"
+    ),
     "source": f"data/scripts/synthetic.py, seed {SEED}",
     "license": "CC0-1.0",
     "kind": "synthetic",

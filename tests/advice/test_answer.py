@@ -14,7 +14,13 @@ from support.commands import call
 
 import cobandit as cb
 from cobandit.advice.answer import answer
-from cobandit.advice.answer_table import describe_steps, shorten, standings, worth_besides, worth_showing
+from cobandit.advice.answer_table import (
+    describe_steps,
+    shorten,
+    standings,
+    worth_besides,
+    worth_showing,
+)
 from cobandit.advice.choice import read_wishes
 from cobandit.advice.rivals import find_rivals
 
@@ -44,14 +50,22 @@ def dominated_by_hand(table):
 def test_recommended_configurations_are_not_dominated(name):
     table = SHAPES[name]() if name in SHAPES else cb.load(name)
     advice = cb.recommend(
-        table, within={table.objectives[0]: 0.3}, prefer={table.objectives[0]: 1.0}, replications=20
+        table,
+        within={table.objectives[0]: 0.3},
+        prefer={table.objectives[0]: 1.0},
+        replications=20,
     )
     off = dominated_by_hand(table)
     front = advice.front
-    assert set(front.index) == set(table.configs) - off and advice.most_efficient in front.index
+    assert (
+        set(front.index) == set(table.configs) - off
+        and advice.most_efficient in front.index
+    )
     assert front["cost"].is_monotonic_increasing
     n_front = "All" if len(front) == table.n_arms else f"{len(front)} of"
-    assert answer(advice).headline.startswith(f"{n_front} {table.n_arms} configurations ")
+    assert answer(advice).headline.startswith(
+        f"{n_front} {table.n_arms} configurations "
+    )
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
@@ -61,7 +75,9 @@ def test_steps_have_gains_intervals_and_cost_factors():
     for place in range(1, len(front)):
         more = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
-        low, high = (100 * front[f"more_accuracy_{end}"].iloc[place] for end in ("low", "high"))
+        low, high = (
+            100 * front[f"more_accuracy_{end}"].iloc[place] for end in ("low", "high")
+        )
         assert low < more < high and front["times"].iloc[place] == pytest.approx(times)
         assert steps[place] == f"{more:+.1f} accuracy ({low:+.1f} to {high:+.1f})"
     assert steps[0] == ""
@@ -69,13 +85,17 @@ def test_steps_have_gains_intervals_and_cost_factors():
 
 def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
     """The largest ratio has a model that wins seldom, so it is given on demand alone."""
-    advice = cb.recommend(shapes.make_leaderboard(400), at_least={"accuracy": 0.5}, replications=50)
+    advice = cb.recommend(
+        shapes.make_leaderboard(400), at_least={"accuracy": 0.5}, replications=50
+    )
     arms, choice = advice.arms, advice.choice
     assert arms.loc[advice.most_efficient, "accuracy"] < 0.25
     meets = arms[arms["accuracy"] >= 0.5]
     assert choice.configuration == meets.index[0] and 0.5 <= choice.confidence <= 1
     assert (
-        choice.sure is None or arms.loc[choice.sure, "accuracy"] > arms.loc[choice.configuration, "accuracy"]
+        choice.sure is None
+        or arms.loc[choice.sure, "accuracy"]
+        > arms.loc[choice.configuration, "accuracy"]
     )
     assert choice.configuration in answer(advice).lines["You asked"]
     assert "Ratio" not in answer(advice).lines
@@ -94,7 +114,10 @@ def test_more_expensive_of_two_equals_is_off_the_front():
 
 def test_preference_chooses_the_largest_weighted_mean():
     table = shapes.make_two_models()
-    for weights, chosen in (({"accuracy": 3, "speed": 1}, "large"), ({"accuracy": 1, "speed": 3}, "small")):
+    for weights, chosen in (
+        ({"accuracy": 3, "speed": 1}, "large"),
+        ({"accuracy": 1, "speed": 3}, "small"),
+    ):
         choice = cb.recommend(table, prefer=weights, replications=100).choice
         every = table.summary()
         score = sum(weight * every[name] for name, weight in weights.items()) / 4
@@ -107,15 +130,23 @@ def test_conditions_hold_together():
     both = cb.recommend(table, at_least={"accuracy": 0.5, "speed": 0.7}, replications=2)
     assert both.choice.configuration is None and both.choice.sure is None
     assert both.choice.closest in answer(both).lines["You asked"]
-    one = cb.recommend(table, at_least={"accuracy": 0.5}, within={"speed": 0.6}, replications=2).choice
+    one = cb.recommend(
+        table, at_least={"accuracy": 0.5}, within={"speed": 0.6}, replications=2
+    ).choice
     assert one.configuration == "large" == one.sure and one.confidence > 0.99
 
 
 def test_exhausted_benchmark_is_exact():
     advice = cb.recommend(
-        shapes.make_short_list(), within={"accuracy": 0.1}, about="benchmark", replications=2
+        shapes.make_short_list(),
+        within={"accuracy": 0.1},
+        about="benchmark",
+        replications=2,
     )
-    assert advice.choice.configuration == advice.choice.sure and advice.choice.confidence == 1
+    assert (
+        advice.choice.configuration == advice.choice.sure
+        and advice.choice.confidence == 1
+    )
 
 
 @pytest.mark.slow
@@ -124,19 +155,31 @@ def test_sure_choices_meet_their_condition():
     rng, wrong = np.random.default_rng(6), 0
     means = np.array([[0.45], [0.49], [0.499], [0.55], [0.65]])
     for _ in range(200):
-        table = shapes.make_table(shapes.draw_scores(rng, means, 100), [1, 2, 3, 4, 5], list("abcde"))
-        choice = cb.recommend(table, at_least={"accuracy": 0.5}, level=0.8, replications=1).choice
+        table = shapes.make_table(
+            shapes.draw_scores(rng, means, 100), [1, 2, 3, 4, 5], list("abcde")
+        )
+        choice = cb.recommend(
+            table, at_least={"accuracy": 0.5}, level=0.8, replications=1
+        ).choice
         wrong += choice.sure in ("a", "b", "c")
     assert wrong <= 53  # more would come of chance once in 500 tests
 
 
 def test_a_tolerance_shortens_the_front_and_covers_it():
     table = cb.load("word-sums")
-    whole, short = (cb.recommend(table, tolerance=each, replications=2) for each in (0.0, 0.05))
-    assert len(short.front) < len(whole.front) and set(short.front.index) <= set(whole.front.index)
+    whole, short = (
+        cb.recommend(table, tolerance=each, replications=2) for each in (0.0, 0.05)
+    )
+    assert len(short.front) < len(whole.front) and set(short.front.index) <= set(
+        whole.front.index
+    )
     for _, row in whole.front.iterrows():
         at = short.front[short.front["cost"] <= row["cost"]]
-        assert ((at[list(table.objectives)] >= row[list(table.objectives)] - 0.05 - 1e-9).all(axis=1)).any()
+        assert (
+            (
+                at[list(table.objectives)] >= row[list(table.objectives)] - 0.05 - 1e-9
+            ).all(axis=1)
+        ).any()
 
 
 def test_returned_configurations_replace_the_front():
@@ -144,13 +187,17 @@ def test_returned_configurations_replace_the_front():
     asked = {"at_least": {"accuracy": 0.45}, "replications": 2}
     advice = cb.recommend(table, returned=returned, ignores_cost=True, **asked)
     assert advice.choice.configuration == "large, direct"
-    cheaper = cb.recommend(table, at_least={"accuracy": 0.45}, replications=2).choice.configuration
+    cheaper = cb.recommend(
+        table, at_least={"accuracy": 0.45}, replications=2
+    ).choice.configuration
     assert cheaper == "medium, direct"
     assert list(advice.front.index) == ["small, direct", "large, direct"]
     assert answer(advice).headline == "The method returned 2 of 6 configurations."
     assert answer(advice).lines.keys() == {"You asked", "Also"}
     # of a race that compares costs it is the answer, and no second one is given
-    advice = cb.recommend(table, returned=returned, tolerance=0.1, cost_tolerance="20%", **asked)
+    advice = cb.recommend(
+        table, returned=returned, tolerance=0.1, cost_tolerance="20%", **asked
+    )
     assert "2 of 6 configurations are worth their cost" in answer(advice).headline
     assert "within 0.1 and 20 % of the cost" in answer(advice).headline
     assert answer(advice).lines.keys() == {"You asked"}
@@ -182,11 +229,25 @@ def test_wishes_for_unknown_objectives_name_the_nearest():
 def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()
-    long = {name: f"provider/a-model-of-a-very-long-name-{name}-2026-11-24" for name in table.configs}
-    rows = table.rows.drop(columns="split").assign(config=table.rows["config"].map(long))
-    named = cb.EvaluationTable.from_frame(rows, cost="cost", unit="USD", objectives=["accuracy"], name="my")
+    long = {
+        name: f"provider/a-model-of-a-very-long-name-{name}-2026-11-24"
+        for name in table.configs
+    }
+    rows = table.rows.drop(columns="split").assign(
+        config=table.rows["config"].map(long)
+    )
+    named = cb.EvaluationTable.from_frame(
+        rows, cost="cost", unit="USD", objectives=["accuracy"], name="my"
+    )
     cb.save(named, "my.parquet")
-    words = ["recommend", "my.parquet", "--replications", "5", "--within", "accuracy=0.05"]
+    words = [
+        "recommend",
+        "my.parquet",
+        "--replications",
+        "5",
+        "--within",
+        "accuracy=0.05",
+    ]
     done = call(*words, columns=80)
     assert done.exit_code == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
@@ -194,9 +255,14 @@ def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
     front = [row["config"] for row in whole["front"]]
     lines = done.output.splitlines()
     (head,) = (line for line in lines if line.startswith(" configuration"))
-    width = head.index(" n ") + 2 - len("100")  # of the names, which are folded; then counts of instances
+    # of the names, which are folded; then counts of instances
+    width = head.index(" n ") + 2 - len("100")
     names = "".join(line[:width].replace(" ", "") for line in lines)
-    assert front and "…" not in done.output and all(name.replace(" ", "") in names for name in front)
+    assert (
+        front
+        and "…" not in done.output
+        and all(name.replace(" ", "") in names for name in front)
+    )
     assert {row["config"] for row in whole["arms"]} == set(long.values())
 
 
@@ -205,11 +271,19 @@ def test_headline_and_certainty_count_the_front_and_its_rivals():
     advice = cb.recommend(table, tolerance=0.15, replications=50)
     texts = answer(advice)
     n_front = table.n_arms - len(dominated_by_hand(table))
-    assert texts.headline.startswith(f"{n_front} of 6 configurations are worth their cost (accuracy, USD)")
-    assert f"Within 0.15 they are matched by {len(advice.front)} of them" in texts.headline
+    assert texts.headline.startswith(
+        f"{n_front} of 6 configurations are worth their cost (accuracy, USD)"
+    )
+    assert (
+        f"Within 0.15 they are matched by {len(advice.front)} of them" in texts.headline
+    )
     n_settled = advice.arms.loc[advice.front.index, "front_settled"].sum()
-    assert texts.lines["Sure"].startswith(f"{n_settled} of the {len(advice.front)}, at 95 %")
-    assert texts.lines["Sure"].endswith("One that is beaten here may be worth its cost, too.")
+    assert texts.lines["Sure"].startswith(
+        f"{n_settled} of the {len(advice.front)}, at 95 %"
+    )
+    assert texts.lines["Sure"].endswith(
+        "One that is beaten here may be worth its cost, too."
+    )
 
 
 @pytest.mark.slow
@@ -221,7 +295,11 @@ def test_certainty_agrees_with_the_standings_of_the_table(some_advice, data):
     booleans = st.lists(st.booleans(), min_size=len(arms), max_size=len(arms))
     share = st.sampled_from([0.0, 0.004, 0.03, 0.2, 0.7, 0.996, 1.0])
     shares = data.draw(st.lists(share, min_size=len(arms), max_size=len(arms)))
-    fields = {"front_share": shares, "on_front": data.draw(booleans), "front_settled": data.draw(booleans)}
+    fields = {
+        "front_share": shares,
+        "on_front": data.draw(booleans),
+        "front_settled": data.draw(booleans),
+    }
     fields["on_front"][0] = True
     arms = arms.assign(**fields)
     front = some_advice.front.reindex(arms.index[arms["on_front"]])
@@ -231,7 +309,9 @@ def test_certainty_agrees_with_the_standings_of_the_table(some_advice, data):
     assert list(standing.index) == list(arms.index)
     assert (standing.isin(["sure", "no"]) == settled).all()
     on = advice.arms["on_front"]
-    assert ((standing == "sure") == (settled & on)).all() and not standing.isin(["100 %", "0 %"]).any()
+    assert ((standing == "sure") == (settled & on)).all() and not standing.isin(
+        ["100 %", "0 %"]
+    ).any()
 
     n_sure = int((settled & on).sum())
     certainty = answer(advice).lines["Sure"]
@@ -248,16 +328,24 @@ def some_advice():
 
 def test_headline_names_the_front_of_the_paper():
     advice = cb.recommend(shapes.make_two_models(), dominance="strict", replications=2)
-    assert "the paper's front" in answer(advice).headline and "2 of 2" in answer(advice).headline
+    assert (
+        "the paper's front" in answer(advice).headline
+        and "2 of 2" in answer(advice).headline
+    )
 
 
 def test_preference_names_the_best_and_the_second_best():
     table = shapes.make_leaderboard(300)
-    advice = cb.recommend(table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50)
+    advice = cb.recommend(
+        table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50
+    )
     every = table.summary()
     one, other = every["accuracy"].nlargest(2).items()
     line = answer(advice).lines["You asked"]
-    assert f"least 0.5: {one[0]} (accuracy {one[1]:.3f}, {every['cost'][one[0]]:.4g} USD), sure at 95" in line
+    assert (
+        f"least 0.5: {one[0]} (accuracy {one[1]:.3f}, {every['cost'][one[0]]:.4g} USD),"
+        " sure at 95" in line
+    )
     assert f"{other[0]}, is {100 * (one[1] - other[1]):.1f} points behind" in line
     assert f"{100 * advice.choice.share:.0f} % of resampled" in line
 
@@ -273,10 +361,15 @@ def test_next_evaluations_have_number_and_price(make, budget):
     advice = cb.recommend(make(), budget, replications=2)
     plan, line = advice.next, answer(advice).lines["Next"]
     assert f"{plan.evaluations:,} evaluations, {plan.price:.4g} USD" in line
-    assert line.startswith(f"{len(advice.arms) - plan.settled} of {len(advice.arms)} configurations")
+    assert line.startswith(
+        f"{len(advice.arms) - plan.settled} of {len(advice.arms)} configurations"
+    )
     assert ("about" if plan.compared else "at most") in line
     if plan.pairs.empty:
-        assert f"{budget:g} USD is too little" in line and f"takes {plan.step:.4g} USD" in line
+        assert (
+            f"{budget:g} USD is too little" in line
+            and f"takes {plan.step:.4g} USD" in line
+        )
     else:
         first = plan.pairs.iloc[0]
         assert f"{len(plan.pairs):,} of them" in line
@@ -290,8 +383,12 @@ def test_cheaper_configurations_that_were_not_returned_are_named():
     asked = {"about": "benchmark", "replications": 2, "ignores_cost": True}
     advice = cb.recommend(table, returned=[best], **asked)
     cheaper = worth_besides(advice).index
-    assert set(cheaper) == {*cb.recommend(table, about="benchmark", replications=2).front.index} - {best}
-    assert cheaper[0] in answer(advice).lines["Also"] and set(worth_showing(advice).index) == {best, *cheaper}
+    assert set(cheaper) == {
+        *cb.recommend(table, about="benchmark", replications=2).front.index
+    } - {best}
+    assert cheaper[0] in answer(advice).lines["Also"] and set(
+        worth_showing(advice).index
+    ) == {best, *cheaper}
     assert worth_besides(cb.recommend(table, replications=2)).empty
 
 
@@ -301,11 +398,20 @@ def test_numbers_are_whole_however_many_objectives_there_are(tmp_path, monkeypat
     rng = np.random.default_rng(0)
     for n_objectives in (2, 4, 6):
         names = [f"objective {d}" for d in range(n_objectives)]
-        rewards, costs = rng.random((4, 30, n_objectives)), 1e5 * rng.random((4, 30)) + 1
+        rewards, costs = (
+            rng.random((4, 30, n_objectives)),
+            1e5 * rng.random((4, 30)) + 1,
+        )
         table = cb.EvaluationTable.from_arrays(rewards, costs, objectives=names)
         cb.save(table, f"{n_objectives}.parquet")
-        shown = call("recommend", f"{n_objectives}.parquet", "--replications", "5", columns=80).output
-        (head,) = (line for line in shown.splitlines() if " n " in line and "on the front" in line)
+        shown = call(
+            "recommend", f"{n_objectives}.parquet", "--replications", "5", columns=80
+        ).output
+        (head,) = (
+            line
+            for line in shown.splitlines()
+            if " n " in line and "on the front" in line
+        )
         assert "configuration" in head and all(name in head for name in names)
         assert "…" not in shown and ("intervals: 95 %" in shown) == (n_objectives == 2)
 
@@ -329,7 +435,8 @@ def test_rivals_are_those_that_dominate(name):
         by_hand = {
             every.index[other]
             for other in range(table.n_arms)
-            if (values[other] >= values[arm]).all() and (values[other] > values[arm]).any()
+            if (values[other] >= values[arm]).all()
+            and (values[other] > values[arm]).any()
         }
         found = find_rivals(table, every.index[arm])
         assert found.beaten == bool(by_hand)
@@ -343,14 +450,22 @@ def test_the_command_explains_leaves_out_and_shows_all(tmp_path, monkeypatch):
     quick = ("--replications", "5")
     beaten = min(dominated_by_hand(table))
     why = call("recommend", "my.parquet", "--why", beaten)
-    assert why.exit_code == 0 and find_rivals(table, beaten).rivals.index[0] in why.output
+    assert (
+        why.exit_code == 0 and find_rivals(table, beaten).rivals.index[0] in why.output
+    )
     best = table.summary()["accuracy"].idxmax()
-    fewer = json.loads(call("recommend", "my.parquet", "--without", best, "--json", *quick).output)
-    assert len(fewer["arms"]) == table.n_arms - 1 and best not in {row["config"] for row in fewer["arms"]}
+    fewer = json.loads(
+        call("recommend", "my.parquet", "--without", best, "--json", *quick).output
+    )
+    assert len(fewer["arms"]) == table.n_arms - 1 and best not in {
+        row["config"] for row in fewer["arms"]
+    }
     everything = call("recommend", "my.parquet", "--all", *quick, columns=200).output
     assert all(name in everything for name in table.configs)
     wrong = call("recommend", "my.parquet", "--without", "nobody")
-    assert isinstance(wrong.exception, cb.CobanditError) and "nobody" in str(wrong.exception)
+    assert isinstance(wrong.exception, cb.CobanditError) and "nobody" in str(
+        wrong.exception
+    )
 
 
 def test_a_shortened_table_keeps_what_answers_a_wish():

@@ -24,12 +24,16 @@ def without(table, missing):
     gone = np.zeros(len(rows), dtype=bool)
     for name, first in missing.items():
         gone |= ((rows["config"] == name) & (place >= first)).to_numpy()
-    card = table.card.model_copy(update={"split": table.card.split.model_copy(update={"profiling": 10})})
+    card = table.card.model_copy(
+        update={"split": table.card.split.model_copy(update={"profiling": 10})}
+    )
     return EvaluationTable.from_records(rows[~gone], card)
 
 
 def ratios(table, finite=True):
-    return np.concatenate([gaps.ratios for gaps in Paired(table, finite).dominance()], axis=1)
+    return np.concatenate(
+        [gaps.ratios for gaps in Paired(table, finite).dominance()], axis=1
+    )
 
 
 def test_gaps_have_the_finite_population_correction():
@@ -45,10 +49,12 @@ def test_gap_of_two_complete_arms_is_exact():
     table = without(drawn(np.random.default_rng(2), MEANS, COSTS, 60), {"arm000": 40})
     first = without(table, dict.fromkeys(table.configs, 40))
     shared = ratios(first, finite=False)[:, 0] / np.sqrt(1 - 40 / 60)
-    np.testing.assert_allclose(ratios(table)[:, 0], shared, rtol=2e-3)  # other arms are pooled
+    # other arms are pooled
+    np.testing.assert_allclose(ratios(table)[:, 0], shared, rtol=2e-3)
     done, known = ratios(table)[:, 1:, 1:], Paired(table).coordinates[:, 1:]
     as_good = known[:, None] >= known[:, :, None] - 1e-12
-    as_good[:, as_good.all(axis=0) & as_good.all(axis=0).T] = False  # none is better than its equal
+    # none is better than its equal
+    as_good[:, as_good.all(axis=0) & as_good.all(axis=0).T] = False
     assert np.isinf(done).all() and ((done > 0) == as_good).all()
 
 
@@ -58,18 +64,25 @@ def test_variances_are_those_of_random_holes():
     rng = np.random.default_rng(3)
     whole = drawn(rng, [[0.5], [0.6], [0.1]], [1, 1, 1], 40, shared=0.8)
     truth = whole.summary()["objective0"].diff().iloc[1]
-    for shares in ((0.5, 0.5, 1), (0.3, 0.9, 1)):  # the last one is there so that no instance is forgotten
+    # the last one is there so that no instance is forgotten
+    for shares in ((0.5, 0.5, 1), (0.3, 0.9, 1)):
         errors, stated = [], []
         for _ in range(300):
             rows = whole.rows.drop(columns="split")
-            kept = np.concatenate([rng.permutation(40) < round(40 * share) for share in shares])
-            compared = Paired(EvaluationTable.from_records(rows[kept], whole.card), finite=True)
+            kept = np.concatenate(
+                [rng.permutation(40) < round(40 * share) for share in shares]
+            )
+            compared = Paired(
+                EvaluationTable.from_records(rows[kept], whole.card), finite=True
+            )
             (gaps,) = compared.dominance()
             gap = gaps.gaps[0, 0, 1]
             errors.append(gap - truth)
             if gap != 0:
                 stated.append(gap / gaps.ratios[0, 0, 1])
-        assert np.std(errors) == pytest.approx(np.sqrt(np.mean(np.square(stated))), rel=0.15)
+        assert np.std(errors) == pytest.approx(
+            np.sqrt(np.mean(np.square(stated))), rel=0.15
+        )
 
 
 @pytest.mark.slow
@@ -89,10 +102,14 @@ def test_equal_in_one_thing_and_worse_in_another_is_off_an_exhausted_benchmark()
     """The paper keeps it: the same scores for five times the cost."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")
-    costly = rows[rows["config"] == "arm000"].assign(config="costly", cost=lambda frame: 5 * frame["cost"])
+    costly = rows[rows["config"] == "arm000"].assign(
+        config="costly", cost=lambda frame: 5 * frame["cost"]
+    )
     both = EvaluationTable.from_records(pd.concat([rows, costly]), table.card)
     for dominance, kept in (("standard", False), ("strict", True)):
-        arms = cb.recommend(both, about="benchmark", dominance=dominance, replications=2).arms
+        arms = cb.recommend(
+            both, about="benchmark", dominance=dominance, replications=2
+        ).arms
         assert arms.loc["costly", "on_front"] == kept and arms["front_settled"].all()
 
 
@@ -100,8 +117,13 @@ def test_equal_costs_on_every_instance_are_known_to_be_equal():
     """A fixed price: whoever is clearly better for it is called so, though nothing is won in the cost."""
     table = drawn(np.random.default_rng(6), [[0.9, 0.9], [0.1, 0.1]], [1.0, 1.0], 60)
     for costs, settled in ((1.0, True), (table.rows["cost"], False)):
-        fixed = EvaluationTable.from_records(table.rows.drop(columns="split").assign(cost=costs), table.card)
-        assert cb.recommend(fixed, replications=2).arms.loc["arm001", "front_settled"] == settled
+        fixed = EvaluationTable.from_records(
+            table.rows.drop(columns="split").assign(cost=costs), table.card
+        )
+        assert (
+            cb.recommend(fixed, replications=2).arms.loc["arm001", "front_settled"]
+            == settled
+        )
 
 
 @pytest.mark.slow
@@ -121,7 +143,9 @@ def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
         answer_lines(cb.recommend(table, about="benchmark"))
     )
     card = table.card.model_copy(update={"n_instances": 100, "records": "part.parquet"})
-    cb.save(EvaluationTable.from_records(table.evaluations, card), tmp_path / "part.parquet")
+    cb.save(
+        EvaluationTable.from_records(table.evaluations, card), tmp_path / "part.parquet"
+    )
     read = cb.recommend(cb.read(tmp_path / "part.parquet"), about="benchmark")
     assert not read.exact and (read.arms["missing"] == 40).all()
     assert read.next.evaluations <= 40 * table.n_arms and not read.exhausted
@@ -134,4 +158,6 @@ def test_counted_evaluations_shrink_the_error_as_needed(n, total, times):
     compared = SimpleNamespace(counts=np.array([n]), n_instances=total, finite=True)
     (extra,) = _count_more(compared, np.array([0]), np.array([times]))
     allowed = (1 / n - 1 / total) / times
-    assert extra == next(m for m in range(1, total) if 1 / (n + m) - 1 / total <= allowed + 1e-12)
+    assert extra == next(
+        m for m in range(1, total) if 1 / (n + m) - 1 / total <= allowed + 1e-12
+    )

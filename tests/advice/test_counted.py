@@ -16,8 +16,17 @@ def frame():
     """Two configurations that cost something, and a local one, which is as good and free."""
     rng = np.random.default_rng(0)
     rows = [
-        (config, instance, cost * (1 + 0.1 * rng.random()), float(rng.random() < chance))
-        for config, cost, chance in (("local", 0.0, 0.5), ("small", 0.01, 0.6), ("large", 0.5, 0.9))
+        (
+            config,
+            instance,
+            cost * (1 + 0.1 * rng.random()),
+            float(rng.random() < chance),
+        )
+        for config, cost, chance in (
+            ("local", 0.0, 0.5),
+            ("small", 0.01, 0.6),
+            ("large", 0.5, 0.9),
+        )
         for instance in range(60)
     ]
     return pd.DataFrame(rows, columns=["config", "instance", "usd", "ok"])
@@ -46,7 +55,11 @@ def test_smallest_cost_changes_only_its_own_words(frame):
         str(
             cb.recommend(
                 cb.EvaluationTable.from_frame(
-                    frame, cost="usd", unit="USD", objectives={"accuracy": "ok"}, smallest_cost=smallest
+                    frame,
+                    cost="usd",
+                    unit="USD",
+                    objectives={"accuracy": "ok"},
+                    smallest_cost=smallest,
                 )
             )
         )
@@ -68,7 +81,11 @@ def write(path, answers):
         {
             "provider": {"id": provider},
             "vars": {"question": f"q{number}"},
-            "response": {"output": "4", "tokenUsage": {"prompt": 9, "completion": 30}, **response},
+            "response": {
+                "output": "4",
+                "tokenUsage": {"prompt": 9, "completion": 30},
+                **response,
+            },
             "score": number % 2,
             "latencyMs": 100 + number,
         }
@@ -82,16 +99,32 @@ def test_configurations_with_cut_off_answers_are_named(tmp_path):
     cut = [{"finishReason": "length"}] * 16 + [{}] * 24
     cached = [{"cached": True}] * 30 + [{}] * 10
     write(tmp_path / "r.json", {"large": cut, "small": cached, "tiny": [{}] * 40})
-    imported = import_logs("promptfoo", [tmp_path / "r.json"], tmp_path / "r.parquet", latency="none")
-    found = {finding.problem.partition(":")[0]: finding for finding in doctor(imported.table)}
-    assert found["Answers cut off"].number == 16 and "16 of large" in found["Answers cut off"].problem
-    (unmeasured,) = [finding for name, finding in found.items() if name.startswith("Cost not measured")]
+    imported = import_logs(
+        "promptfoo", [tmp_path / "r.json"], tmp_path / "r.parquet", latency="none"
+    )
+    found = {
+        finding.problem.partition(":")[0]: finding for finding in doctor(imported.table)
+    }
     assert (
-        unmeasured.number == 30 and "30 of small" in unmeasured.problem and "tiny" not in unmeasured.problem
+        found["Answers cut off"].number == 16
+        and "16 of large" in found["Answers cut off"].problem
+    )
+    (unmeasured,) = [
+        finding
+        for name, finding in found.items()
+        if name.startswith("Cost not measured")
+    ]
+    assert (
+        unmeasured.number == 30
+        and "30 of small" in unmeasured.problem
+        and "tiny" not in unmeasured.problem
     )
     said = str(cb.recommend(imported.table))
     assert "answers cut off, 16 of large" in said
-    assert "answers cut off: 16 of 40 evaluations of large" in (tmp_path / "r.yml").read_text()
+    assert (
+        "answers cut off: 16 of 40 evaluations of large"
+        in (tmp_path / "r.yml").read_text()
+    )
     again = cb.read(tmp_path / "r.parquet")
     assert again.card.counts["large"] == {"answers cut off": 16}
 
@@ -99,7 +132,12 @@ def test_configurations_with_cut_off_answers_are_named(tmp_path):
 def test_many_values_at_the_best_end_are_reported():
     rng = np.random.default_rng(1)
     rows = [
-        (config, instance, float(rng.random() < 0.5), 0.0 if instance < refused else 1 + rng.random())
+        (
+            config,
+            instance,
+            float(rng.random() < 0.5),
+            0.0 if instance < refused else 1 + rng.random(),
+        )
         for config, refused in (("a", 0), ("b", 20), ("c", 0))
         for instance in range(50)
     ]

@@ -19,17 +19,23 @@ def held(found, level=0.95):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "n_instances"), [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)]
+    ("name", "n_instances"),
+    [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)],
 )
 def test_settled_memberships_hold_on_new_instances(name, n_instances):
-    found = held(coverage(cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12))
+    found = held(
+        coverage(
+            cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12
+        )
+    )
     assert found["settled"].sum() >= found["bonferroni"].sum()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 150])
 def test_settled_memberships_hold_on_measured_instances(swebench, n_instances):
-    held(coverage(swebench, n_instances, samples=SAMPLES))  # with the cost, whose tails leave little settled
+    # with the cost, whose tails leave little settled
+    held(coverage(swebench, n_instances, samples=SAMPLES))
     found = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
     assert found["settled"].sum() > 1.05 * found["bonferroni"].sum()
 
@@ -48,5 +54,9 @@ def test_errors_would_show(synthetic, monkeypatch):
     from cobandit.stats import simultaneous
 
     true = simultaneous.critical_value
-    monkeypatch.setattr(simultaneous, "critical_value", lambda counts, level: true(counts, level) / 6)
-    assert coverage(synthetic, 60, samples=12)["wrong"].sum() > stats.binom.isf(1e-3, 12, 0.05)
+    monkeypatch.setattr(
+        simultaneous, "critical_value", lambda counts, level: true(counts, level) / 6
+    )
+    assert coverage(synthetic, 60, samples=12)["wrong"].sum() > stats.binom.isf(
+        1e-3, 12, 0.05
+    )

@@ -23,7 +23,11 @@ def sound(rng, n_arms=6, n=120):
     """Scores and costs in which there is nothing to notice."""
     levels = np.linspace(0.2, 0.8, n_arms)[:, None]
     scores = (rng.random((n_arms, n)) < levels).astype(float)
-    return scores, rng.uniform(0.8, 1.2, (n_arms, n)) * rng.permutation(np.arange(1, n_arms + 1))[:, None]
+    return (
+        scores,
+        rng.uniform(0.8, 1.2, (n_arms, n))
+        * rng.permutation(np.arange(1, n_arms + 1))[:, None],
+    )
 
 
 @pytest.fixture
@@ -33,14 +37,20 @@ def clean():
 
 def two_objectives(scores, costs, speed):
     """Table of two objectives from arrays (K, I)."""
-    frame = table_of(scores, costs).rows.drop(columns="split").assign(speed=speed.ravel())
-    return EvaluationTable.from_frame(frame, cost="cost", objectives=["accuracy", "speed"], profiling=30)
+    frame = (
+        table_of(scores, costs).rows.drop(columns="split").assign(speed=speed.ravel())
+    )
+    return EvaluationTable.from_frame(
+        frame, cost="cost", objectives=["accuracy", "speed"], profiling=30
+    )
 
 
 def found(table, name, alone=True):
     """The findings of a name; alone, there are no others, but that instances may have become too few."""
     findings = doctor(table)
-    assert not alone or {finding.name for finding in findings} - {"few"} == {name} - {"few"}, findings
+    assert not alone or {finding.name for finding in findings} - {"few"} == {name} - {
+        "few"
+    }, findings
     return [finding for finding in findings if finding.name == name]
 
 
@@ -54,7 +64,10 @@ def test_constant_configurations(clean):
     scores[2] = 0
     (finding,) = found(table_of(scores, costs, profiling=30), "constant")
     assert finding.number == 1
-    assert finding.problem == "accuracy is 0 on every instance for 1 of 6 configurations: arm2"
+    assert (
+        finding.problem
+        == "accuracy is 0 on every instance for 1 of 6 configurations: arm2"
+    )
     assert "broken prompt, parser or scorer" in finding.remedy
 
 
@@ -79,7 +92,10 @@ def test_instances_that_all_get_right_or_wrong(clean):
     same = (scores == scores[0]).all(axis=0)
     right, wrong = (same & (scores[0] == 1)).sum(), (same & (scores[0] == 0)).sum()
     assert finding.number == pytest.approx(same.mean()) and right >= 30 and wrong >= 24
-    assert f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell" in finding.problem
+    assert (
+        f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell"
+        in finding.problem
+    )
 
 
 def test_one_evaluation_that_makes_the_cost(clean):
@@ -98,14 +114,21 @@ def test_a_heavy_tail_of_costs(clean):
     costs[2] = np.random.default_rng(3).pareto(1.1, 120) + 1
     (finding,) = found(table_of(scores, costs, profiling=30), "tail", alone=False)
     half = (np.cumsum(np.sort(costs[2])[::-1]) < costs[2].sum() / 2).sum() + 1
-    assert finding.number >= 0.5 and f"Of arm2, {half} of 120 evaluations carry half" in finding.problem
+    assert (
+        finding.number >= 0.5
+        and f"Of arm2, {half} of 120 evaluations carry half" in finding.problem
+    )
 
 
 @pytest.mark.slow
 def test_two_objectives_that_are_one(clean):
     scores, costs = clean
     speed = np.clip(
-        0.2 + 0.6 * scores.mean(axis=1)[:, None] + np.random.default_rng(6).normal(0, 0.01, (6, 120)), 0, 1
+        0.2
+        + 0.6 * scores.mean(axis=1)[:, None]
+        + np.random.default_rng(6).normal(0, 0.01, (6, 120)),
+        0,
+        1,
     )
     (finding,) = found(two_objectives(scores, costs, speed), "same")
     assert finding.number == 1 and finding.problem.startswith(
@@ -133,19 +156,27 @@ def test_equal_costs_are_not_reported_as_an_objective(clean, held):
 
 def test_too_few_instances():
     scores, costs = sound(np.random.default_rng(8), n=12)
-    scores[:] = np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
+    scores[:] = (
+        np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
+    )
     (finding,) = found(table_of(scores, costs, profiling=4), "few", alone=False)
     assert finding.number > 12 and "shared instances; there are 12" in finding.problem
     order = np.argsort(-scores.mean(axis=1), kind="stable")
-    assert f"accuracy, arm{order[0]} (" in finding.problem and f"middle, arm{order[3]} (" in finding.problem
+    assert (
+        f"accuracy, arm{order[0]} (" in finding.problem
+        and f"middle, arm{order[3]} (" in finding.problem
+    )
 
 
 def test_needed_instances_have_a_power_of_eighty_percent():
     from cobandit.stats import paired_errors
 
     scores, costs = sound(np.random.default_rng(9), n=40)
-    scores[0, :], scores[1, :] = np.arange(40) < 24, np.arange(40) < 20  # both wrong on the last sixteen
-    (finding,) = found(table_of(scores[:2], costs[:2], profiling=10), "few", alone=False)
+    # both wrong on the last sixteen
+    scores[0, :], scores[1, :] = np.arange(40) < 24, np.arange(40) < 20
+    (finding,) = found(
+        table_of(scores[:2], costs[:2], profiling=10), "few", alone=False
+    )
     assert finding.number == paired_errors.replays_needed(0.4, 0.5, 0.4) > 40
 
 
@@ -156,25 +187,47 @@ def test_missing_evaluations_of_hard_instances_are_reported(clean):
     scores[:, hard] = np.random.default_rng(10).random((6, 40)) < 0.15
     whole = table_of(scores, costs, profiling=30)
     rows = whole.rows.drop(columns="split")
-    gone = (rows["config"] == "arm3") & rows["instance"].isin([f"q{s:04d}" for s in range(38)])
+    gone = (rows["config"] == "arm3") & rows["instance"].isin(
+        [f"q{s:04d}" for s in range(38)]
+    )
     (finding,) = found(EvaluationTable.from_records(rows[~gone], whole.card), "missing")
     assert finding.number < -0.2
-    assert finding.problem.startswith("arm3 is missing on 38 of 120 instances, where the others' mean")
-    at_random = (rows["config"] == "arm3") & (np.random.default_rng(0).random(len(rows)) < 0.3)
-    names = {f.name for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))}
+    assert finding.problem.startswith(
+        "arm3 is missing on 38 of 120 instances, where the others' mean"
+    )
+    at_random = (rows["config"] == "arm3") & (
+        np.random.default_rng(0).random(len(rows)) < 0.3
+    )
+    names = {
+        f.name
+        for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))
+    }
     assert "missing" not in names
 
 
 def test_configurations_that_share_no_instance(clean):
     scores, costs = clean
-    rows = table_of(scores, costs, profiling=30).rows.drop(columns="split").astype({"instance": str})
+    rows = (
+        table_of(scores, costs, profiling=30)
+        .rows.drop(columns="split")
+        .astype({"instance": str})
+    )
     place = rows["instance"].str[1:].astype(int)
-    kept = ~rows["config"].isin(["arm0", "arm3"]) | ((place < 60) == (rows["config"] == "arm0"))
-    table = EvaluationTable.from_frame(rows[kept], cost="cost", objectives=["accuracy"], profiling=30)
+    kept = ~rows["config"].isin(["arm0", "arm3"]) | (
+        (place < 60) == (rows["config"] == "arm0")
+    )
+    table = EvaluationTable.from_frame(
+        rows[kept], cost="cost", objectives=["accuracy"], profiling=30
+    )
     (finding,) = found(table, "disjoint", alone=False)
-    assert finding.number == 1 and "no instance: 1, such as arm0 and arm3;" in finding.problem
+    assert (
+        finding.number == 1
+        and "no instance: 1, such as arm0 and arm3;" in finding.problem
+    )
     overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
-    table = EvaluationTable.from_frame(rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30)
+    table = EvaluationTable.from_frame(
+        rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30
+    )
     assert "disjoint" not in {each.name for each in doctor(table)}
 
 
@@ -182,8 +235,13 @@ def test_a_profiling_split_that_misleads(clean):
     scores, costs = clean
     costs[0] *= np.where(profiling_mask(120, 30, 0), 0.01, 1.0)
     (finding,) = found(table_of(scores, costs, profiling=30), "profiling", alone=False)
-    assert finding.number == pytest.approx(100, rel=0.1) and "arm0 would be the most eff" in finding.problem
-    assert finding.remedy == "Take another seed of the split, or more profiling instances"
+    assert (
+        finding.number == pytest.approx(100, rel=0.1)
+        and "arm0 would be the most eff" in finding.problem
+    )
+    assert (
+        finding.remedy == "Take another seed of the split, or more profiling instances"
+    )
 
 
 @pytest.mark.slow
@@ -192,9 +250,16 @@ def test_tables_of_any_shape_are_checked_without_errors():
     rng = np.random.default_rng(11)
     for _ in range(20):
         n_arms, n = rng.integers(2, 6), rng.integers(4, 9)
-        scores, costs = rng.integers(0, 2, (n_arms, n)) * 1.0, rng.integers(1, 3, (n_arms, n)) * 1.0
+        scores, costs = (
+            rng.integers(0, 2, (n_arms, n)) * 1.0,
+            rng.integers(1, 3, (n_arms, n)) * 1.0,
+        )
         for finding in doctor(table_of(scores, costs, profiling=2)):
-            assert isinstance(finding, Finding) and np.isfinite(finding.number) and str(finding).endswith(".")
+            assert (
+                isinstance(finding, Finding)
+                and np.isfinite(finding.number)
+                and str(finding).endswith(".")
+            )
 
 
 @pytest.mark.slow
@@ -234,28 +299,46 @@ def test_long_names_are_cut_and_findings_are_plain_values(clean):
     rows["config"] = rows["config"].astype(str) + "l" + "o" * 100_000 + "ng"
     frame = pd.DataFrame(doctor(EvaluationTable.from_records(rows, table.card)))
     assert frame.columns.tolist() == ["name", "number", "problem", "remedy"]
-    assert frame["problem"].str.len().max() < 400 and frame["problem"].str.contains("arm2loo").any()
+    assert (
+        frame["problem"].str.len().max() < 400
+        and frame["problem"].str.contains("arm2loo").any()
+    )
 
 
 def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
     """Both say how many evaluations are meant; of a subset, those that are left."""
     scores, costs = clean
     costs[0, ::4] = 0
-    table_of(scores, costs + 1e-9, profiling=30).rows.assign(cost=costs.ravel()).to_csv(tmp_path / "a.csv")
-    columns = {"config": ["config"], "instance": "instance", "cost": ["cost"], "unit": "USD"}
+    table_of(scores, costs + 1e-9, profiling=30).rows.assign(cost=costs.ravel()).to_csv(
+        tmp_path / "a.csv"
+    )
+    columns = {
+        "config": ["config"],
+        "instance": "instance",
+        "cost": ["cost"],
+        "unit": "USD",
+    }
     made = import_logs(
-        "csv", [tmp_path / "a.csv"], tmp_path / "a.parquet", objective=["accuracy=accuracy"], **columns
+        "csv",
+        [tmp_path / "a.csv"],
+        tmp_path / "a.parquet",
+        objective=["accuracy=accuracy"],
+        **columns,
     )
     (finding,) = found(made.table, "free")
     smallest = np.median(costs[costs > 0]) / 1000
-    said = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
+    said = (
+        f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
+    )
     assert (
         finding.number == 30
         and finding.problem.startswith(said)
         and made.table.card.smallest_cost == smallest
     )
     advice = cb.recommend(cb.read(made.records), replications=20)
-    assert advice.free == 30 and any(line.startswith(said) for line in answer_lines(advice))
+    assert advice.free == 30 and any(
+        line.startswith(said) for line in answer_lines(advice)
+    )
     kept = made.table.configs[1:]
     assert made.table.subset(f"config in {list(kept)}").n_free == 0
 

@@ -26,7 +26,10 @@ def timed():
                 "seconds": times * seconds,
             }
         )
-        for name, cost, chance, times in (("quick", 1.0, 0.4, 1.0), ("slow", 2.0, 0.9, 10.0))
+        for name, cost, chance, times in (
+            ("quick", 1.0, 0.4, 1.0),
+            ("slow", 2.0, 0.9, 10.0),
+        )
     ]
     return cb.EvaluationTable.from_frame(
         pd.concat(frames, ignore_index=True),
@@ -40,7 +43,9 @@ def test_percentiles_are_those_of_the_measured_column(timed):
 
     assert advice.measured == {"speed": "seconds"}
     assert advice.arms["speed_p50"].to_dict() == {"quick": 20.5, "slow": 205.0}
-    assert advice.arms["speed_p95"].to_dict() == pytest.approx({"quick": 38.05, "slow": 380.5})
+    assert advice.arms["speed_p95"].to_dict() == pytest.approx(
+        {"quick": 38.05, "slow": 380.5}
+    )
     assert "accuracy_p50" not in advice.arms
 
 
@@ -85,6 +90,11 @@ def test_a_narrow_terminal_says_where_the_measured_values_are(timed, tmp_path):
 def test_the_last_line_shows_what_else_the_command_answers(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
 
-    last = call("recommend", tmp_path / "timed.parquet", columns=200).stdout.splitlines()[-1]
+    last = call(
+        "recommend", tmp_path / "timed.parquet", columns=200
+    ).stdout.splitlines()[-1]
 
-    assert last.startswith("More") and f"{tmp_path / 'timed.parquet'} --html front.html" in last
+    assert (
+        last.startswith("More")
+        and f"{tmp_path / 'timed.parquet'} --html front.html" in last
+    )

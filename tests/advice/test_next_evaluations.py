@@ -25,10 +25,14 @@ from cobandit.tables import EvaluationTable
     st.sampled_from([None, 0.5, 5.0, 40.0, 1e6]),
     st.sampled_from([0.0, 0.1]),
 )
-def test_named_evaluations_are_missing_and_within_budget(seed, holes, budget, tolerance):
+def test_named_evaluations_are_missing_and_within_budget(
+    seed, holes, budget, tolerance
+):
     table = with_holes(40, holes, seed)
     plan, rows = plan_next(table, budget, tolerance), table.rows
-    there = set(zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True))
+    there = set(
+        zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True)
+    )
     named = list(plan.pairs.itertuples(index=False, name=None))
     assert len(set(named)) == len(named) and not there & set(named)
     assert {instance for _, instance in named} <= {instance for _, instance in there}
@@ -37,19 +41,24 @@ def test_named_evaluations_are_missing_and_within_budget(seed, holes, budget, to
     assert price <= (np.inf if budget is None else budget) * (1 + 1e-9)
     assert plan.settled <= plan.would_be_settled <= table.n_arms
     if len(named) and plan.compared:
-        assert plan.would_be_settled > plan.settled  # or they would not be worth their cost
+        # or they would not be worth their cost
+        assert plan.would_be_settled > plan.settled
     if budget is None and plan.compared:
         assert len(named) == plan.evaluations and price == pytest.approx(plan.price)
 
 
 def test_race_continues_with_the_named_evaluations():
     """What a race that knows the table asks for first, up to its next look, is what stands first."""
-    whole, table = drawn(np.random.default_rng(3), MEANS, COSTS, 60), with_holes(60, 0.2, 3)
+    whole, table = (
+        drawn(np.random.default_rng(3), MEANS, COSTS, 60),
+        with_holes(60, 0.2, 3),
+    )
     del whole
     plan = plan_next(table)
     order = plan.pairs["instance"].drop_duplicates().tolist()
     seen = table.rows.groupby("instance", observed=True)["config"].nunique()
-    assert seen[order].is_monotonic_decreasing  # where most are evaluated, comparisons need least
+    # where most are evaluated, comparisons need least
+    assert seen[order].is_monotonic_decreasing
     assert plan.pairs.equals(plan_next(table).pairs)
 
 
@@ -61,7 +70,9 @@ def follow(whole, table, **asked):
             return table
         made = whole.rows.merge(plan.pairs.rename(columns={"configuration": "config"}))
         rows = pd.concat([table.rows, made]).drop(columns="split")
-        table = EvaluationTable.from_frame(rows, cost="cost", unit="USD", objectives=["accuracy"])
+        table = EvaluationTable.from_frame(
+            rows, cost="cost", unit="USD", objectives=["accuracy"]
+        )
     raise AssertionError("it does not end")
 
 
@@ -69,8 +80,13 @@ def follow(whole, table, **asked):
 def test_a_certified_race_needs_more_and_says_so():
     table = with_holes(100, 0.3, 3)
     asked = {"tolerance": 0.1, "front": "objectives"}
-    plans = [plan_next(table, certified=certified, **asked) for certified in (False, True)]
-    assert plans[1].settled <= plans[0].settled and plans[1].evaluations > plans[0].evaluations > 0
+    plans = [
+        plan_next(table, certified=certified, **asked) for certified in (False, True)
+    ]
+    assert (
+        plans[1].settled <= plans[0].settled
+        and plans[1].evaluations > plans[0].evaluations > 0
+    )
     said = [
         str(cb.recommend(table, tolerance=0.1, certified=certified, replications=20))
         for certified in (False, True)
@@ -90,7 +106,9 @@ def test_a_certified_race_is_followed_to_its_end():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)])
+@pytest.mark.parametrize(
+    ("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)]
+)
 def test_following_the_plan_settles_all_for_less_than_everything(front, most):
     """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths.
 
@@ -109,10 +127,15 @@ def test_nothing_is_planned_where_nothing_can_be_settled():
     """Two agents three points apart on half of their tasks: one evaluation more tells nothing."""
     table = make_agents()
     plan = plan_next(table, budget=0.5)
-    assert plan.settled == plan.would_be_settled == 0 and not len(plan.pairs) and plan.evaluations > 10
+    assert (
+        plan.settled == plan.would_be_settled == 0
+        and not len(plan.pairs)
+        and plan.evaluations > 10
+    )
     enough = plan_next(table, budget=plan.price)
     assert enough.would_be_settled == 2 and len(enough.pairs) == plan.evaluations
-    assert len(plan_next(table, budget=plan.step).pairs)  # what it says is the least is enough, and no less
+    # what it says is the least is enough, and no less
+    assert len(plan_next(table, budget=plan.step).pairs)
     assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
 
 
@@ -120,7 +143,8 @@ def test_first_comparison_is_planned_before_all_others():
     table = make_leaderboard(100, seen=0.05)
     plan = plan_next(table)
     assert not plan.compared and plan.settled == 0
-    assert plan.pairs["instance"].nunique() == FIRST_LOOK - 8  # eight are evaluated by all
+    # eight are evaluated by all
+    assert plan.pairs["instance"].nunique() == FIRST_LOOK - 8
     assert plan.evaluations == 58 * table.rows["instance"].nunique() - len(table.rows)
     assert not len(plan_next(table, budget=0.999 * plan.step).pairs)
     assert len(plan_next(table, budget=plan.step).pairs)
@@ -131,8 +155,15 @@ def test_subset_lacks_instances_that_none_of_it_has():
     whole = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
     rows = whole.rows.drop(columns="split")
     large = rows["config"] == "arm002"
-    described = rows.assign(kind=np.where(large, "large", "small"))[large | (rows["instance"].cat.codes < 20)]
-    named = {"cost": "cost", "objectives": ["objective0"], "arms": "kind", "profiling": 5}
+    described = rows.assign(kind=np.where(large, "large", "small"))[
+        large | (rows["instance"].cat.codes < 20)
+    ]
+    named = {
+        "cost": "cost",
+        "objectives": ["objective0"],
+        "arms": "kind",
+        "profiling": 5,
+    }
     part = EvaluationTable.from_frame(described, **named).subset("kind == 'small'")
     plan = plan_next(part)
     assert plan.settled == 0 < plan.evaluations == len(plan.pairs)

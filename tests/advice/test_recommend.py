@@ -23,7 +23,8 @@ from cobandit.tables import EvaluationTable
 @pytest.fixture(scope="module")
 def ragged():
     rng = np.random.default_rng(3)
-    while True:  # holes so many that either split of each arm keeps two instances, most times
+    # holes so many that either split of each arm keeps two instances, most times
+    while True:
         try:
             return drawn(rng, MEANS, COSTS, 60, holes=0.3)
         except cb.TableError:
@@ -33,7 +34,9 @@ def ragged():
 def wide(table, column):
     """Instances as rows, arms as columns, NaN where there is none."""
     rows = table.rows
-    return rows.pivot_table(index="instance", columns="config", values=column, observed=False).to_numpy()
+    return rows.pivot_table(
+        index="instance", columns="config", values=column, observed=False
+    ).to_numpy()
 
 
 # ------------------------------------------------------------------------------ redraws
@@ -43,9 +46,15 @@ def test_redraws_are_weighted_means_with_one_weight_an_instance():
     table = drawn(np.random.default_rng(3), MEANS, COSTS, 60)
     means, costs = redraw_means(table, 5, seed=7)
     weights = np.random.default_rng(7).standard_exponential((5, 60))
-    for column, found in [("objective0", means[..., 0]), ("objective1", means[..., 1]), ("cost", costs)]:
+    for column, found in [
+        ("objective0", means[..., 0]),
+        ("objective1", means[..., 1]),
+        ("cost", costs),
+    ]:
         values = wide(table, column)
-        np.testing.assert_allclose(found, weights @ values / weights.sum(axis=1)[:, None], rtol=1e-12)
+        np.testing.assert_allclose(
+            found, weights @ values / weights.sum(axis=1)[:, None], rtol=1e-12
+        )
 
 
 def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
@@ -54,7 +63,9 @@ def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
     for d in (0, 1):
         true = every[f"objective{d}"]
         np.testing.assert_allclose(means[..., d].mean(axis=0), true, atol=0.01)
-        np.testing.assert_allclose(means[..., d].std(axis=0), np.sqrt(true * (1 - true) / n), rtol=0.2)
+        np.testing.assert_allclose(
+            means[..., d].std(axis=0), np.sqrt(true * (1 - true) / n), rtol=0.2
+        )
     np.testing.assert_allclose(costs.mean(axis=0), every["cost"], rtol=0.01)
 
 
@@ -83,14 +94,18 @@ def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
                 difference = values[:, j] - values[:, i]
                 one_more = 2 * values.var(axis=0, ddof=1).mean() / 60**2
                 if values is columns[2]:  # of costs, each in proportion to its own
-                    one_more = relative * (values.mean(axis=0)[[i, j]] ** 2).sum() / 60**2
+                    one_more = (
+                        relative * (values.mean(axis=0)[[i, j]] ** 2).sum() / 60**2
+                    )
                 error = np.sqrt(difference.var(ddof=1) / 60 + one_more)
                 t.append(difference.mean() / error)
             assert found[i, j] == pytest.approx(min(t), rel=1e-9)
 
 
 @pytest.mark.parametrize("block", [2**24, 500])
-def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(ragged, monkeypatch, block):
+def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(
+    ragged, monkeypatch, block
+):
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", block)
     gaps = [*Paired(ragged, strict=True).dominance()]
     found = np.vstack([each.ratios.min(axis=0) for each in gaps])
@@ -120,7 +135,9 @@ def test_few_instances_that_all_scored_alike_settle_nothing():
 
 def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5):
     """In how many tables a settled membership was wrong, and the share of settled arms."""
-    front = cb.pareto_mask(np.column_stack([means, -np.array(costs)]), dominance="standard")
+    front = cb.pareto_mask(
+        np.column_stack([means, -np.array(costs)]), dominance="standard"
+    )
     wrong = settled = 0
     for _ in range(tables):
         table = drawn(rng, means, costs, n_instances, shared=shared)
@@ -134,24 +151,36 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
 @pytest.mark.parametrize(
     ("means", "costs", "n_instances", "shared"),
     [
-        *((NEAR_TIES, np.linspace(1, 1.1, 9), 120, shared) for shared in (0.0, 0.5, 1.0)),
+        *(
+            (NEAR_TIES, np.linspace(1, 1.1, 9), 120, shared)
+            for shared in (0.0, 0.5, 1.0)
+        ),
         (MEANS, COSTS, 40, 0.5),
         ([[0.5], [0.5], [0.48]], [1.0, 1.0, 1.0], 60, 0.5),
     ],
-    ids=["near ties", "near ties, half shared", "near ties, all shared", "clear and few", "one objective"],
+    ids=[
+        "near ties",
+        "near ties, half shared",
+        "near ties, all shared",
+        "clear and few",
+        "one objective",
+    ],
 )
 @pytest.mark.slow
 def test_error_of_settled_memberships_is_as_stated(means, costs, n_instances, shared):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     rng, most = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
-    assert wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0] <= most
+    assert (
+        wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0] <= most
+    )
 
 
 @pytest.mark.slow
 def test_too_small_critical_values_are_caught(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr(
-        "cobandit.stats.simultaneous.critical_value", lambda counts, alpha: np.full(len(counts), 0.3)
+        "cobandit.stats.simultaneous.critical_value",
+        lambda counts, alpha: np.full(len(counts), 0.3),
     )
     rng = np.random.default_rng(8)
     wrong, _ = wrong_and_settled(rng, NEAR_TIES, np.linspace(1, 1.1, 9), 120, 60, 0.8)
@@ -160,24 +189,40 @@ def test_too_small_critical_values_are_caught(monkeypatch):
 
 @pytest.mark.slow
 def test_more_instances_settle_more():
-    costs = [1.0, 2.0, 1.2, 3.0, 1.5, 4.0]  # no two the same: what is equal is never settled
+    # no two the same: what is equal is never settled
+    costs = [1.0, 2.0, 1.2, 3.0, 1.5, 4.0]
     rng = np.random.default_rng
-    shares = [wrong_and_settled(rng(4), MEANS, costs, n, 6, 0.95)[1] for n in (20, 200, 2000)]
+    shares = [
+        wrong_and_settled(rng(4), MEANS, costs, n, 6, 0.95)[1] for n in (20, 200, 2000)
+    ]
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
 
 
 @pytest.mark.slow
 def test_estimated_evaluations_settle_the_question():
     """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
-    means, costs, rng, n = [[0.56, 0.56], [0.5, 0.5]], [1.0, 1.3], np.random.default_rng(9), 100
-    first = [cb.recommend(drawn(rng, means, costs, n), replications=1).questions for _ in range(30)]
+    means, costs, rng, n = (
+        [[0.56, 0.56], [0.5, 0.5]],
+        [1.0, 1.3],
+        np.random.default_rng(9),
+        100,
+    )
+    first = [
+        cb.recommend(drawn(rng, means, costs, n), replications=1).questions
+        for _ in range(30)
+    ]
     asked = [q[q["configuration"] == "arm001"] for q in first]
     extra = np.median([q["evaluations"].iloc[0] / 2 for q in asked if len(q)])
     settled = []
     for factor in (0.1, 3):
         tables = [drawn(rng, means, costs, int(n + factor * extra)) for _ in range(20)]
         settled.append(
-            np.mean([cb.recommend(t, replications=1).arms.loc["arm001", "front_settled"] for t in tables])
+            np.mean(
+                [
+                    cb.recommend(t, replications=1).arms.loc["arm001", "front_settled"]
+                    for t in tables
+                ]
+            )
         )
     assert settled[0] < 0.4 and settled[1] > 0.8
 
@@ -190,15 +235,25 @@ def test_a_recommendation_adds_up(synthetic):
     advice = cb.recommend(synthetic, budget=20_000)
     arms, plain = advice.arms, json.loads(json.dumps(advice.to_dict(), allow_nan=False))
     assert (
-        advice.exhausted and plain["exhausted"] and not arms["missing"].any() and not len(advice.next.pairs)
+        advice.exhausted
+        and plain["exhausted"]
+        and not arms["missing"].any()
+        and not len(advice.next.pairs)
     )
     every = synthetic.summary()
     values = np.column_stack([every[list(synthetic.objectives)], -every["cost"]])
     on_front = every.index[cb.pareto_mask(values, dominance="standard")]
     front = [row["config"] for row in plain["front"]]
     assert set(front) == set(on_front) == set(arms.index[arms["on_front"]])
-    assert arms["cost"].is_monotonic_increasing and every.loc[front, "cost"].is_monotonic_increasing
-    assert plain["most_efficient"] == advice.most_efficient == arms["hypervolume_per_cost"].idxmax()
+    assert (
+        arms["cost"].is_monotonic_increasing
+        and every.loc[front, "cost"].is_monotonic_increasing
+    )
+    assert (
+        plain["most_efficient"]
+        == advice.most_efficient
+        == arms["hypervolume_per_cost"].idxmax()
+    )
     assert arms["efficient_share"].sum() == pytest.approx(1)
     unsettled = set(arms.index[~arms["front_settled"]])
     assert unsettled == set(advice.questions["configuration"]) and unsettled
@@ -217,9 +272,13 @@ def test_new_instances_are_what_the_benchmark_does_not_have(holes):
     assert dominated.any()
     for found in advice.questions[dominated].itertuples():
         pair = advice.arms.loc[[found.configuration, found.against]]
-        extra = np.ceil(((found.factor / found.ratio) ** 2 - 1) * pair["instances"]).clip(1)
+        extra = np.ceil(
+            ((found.factor / found.ratio) ** 2 - 1) * pair["instances"]
+        ).clip(1)
         assert found.new_instances == (extra - pair["missing"]).clip(0).max()
-        assert (found.evaluations, found.price) == pytest.approx((extra.sum(), extra @ pair["cost"]))
+        assert (found.evaluations, found.price) == pytest.approx(
+            (extra.sum(), extra @ pair["cost"])
+        )
 
 
 def test_settled_tables_have_no_questions():
@@ -235,7 +294,9 @@ def test_exact_tie_needs_infinitely_many_instances():
     table = drawn(np.random.default_rng(0), [[0.5, 0.5], [0.7, 0.2]], [1.0, 1.0], 50)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="twin")
-    advice = cb.recommend(EvaluationTable.from_records(pd.concat([rows, twin]), table.card), budget=10)
+    advice = cb.recommend(
+        EvaluationTable.from_records(pd.concat([rows, twin]), table.card), budget=10
+    )
     tied = advice.questions[np.isinf(advice.questions["price"])]
     assert {"arm000", "twin"} <= set(tied["configuration"])
     json.dumps(advice.to_dict(), allow_nan=False)
@@ -262,5 +323,7 @@ def test_bad_numbers_are_refused(arguments, message, synthetic):
 @pytest.mark.parametrize("asked", [cb.recommend, doctor])
 def test_arguments_that_are_no_table_are_refused(asked, given):
     got = "'my.parquet'" if isinstance(given, str) else "a DataFrame"
-    with pytest.raises(CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"):
+    with pytest.raises(
+        CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"
+    ):
         asked(given)

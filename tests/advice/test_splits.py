@@ -15,7 +15,9 @@ from cobandit.tables.columns import profiling_mask
 def by_hand(table, split):
     """Efficiency of each configuration: mean scores of evaluation over mean costs of a split."""
     rows = table.rows
-    means = rows.groupby(["split", "config"], observed=True)[["cost", "accuracy"]].mean()
+    means = rows.groupby(["split", "config"], observed=True)[
+        ["cost", "accuracy"]
+    ].mean()
     return (means.loc["evaluation", "accuracy"] / means.loc[split, "cost"]).to_numpy()
 
 
@@ -28,27 +30,41 @@ def test_truth_has_costs_of_the_evaluation_split():
         truth = by_hand(table, "evaluation")
         misled += truth.argmax() != by_hand(table, "profiling").argmax()
         assert table.problem.best_arm == truth.argmax()
-        np.testing.assert_allclose(table.problem.efficiency, truth * table.cost_range[1])
+        np.testing.assert_allclose(
+            table.problem.efficiency, truth * table.cost_range[1]
+        )
     assert misled >= 4
 
 
-@pytest.mark.parametrize(("kind", "default"), [("measured", "evaluation"), ("reconstruction", "profiling")])
+@pytest.mark.parametrize(
+    ("kind", "default"), [("measured", "evaluation"), ("reconstruction", "profiling")]
+)
 def test_truth_depends_on_the_kind_of_the_table(kind, default):
     table = heavy(np.random.default_rng(1), kind=kind)
     other = {"evaluation": "profiling", "profiling": "evaluation"}[default]
     runs = {
-        named: cb.replay_online(table, "UniformAllocation", rho=8, replications=3, true_costs=named)
+        named: cb.replay_online(
+            table, "UniformAllocation", rho=8, replications=3, true_costs=named
+        )
         for named in (None, default, other)
     }
     pd.testing.assert_frame_equal(runs[None], runs[default])
     assert (runs[other]["pulls"] == runs[None]["pulls"]).all()
     assert (runs[other]["efficiency_regret"] != runs[None]["efficiency_regret"]).all()
-    gaps = {split: (nu := by_hand(table, split) * table.cost_range[1]).max() - nu for split in runs if split}
+    gaps = {
+        split: (nu := by_hand(table, split) * table.cost_range[1]).max() - nu
+        for split in runs
+        if split
+    }
     for split, gap in gaps.items():  # uniform: as many pulls of each, up to one
         each = runs[split]["pulls"] // table.n_arms
         assert (runs[split]["efficiency_regret"] >= each * gap.sum() * (1 - 1e-9)).all()
-        assert (runs[split]["efficiency_regret"] <= (each + 1) * gap.sum() * (1 + 1e-9)).all()
-    paths = cb.replay_paths(table, "UniformAllocation", rho=8, replications=3, true_costs=other)
+        assert (
+            runs[split]["efficiency_regret"] <= (each + 1) * gap.sum() * (1 + 1e-9)
+        ).all()
+    paths = cb.replay_paths(
+        table, "UniformAllocation", rho=8, replications=3, true_costs=other
+    )
     last = paths.groupby("replication")["efficiency_regret"].last()
     np.testing.assert_allclose(last, runs[other]["efficiency_regret"])
 
@@ -66,13 +82,19 @@ def test_advice_and_replays_agree_or_say_why_not():
     for seed in range(30):
         table = heavy(np.random.default_rng(seed))
         advice = cb.recommend(table, replications=1)
-        strict = cb.recommend(table, replications=1, dominance="strict").arms["on_front"]  # as replays judge
+        # as replays judge
+        strict = cb.recommend(table, replications=1, dominance="strict").arms[
+            "on_front"
+        ]
         found = compare_splits(table)
         assert (
-            found.best == advice.most_efficient and found.judged_best == table.configs[table.problem.best_arm]
+            found.best == advice.most_efficient
+            and found.judged_best == table.configs[table.problem.best_arm]
         )
         assert set(found.front) == set(strict.index[strict])
-        assert found.judged_front == tuple(np.array(table.configs)[table.problem.pareto_mask])
+        assert found.judged_front == tuple(
+            np.array(table.configs)[table.problem.pareto_mask]
+        )
         same = set(found.front) == set(found.judged_front)
         agreed += same and found.best == found.judged_best
         answers = found.describe_answers()
@@ -80,8 +102,14 @@ def test_advice_and_replays_agree_or_say_why_not():
             same and found.best == found.judged_best
         )
         if found.best != found.judged_best:
-            assert f"all instances is {found.best}; by" in answers and f"is {found.judged_best}." in answers
-        for one, other in ((found.front, found.judged_front), (found.judged_front, found.front)):
+            assert (
+                f"all instances is {found.best}; by" in answers
+                and f"is {found.judged_best}." in answers
+            )
+        for one, other in (
+            (found.front, found.judged_front),
+            (found.judged_front, found.front),
+        ):
             assert all(name in answers for name in one if name not in other)
     assert 5 < agreed < 25
 
@@ -93,5 +121,11 @@ def test_profiling_that_holds_the_cheap_instances_of_one_misleads():
     costs[1] *= np.where(profiling_mask(60, 12, 0), 0.5, 4.0)
     found = compare_splits(table_of(scores, costs))
     assert found.misled and found.told_best == "arm1" != found.judged_best
-    assert found.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2) and 0.8 < found.cost_ratios[1] < 1.2
-    assert "are 0.1" in found.describe_profiling() and "at these arm1 would be" in found.describe_profiling()
+    assert (
+        found.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2)
+        and 0.8 < found.cost_ratios[1] < 1.2
+    )
+    assert (
+        "are 0.1" in found.describe_profiling()
+        and "at these arm1 would be" in found.describe_profiling()
+    )

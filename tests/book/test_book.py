@@ -26,12 +26,16 @@ built = [pytest.mark.book, pytest.mark.slow, NEEDS_BOOK]
 
 
 def contents() -> list[str]:
-    return re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return re.findall(
+        r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    )
 
 
 #: Every page that was built, those of the source code and the index included.
 PAGES = sorted(
-    path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html") if "_static" not in path.parts
+    path.relative_to(HTML).as_posix()
+    for path in HTML.rglob("*.html")
+    if "_static" not in path.parts
 )
 
 
@@ -56,9 +60,12 @@ class Page(HTMLParser):
         self.code += tag in ("pre", "code")
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        if given.get("http-equiv") == "refresh":  # an address that was published before leads on
+        # an address that was published before leads on
+        if given.get("http-equiv") == "refresh":
             self.links.append(given["content"].partition("url=")[2])
-        if (tag == "link" and "stylesheet" in given.get("rel", "")) or (tag == "script" and "src" in given):
+        if (tag == "link" and "stylesheet" in given.get("rel", "")) or (
+            tag == "script" and "src" in given
+        ):
             self.assets.append(given.get("href") or given["src"])
         if tag == "img":
             self.images.append(given)
@@ -101,7 +108,9 @@ class TestBuiltBook:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc or link in ("", "#"):
                 continue
-            target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+            target = (
+                (here.parent / unquote(parts.path)).resolve() if parts.path else here
+            )
             if not target.exists() or (
                 parts.fragment
                 and target.suffix == ".html"
@@ -116,7 +125,11 @@ class TestBuiltBook:
         assets = [*page(here).assets, *(image["src"] for image in page(here).images)]
         away = [asset for asset in assets if urlsplit(asset).netloc]
         assert not away
-        assert not [each for each in assets if not (here.parent / unquote(urlsplit(each).path)).exists()]
+        assert not [
+            each
+            for each in assets
+            if not (here.parent / unquote(urlsplit(each).path)).exists()
+        ]
 
     @pytest.mark.parametrize("name", contents())
     def test_images_say_what_they_show(self, name):
@@ -131,21 +144,33 @@ class TestBuiltBook:
         whole = "".join(page(html_of(name)).text)
         left = [word for word in ("To be computed", "<Figure size") if word in whole]
         # the reference shows errors and markup on purpose, in its code
-        text = "".join(page(html_of(name)).prose) if name.startswith("book/api") else whole
+        text = (
+            "".join(page(html_of(name)).prose) if name.startswith("book/api") else whole
+        )
         left += [word for word in ("{glue", "Traceback (most recent") if word in text]
         left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
         # which would hide the name of a fold from who listens
-        assert not left and "Toggle hidden content" not in html_of(name).read_text(encoding="utf-8")
+        assert not left and "Toggle hidden content" not in html_of(name).read_text(
+            encoding="utf-8"
+        )
 
-    @pytest.mark.parametrize("name", [name for name in contents() if name.startswith("book/api/")])
+    @pytest.mark.parametrize(
+        "name", [name for name in contents() if name.startswith("book/api/")]
+    )
     def test_reference_lists_each_package_with_types(self, name):
         text = html_of(name).read_text(encoding="utf-8")
         assert 'class="autosummary' in text
         assert "Alias for field number" not in text
 
     def test_reference_has_a_page_for_every_package(self):
-        names = {name.removeprefix("book/api/") for name in contents() if name.startswith("book/api/")}
-        packages = [path.parent.relative_to(ROOT) for path in ROOT.glob("co*/*/__init__.py")]
+        names = {
+            name.removeprefix("book/api/")
+            for name in contents()
+            if name.startswith("book/api/")
+        }
+        packages = [
+            path.parent.relative_to(ROOT) for path in ROOT.glob("co*/*/__init__.py")
+        ]
         public = {".".join(path.parts) for path in packages if path.name != "cli"}
         assert names == {"cobandit", *public}
 
@@ -155,13 +180,17 @@ class TestBuiltBook:
 
     def test_statements_carry_the_papers_numbers(self):
         """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
-        caption = re.compile(r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)')
+        caption = re.compile(
+            r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)'
+        )
         found = [
             match.groups()
             for name in contents()
             for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
         ]
-        assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {who for who, _ in found}
+        assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {
+            who for who, _ in found
+        }
         assert [who for who, title in found if f"paper’s {who}" not in title] == []
 
     def test_the_protocol_is_folded_whole_and_its_references_lead_on(self):
@@ -169,12 +198,17 @@ class TestBuiltBook:
         html = html_of("notebooks/reconstructions").read_text(encoding="utf-8")
         protocol = (ROOT / "book" / "protocol-first.md").read_text(encoding="utf-8")
         headings = re.findall(r"(?m)^## (.+)$", protocol)
-        assert headings and [each for each in headings if f'">{each}</h3>' not in html] == []
+        assert (
+            headings
+            and [each for each in headings if f'">{each}</h3>' not in html] == []
+        )
         assert re.search(r'its ten runs; <a [^>]*href="#calibration"', html)
 
     @pytest.mark.parametrize("name", contents())
     def test_no_cell_warned(self, name):
-        assert not re.search(r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8"))
+        assert not re.search(
+            r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8")
+        )
 
 
 needs_sphinx = pytest.mark.skipif(
@@ -200,7 +234,10 @@ kernelspec: {display_name: Python 3, language: python, name: python3}
 ---
 
 """
-RUNS = "# A page that runs\n\nSee [the other](other.md).\n\n```{code-cell} ipython3\nprint(6 * 7)\n```\n"
+RUNS = (
+    "# A page that runs\n\nSee [the other](other.md).\n\n```{code-cell}"
+    " ipython3\nprint(6 * 7)\n```\n"
+)
 DRAWS = """
 ```{code-cell} ipython3
 from IPython.display import HTML
@@ -227,7 +264,8 @@ def small_book(tmp_path):
     (tmp_path / "cobandit" / "a.py").write_text("x = 1\n")
     (tmp_path / "_config.yml").write_text(CONFIG.format(extension=EXTENSION))
     (tmp_path / "_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file: notebooks/other\n"
+        "format: jb-book\nroot: intro\nchapters:\n- file: notebooks/runs\n- file:"
+        " notebooks/other\n"
     )
     (tmp_path / "intro.md").write_text("# Intro\n\nTo [a section](the-label).\n")
     (tmp_path / "notebooks" / "runs.md").write_text(HEADER + RUNS)
@@ -242,27 +280,35 @@ def build(book: Path, *options: str, **more: str) -> str:
     }
     program = str(Path(sys.executable).parent / "jupyter-book")
     command = [program, "build", "-W", "-n", "--keep-going", *options, "."]
-    done = subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=book, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
 @pytest.mark.slow
 @needs_sphinx
-def test_pages_offer_their_outputs_and_run_again_when_the_library_has_changed(small_book):
+def test_pages_offer_their_outputs_and_run_again_when_the_library_has_changed(
+    small_book,
+):
     build(small_book)
     runs = small_book / "_build" / "html" / "notebooks" / "runs.html"
     shown = Page(runs.read_text(encoding="utf-8"))
     assert "42" in "".join(shown.text)
     (link,) = (link for link in shown.links if link.endswith(".ipynb"))
     offered = nbformat.read(runs.parent / link, as_version=4)
-    assert [cell.outputs[0].text for cell in offered.cells if cell.cell_type == "code"] == ["42\n"]
+    assert [
+        cell.outputs[0].text for cell in offered.cells if cell.cell_type == "code"
+    ] == ["42\n"]
     caches = small_book / "_build" / ".jupyter_cache"
     (first,) = caches.iterdir()
     assert "no targets are out of date" in build(small_book)
     assert list(caches.iterdir()) == [first]
     (small_book / "cobandit" / "a.py").write_text("x = 2\n")
-    assert "config changed" in build(small_book), "a changed library makes every page run again"
+    assert "config changed" in build(small_book), (
+        "a changed library makes every page run again"
+    )
     assert len(list(caches.iterdir())) == 2
 
 
@@ -273,7 +319,9 @@ def test_a_book_with_pictures_becomes_one_page(small_book):
     page = small_book / "notebooks" / "runs.md"
     page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
     build(small_book, "--builder", "singlehtml")
-    html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(encoding="utf-8")
+    html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(
+        encoding="utf-8"
+    )
     assert "Another page" in html and ">a drawing<" in html
 
 
@@ -281,15 +329,21 @@ def test_a_book_with_pictures_becomes_one_page(small_book):
 @needs_sphinx
 def test_book_of_stored_outputs_runs_no_notebook(small_book):
     """Nothing of them is left for a build that runs them."""
-    for number, source in enumerate(sorted((small_book / "notebooks").glob("*.md")), 43):
+    for number, source in enumerate(
+        sorted((small_book / "notebooks").glob("*.md")), 43
+    ):
         notebook = jupytext.read(source)
         (cell,) = (cell for cell in notebook.cells if cell.cell_type == "code")
-        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"stored {number}")]
+        cell.outputs = [
+            nbformat.v4.new_output("stream", name="stdout", text=f"stored {number}")
+        ]
         nbformat.write(notebook, source.with_suffix(".ipynb"))
     build(small_book, "--path-output", "stored", COBANDIT_BOOK="stored")
     for number, name in enumerate(["other", "runs"], 43):
         html = small_book / "stored" / "_build" / "html" / "notebooks" / f"{name}.html"
-        assert f"stored {number}" in "".join(Page(html.read_text(encoding="utf-8")).text)
+        assert f"stored {number}" in "".join(
+            Page(html.read_text(encoding="utf-8")).text
+        )
     build(small_book)
     html = small_book / "_build" / "html" / "notebooks" / "runs.html"
     assert "42" in "".join(Page(html.read_text(encoding="utf-8")).text)
@@ -313,15 +367,30 @@ def test_cache_key_follows_content_and_not_file_times(cobandit_book, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_page_says_of_the_theorems_what_the_table_on_the_verdict_computes(tested):
+def test_the_first_page_says_of_the_theorems_what_the_table_on_the_verdict_computes(
+    tested,
+):
     from companion.proofs import checks
 
     page = " ".join((ROOT / "book" / "intro.md").read_text(encoding="utf-8").split())
-    assert "Both theorems are correct, up to one step of a proof that can be repaired" in page
-    assert "The abstract's shorter form of the theorem" in page and "has a counterexample" in page
+    assert (
+        "Both theorems are correct, up to one step of a proof that can be repaired"
+        in page
+    )
+    assert (
+        "The abstract's shorter form of the theorem" in page
+        and "has a counterexample" in page
+    )
     refuted = tested.loc[tested["outcome"] == checks.FAILS, "statement"]
-    assert sorted(text.partition(" ")[0].strip(":,") for text in refuted) == ["Abstract", "Abstract", "Proof"]
-    assert "identical costs recover the standard rate holds once costs are divided by the largest" in page
+    assert sorted(text.partition(" ")[0].strip(":,") for text in refuted) == [
+        "Abstract",
+        "Abstract",
+        "Proof",
+    ]
+    assert (
+        "identical costs recover the standard rate holds once costs are divided by the"
+        " largest" in page
+    )
     tested = tested[~tested["ours"]]
     theorems = tested[tested["statement"].str.match("Theorem|Lemma|Corollary")]
     assert len(theorems) >= 10 and set(theorems["outcome"]) == {checks.HOLDS}
@@ -333,7 +402,13 @@ def test_example_card_of_the_data_page_is_a_card():
     page = (ROOT / "book" / "data.md").read_text(encoding="utf-8")
     example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     card = Card(**example)
-    assert card.columns[:5] == ("config", "instance", "cost_usd", "correct", "latency_s")
+    assert card.columns[:5] == (
+        "config",
+        "instance",
+        "cost_usd",
+        "correct",
+        "latency_s",
+    )
     assert card.columns[5:] == ("model", "prompt", card.cluster)
 
 
@@ -345,7 +420,9 @@ def test_finished_pages_are_mended(cobandit_book):
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
-def test_buttons_appear_once_the_project_has_an_address(cobandit_book, tmp_path, monkeypatch, address):
+def test_buttons_appear_once_the_project_has_an_address(
+    cobandit_book, tmp_path, monkeypatch, address
+):
     urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""
     (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "cobandit"\n{urls}')
     monkeypatch.setattr(cobandit_book, "ROOT", tmp_path)

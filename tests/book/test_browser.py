@@ -13,12 +13,19 @@ from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, PHONE, REDIRECTIN
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, NEEDS_CHROMIUM, NEEDS_BOOK]
 
-#: Every page of the book and the index; of the pages of source code, which one template makes, and of the old
-#: addresses, which lead to others of these, one each.
-BUILT = [path for path in HTML.rglob("*.html") if "_static" not in path.parts and path != HTML / "index.html"]
+#: Every page of the book and the index; of the pages of source code, which one template
+#: makes, and of the old addresses, which lead to others of these, one each.
+BUILT = [
+    path
+    for path in HTML.rglob("*.html")
+    if "_static" not in path.parts and path != HTML / "index.html"
+]
 SOURCES = [path for path in BUILT if "_modules" in path.parts]
 OLD = [path for path in BUILT if path.as_posix().endswith(REDIRECTING)]
-LEFT_OUT = {*sorted(SOURCES, key=lambda path: path.stat().st_size)[:-1], *sorted(OLD)[:-1]}
+LEFT_OUT = {
+    *sorted(SOURCES, key=lambda path: path.stat().st_size)[:-1],
+    *sorted(OLD)[:-1],
+}
 PAGES = sorted(path.relative_to(HTML).as_posix() for path in {*BUILT} - LEFT_OUT)
 
 
@@ -44,13 +51,15 @@ def address():
     server.shutdown()
 
 
-#: Wide things have to scroll by themselves, and who has no mouse has to reach them with the keyboard.
+#: Wide things have to scroll by themselves, and who has no mouse has to reach them with
+#: the keyboard.
 OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
     ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1
     && e.checkVisibility() && e.tabIndex < 0 && !e.querySelector('a[href], input, button, [tabindex="0"]')
 ).map(e => e.outerHTML.slice(0, 120))"""
 
-#: Formulas whose right end no scrolling brings into sight, those in closed dropdowns included.
+#: Formulas whose right end no scrolling brings into sight, those in closed dropdowns
+#: included.
 CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(formula => {
     let right = formula.getBoundingClientRect().right;
     for (let e = formula; e; e = e.parentElement) {
@@ -77,10 +86,11 @@ BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell
     return broken;
 })"""
 
-#: Thousands of words of code have a few colours: each is looked at once, the others become plain text.  So do
-#: formulas after the first of a page; and of what templates write in hundreds, entries of the reference and
-#: the index and rows of long tables, each eighth stays.  Drawings keep their words and lose their shapes.
-#: The list of all pages is looked at on one of them.
+#: Thousands of words of code have a few colours: each is looked at once, the others
+#: become plain text.  So do formulas after the first of a page; and of what templates
+#: write in hundreds, entries of the reference and the index and rows of long tables,
+#: each eighth stays.  Drawings keep their words and lose their shapes. The list of all
+#: pages is looked at on one of them.
 ALIKE = """seen => {
     if (seen.length) document.querySelectorAll('.bd-sidebar-primary ul').forEach(list => list.remove());
     const repeated = document.querySelectorAll(
@@ -109,7 +119,9 @@ def seen(once, visit, address):
             found = (tab or visit(f"{address}/{name}").tab).evaluate(LOOK)
             (folder / "seen.json").write_text(json.dumps(found))
 
-        return json.loads((once(f"seen {name.replace('/', ' ')}", look) / "seen.json").read_text())
+        return json.loads(
+            (once(f"seen {name.replace('/', ' ')}", look) / "seen.json").read_text()
+        )
 
     return seen
 
@@ -126,13 +138,21 @@ def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours
     tab = visited.tab
     if name.removesuffix(".html") in contents():
         assert tab.viewport_size == WINDOW and seen(name, tab)["words"] > 100
-    assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
+    assert (
+        tab.evaluate(
+            "[...document.images].filter(i => !i.naturalWidth).map(i => i.src)"
+        )
+        == []
+    )
     assert tab.evaluate("document.documentElement.scrollWidth") <= WIDTH
     formulas = tab.locator("article .math")
     if count := formulas.count():
         assert tab.locator("article .math mjx-container").count() >= count
         assert tab.locator("mjx-merror").count() == 0
-        fonts = "[...document.fonts].filter(f => f.status == 'loaded' && f.family.startsWith('MJX')).length"
+        fonts = (
+            "[...document.fonts].filter(f => f.status == 'loaded' &&"
+            " f.family.startsWith('MJX')).length"
+        )
         assert tab.evaluate(fonts) > 0
     header = tab.locator(".bd-header")
     assert not header.count() or not header.first.is_visible()
@@ -140,7 +160,9 @@ def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours
     tab.set_viewport_size({"width": PHONE, "height": 800})
     tab.wait_for_timeout(600)  # the theme looks at widths again when they have settled
     assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE
-    tab.evaluate("document.querySelectorAll('article details').forEach(d => d.open = true)")
+    tab.evaluate(
+        "document.querySelectorAll('article details').forEach(d => d.open = true)"
+    )
     tab.wait_for_timeout(100)
     assert tab.evaluate(OUT_OF_REACH) == []
     assert tab.evaluate(CUT_OFF) == []
@@ -161,7 +183,9 @@ def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours
 
 def test_the_book_keeps_to_its_limits(seen):
     """Of words and folds, names of folds, and how far down the first picture of a chapter stands."""
-    measured = measure({name: seen(f"{name}.html") for name in contents() if name not in LOOKED_UP})
+    measured = measure(
+        {name: seen(f"{name}.html") for name in contents() if name not in LOOKED_UP}
+    )
     assert not over(measured), measured.to_string()
 
 
@@ -181,7 +205,10 @@ def test_first_screen_leads_every_reader_on(visit, address):
     screen = visited.tab.viewport_size["height"]
     controls = visited.tab.locator("#argument .argument-controls").bounding_box()
     assert controls["y"] + controls["height"] <= screen
-    cards = [card.bounding_box() for card in visited.tab.locator("article .readers .sd-card").all()]
+    cards = [
+        card.bounding_box()
+        for card in visited.tab.locator("article .readers .sd-card").all()
+    ]
     assert len(cards) == 3
     assert max(card["y"] + card["height"] for card in cards) <= 2 * screen
 

@@ -11,7 +11,8 @@ import pytest
 from book_size import LIMITS, LOOKED_UP, WIDEST, code_of, contents
 
 RULES = "E,F,W,UP,B,C4"
-#: An import stands in the cell that needs it, and the last line of a cell is what it shows.
+#: An import stands in the cell that needs it, and the last line of a cell is what it
+#: shows.
 NOT_ON_PAGES = "E402,B018"
 READ = [name for name in contents() if name not in LOOKED_UP]
 
@@ -21,11 +22,31 @@ def complaints(folder: Path) -> str:
     """What ruff says of the code of all pages, each as one module."""
     for name in READ:
         code = "\n\n".join("\n".join(cell) for cell in code_of(name))
-        (folder / f"{name.replace('/', '-')}.py").write_text(code + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--target-version", "py311"]
-    command += ["--line-length", str(WIDEST), "--select", RULES, "--ignore", NOT_ON_PAGES]
+        (folder / f"{name.replace('/', '-')}.py").write_text(
+            code + "\n", encoding="utf-8"
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--target-version",
+        "py311",
+    ]
+    command += [
+        "--line-length",
+        str(WIDEST),
+        "--select",
+        RULES,
+        "--ignore",
+        NOT_ON_PAGES,
+    ]
     command += ["--output-format", "concise", "."]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    ).stdout
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +58,9 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("name", READ)
 def test_code_on_a_page_is_linted(name, folder):
     own = [
-        line for line in complaints(folder).splitlines() if line.startswith(name.replace("/", "-") + ".py")
+        line
+        for line in complaints(folder).splitlines()
+        if line.startswith(name.replace("/", "-") + ".py")
     ]
     assert not own, "\n".join(own)
 

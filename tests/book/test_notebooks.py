@@ -17,15 +17,23 @@ from companion.report.reading import WRITES_TEXT, for_jupyter
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "notebooks").glob("*.md"))
-# The page that teaches the template says what it needs in its own way; the rest hold these three.
+# The page that teaches the template says what it needs in its own way; the rest hold
+# these three.
 PARAMETERS = {"dataset", "replications", "seed"}
-OF_THE_RECONSTRUCTIONS = {"reconstructions"}  # a page on these tables and on what the paper prints
+# a page on these tables and on what the paper prints
+OF_THE_RECONSTRUCTIONS = {"reconstructions"}
 
 #: Captions of tables there that show only what the paper prints.
 PRINTED = {
-    "Printed numbers that follow from others, recomputed, and between what rounded inputs allow",
+    (
+        "Printed numbers that follow from others, recomputed, and between what rounded"
+        " inputs allow"
+    ),
     "Printed errors of 500 replays, with Wilson's 95 % intervals",
-    "p of McNemar's exact test on printed errors, all overlaps, and of two tests that ignore pairing",
+    (
+        "p of McNemar's exact test on printed errors, all overlaps, and of two tests"
+        " that ignore pairing"
+    ),
 }
 
 each_source = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -36,7 +44,9 @@ def cells(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 
 def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    return [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    return [
+        cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])
+    ]
 
 
 @each_source
@@ -45,13 +55,20 @@ def test_pair_holds_the_same_cells(source):
     assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
     here = for_jupyter(jupytext.read(source), source.stem)
     there = nbformat.read(stored, as_version=4)
-    assert cells(here) == cells(there), f"{source.name} and {stored.name} differ: run `make notebooks`"
-    tags = [[cell.metadata.get("tags", []) for cell in notebook.cells] for notebook in (here, there)]
+    assert cells(here) == cells(there), (
+        f"{source.name} and {stored.name} differ: run `make notebooks`"
+    )
+    tags = [
+        [cell.metadata.get("tags", []) for cell in notebook.cells]
+        for notebook in (here, there)
+    ]
     assert tags[0] == tags[1]
     nbformat.validate(there)
 
 
-@pytest.mark.parametrize("stored", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "stored", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
 def test_stored_notebook_has_a_source(stored):
     assert stored.with_suffix(".md").exists()
 
@@ -82,7 +99,11 @@ def test_parameters_cell_is_one_and_can_be_read(source):
     assigned = {
         target.id
         for node in ast.parse(found[0].source).body
-        for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+        for target in (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [getattr(node, "target", None)]
+        )
         if isinstance(target, ast.Name)
     }
     assert assigned >= PARAMETERS
@@ -99,7 +120,8 @@ def test_every_picture_is_described(source):
         ):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert alt.strip(), (
-                f"a picture without `mystnb: {{image: {{alt: ...}}}}` in {source.name}:\n{cell.source}"
+                "a picture without `mystnb: {image: {alt: ...}}` in"
+                f" {source.name}:\n{cell.source}"
             )
 
 
@@ -116,8 +138,12 @@ def test_a_notebook_reads_well_without_the_book(source):
 def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
     """All names that the page's prose asks for are glued on the tables that it is stored for."""
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
-    written = [cell for cell in notebook.cells if WRITES_TEXT in cell.metadata.get("tags", [])]
-    texts = [output.data["text/markdown"] for cell in written for output in cell.outputs]
+    written = [
+        cell for cell in notebook.cells if WRITES_TEXT in cell.metadata.get("tags", [])
+    ]
+    texts = [
+        output.data["text/markdown"] for cell in written for output in cell.outputs
+    ]
     told = [cell for cell in written if "tell(" in cell.source]
     assert len(texts) == len(told) and all(texts) and "glue:" not in "".join(texts)
 
@@ -128,11 +154,16 @@ def test_a_page_says_at_its_end_how_to_run_it(source):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code[-1].source == f'how_to_run("{source.stem}")'
     said = code[-1].outputs[0].data["text/markdown"]
-    assert code[-1].outputs[0].metadata["myst"].startswith("````{dropdown} Run this page")
+    assert (
+        code[-1].outputs[0].metadata["myst"].startswith("````{dropdown} Run this page")
+    )
     known = pages.parameters(source.stem)
     assert all(parameter.meaning for parameter in known.values())
     assert all(f"`{name}` | `{each.default}`" in said for name, each in known.items())
-    assert f"cobandit-book page {source.stem}" in said and f"papermill notebooks/{source.stem}.ipynb" in said
+    assert (
+        f"cobandit-book page {source.stem}" in said
+        and f"papermill notebooks/{source.stem}.ipynb" in said
+    )
 
 
 @each_source
@@ -151,7 +182,11 @@ def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """Caption and text of each table that was put out; a numbered one has its caption in the cell."""
     found = []
     for cell in notebook.cells:
-        html = [output.data.get("text/html", "") for output in cell.get("outputs", []) if "data" in output]
+        html = [
+            output.data.get("text/html", "")
+            for output in cell.get("outputs", [])
+            if "data" in output
+        ]
         numbered = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
         for table in re.findall(r"<table.*?</table>", "".join(html), re.DOTALL):
             own = re.search(r"<caption>(.*?)</caption>", table, re.DOTALL)
@@ -167,13 +202,18 @@ def test_tables_of_reconstructions_say_so(source):
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     default = "\n".join(cell.source for cell in parameters_of(notebook))
     named = {name for name in known["name"] if f'"{name}"' in default}
-    about_them = source.stem in OF_THE_RECONSTRUCTIONS or (named and named <= set(reconstructions))
+    about_them = source.stem in OF_THE_RECONSTRUCTIONS or (
+        named and named <= set(reconstructions)
+    )
     shown = captions_of(notebook)
     if source.stem in OF_THE_RECONSTRUCTIONS:
         assert {caption for caption, _ in shown} >= PRINTED
         shown = [(caption, table) for caption, table in shown if caption not in PRINTED]
     for caption, table in shown:
-        unsaid = re.search(rf"\b({'|'.join(reconstructions)})\b(?!-| \(reconstruction)", table)
+        unsaid = re.search(
+            rf"\b({'|'.join(reconstructions)})\b(?!-| \(reconstruction)", table
+        )
         assert "reconstruction" in caption or not (about_them or unsaid), (
-            f"{source.stem}: the table {caption!r} does not say that it shows reconstructions"
+            f"{source.stem}: the table {caption!r} does not say that it shows"
+            " reconstructions"
         )

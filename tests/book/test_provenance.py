@@ -15,7 +15,10 @@ KNOWN = frozenset({"gsm8k", "piqa"})
 
 PAGE = (
     code('dataset = "gsm8k"\nseed = 3\nunused = 1', metadata={"tags": ["parameters"]}),
-    code("import cobandit as cb\nfrom cobandit import figures\nfrom companion.stored import results"),
+    code(
+        "import cobandit as cb\nfrom cobandit import figures\nfrom companion.stored"
+        " import results"
+    ),
     code("table = cb.load(dataset)"),
     code('other = results.read_result("tuning")'),
     code('runs = cb.replay_online(table, ["CoHVUCB"], seed=seed)'),
@@ -29,13 +32,24 @@ def test_figure_names_what_leads_to_it_and_nothing_else():
     made = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
     assert made.data == ["gsm8k"]
     assert made.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
-    assert made.calls == ["cobandit.load", "cobandit.replay_online", "cobandit.figures.by_budget"]
+    assert made.calls == [
+        "cobandit.load",
+        "cobandit.replay_online",
+        "cobandit.figures.by_budget",
+    ]
     assert made.code == PAGE[-1].source
 
 
 def test_stored_results_and_tables_by_name_are_in_it():
-    cells = [PAGE[1], code('found = results.read_result("tuning"), "piqa"'), code("found")]
-    assert sorted(provenance.trace(cells, 2, KNOWN).data) == ["piqa", "stored result tuning"]
+    cells = [
+        PAGE[1],
+        code('found = results.read_result("tuning"), "piqa"'),
+        code("found"),
+    ]
+    assert sorted(provenance.trace(cells, 2, KNOWN).data) == [
+        "piqa",
+        "stored result tuning",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,4 +85,6 @@ def test_every_drawing_cell_of_the_book_can_be_followed():
         for number, cell in enumerate(cells):
             if cell.cell_type == "code" and "plt.show()" in cell.source:
                 made = provenance.trace(cells, number, KNOWN)
-                assert made.calls or made.data, f"{source.name}: nothing is known of cell {number}"
+                assert made.calls or made.data, (
+                    f"{source.name}: nothing is known of cell {number}"
+                )

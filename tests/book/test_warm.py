@@ -6,7 +6,10 @@ import time
 import pytest
 from jupyter_client.manager import KernelManager
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="kernels start as always")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="kernels start as always"),
+]
 
 
 @pytest.fixture
@@ -31,20 +34,25 @@ def start():
 
 def answer(client, code):
     said = []
-    reply = client.execute_interactive(code, output_hook=lambda message: said.append(message["content"]))
+    reply = client.execute_interactive(
+        code, output_hook=lambda message: said.append(message["content"])
+    )
     assert reply["content"]["status"] == "ok", reply
     return [content["text"].strip() for content in said if "text" in content]
 
 
 def test_a_kernel_starts_with_the_imports_done_and_shares_nothing(start, tmp_path):
     (_, one), (_, other) = start(), start()
-    assert answer(one, "import sys; print({'numba', 'pandas', 'cobandit.figures'} <= set(sys.modules))") == [
-        "True"
-    ]
+    assert answer(
+        one,
+        "import sys; print({'numba', 'pandas', 'cobandit.figures'} <="
+        " set(sys.modules))",
+    ) == ["True"]
     answer(one, f"import os, cobandit; cobandit.mine = 1; os.chdir({str(tmp_path)!r})")
-    assert answer(other, "import os, cobandit; print(hasattr(cobandit, 'mine'), os.getcwd() != '/tmp')") == [
-        "False True"
-    ]
+    assert answer(
+        other,
+        "import os, cobandit; print(hasattr(cobandit, 'mine'), os.getcwd() != '/tmp')",
+    ) == ["False True"]
 
 
 def test_no_page_compiles_a_method(start):
@@ -60,8 +68,8 @@ def test_a_figure_is_drawn_and_nothing_else(start):
     _, client = start()
     shown = []
     client.execute_interactive(
-        "import matplotlib.pyplot as plt\nfrom cobandit import figures\nfigures.use_style()\n"
-        "plt.plot([1, 2])\nplt.show()",
+        "import matplotlib.pyplot as plt\nfrom cobandit import"
+        " figures\nfigures.use_style()\nplt.plot([1, 2])\nplt.show()",
         output_hook=lambda message: shown.append(message["content"].get("data", {})),
     )
     (figure,) = [data for data in shown if data]

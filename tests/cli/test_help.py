@@ -20,18 +20,22 @@ BOOK = [[], ["page"], ["rerun"], ["verify"], ["reconstruct"]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("package", "commands"), [("cobandit", COMMANDS), ("companion", BOOK)])
+@pytest.mark.parametrize(
+    ("package", "commands"), [("cobandit", COMMANDS), ("companion", BOOK)]
+)
 def test_help_imports_nothing_heavy(package, commands):
     """One process asks for the help of each command in turn: what one imports, the next would show, too."""
     code = (
-        f"import sys; from typer.testing import CliRunner; from {package}.cli.app import app\n"
-        "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy', 'pyarrow', 'yaml', 'joblib'}\n"
-        f"for words in {commands}:\n"
-        "    done = CliRunner().invoke(app, [*words, '--help'])\n"
-        "    assert done.exit_code == 0 and 'Usage:' in done.output, done.output\n"
-        "    assert not heavy & set(sys.modules), (words, heavy & set(sys.modules))"
+        f"import sys; from typer.testing import CliRunner; from {package}.cli.app"
+        " import app\nheavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy',"
+        f" 'pyarrow', 'yaml', 'joblib'}}\nfor words in {commands}:\n    done ="
+        " CliRunner().invoke(app, [*words, '--help'])\n    assert done.exit_code == 0"
+        " and 'Usage:' in done.output, done.output\n    assert not heavy &"
+        " set(sys.modules), (words, heavy & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -39,7 +43,9 @@ def test_every_command_is_among_them():
     shown = [info for info in app.registered_commands if not info.hidden]
     listed = {info.name or info.callback.__name__ for info in shown}
     assert listed == {words[0] for words in COMMANDS if words}
-    listed = {info.callback.__name__ for info in companion.cli.app.app.registered_commands}
+    listed = {
+        info.callback.__name__ for info in companion.cli.app.app.registered_commands
+    }
     assert listed == {words[0] for words in BOOK if words}
 
 
@@ -54,9 +60,17 @@ def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     names = ["accuracy", "brevity", "politeness"]
     k, q, d = np.ogrid[:2, :30, :3]
-    scores, costs = 1.0 * (q % (k + d + 2) == 0), (5 - 4 * k + q % 3)[..., 0] * 1.234567e-7
-    configs, about = [f"a model of a long name {k}" for k in (0, 1)], {"unit": "USD", "name": "my"}
-    table = cb.EvaluationTable.from_arrays(scores, costs, configs=configs, objectives=names, **about)
+    scores, costs = (
+        1.0 * (q % (k + d + 2) == 0),
+        (5 - 4 * k + q % 3)[..., 0] * 1.234567e-7,
+    )
+    configs, about = (
+        [f"a model of a long name {k}" for k in (0, 1)],
+        {"unit": "USD", "name": "my"},
+    )
+    table = cb.EvaluationTable.from_arrays(
+        scores, costs, configs=configs, objectives=names, **about
+    )
     cb.save(table, "my.parquet")
     words = ["recommend", "my.parquet", "--budget", "1e-5", "--replications", "20"]
     done = call(*words, columns=80)

@@ -44,7 +44,11 @@ def run(*words):
 @pytest.mark.slow
 def test_commands_print_names_whole(table):
     imported = run(*IMPORT, *PAID)
-    front = [name for name in NAMES if plain(name) in imported.split("whatever the cost: ")[1]]
+    front = [
+        name
+        for name in NAMES
+        if plain(name) in imported.split("whatever the cost: ")[1]
+    ]
     assert front and "[k] USD" in imported
     advice = run("recommend", "my.parquet", "--replications", "20")
     shown = advice.partition("\nSure")[0]
@@ -53,7 +57,18 @@ def test_commands_print_names_whole(table):
     whole = run("recommend", "my.parquet", "--replications", "20", "--json")
     assert {arm["config"] for arm in json.loads(whole)["arms"]} == set(NAMES)
     assert "[k]" in shown and max(map(len, advice.splitlines())) <= 4000
-    words = ["replay", "my.parquet", "-o", "runs.parquet", "-m", "CoPSI", "-b", "50", "--replications", "2"]
+    words = [
+        "replay",
+        "my.parquet",
+        "-o",
+        "runs.parquet",
+        "-m",
+        "CoPSI",
+        "-b",
+        "50",
+        "--replications",
+        "2",
+    ]
     assert "my: mean and" in run(*words)
 
 
@@ -75,5 +90,8 @@ def test_messages_print_names_whole_or_cut(table, name, refused):
     ):
         error = refused(*words)
         assert (
-            error.startswith("error: ") and len(error) < 2500 and "\x1b" not in error and "\x07" not in error
+            error.startswith("error: ")
+            and len(error) < 2500
+            and "\x1b" not in error
+            and "\x07" not in error
         )

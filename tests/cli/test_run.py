@@ -56,7 +56,9 @@ def folder(tmp_path, monkeypatch):
 def write(folder, seconds=0, **changes):
     path = [path for path in sys.path if path]
     (folder / "measuring.py").write_text(MODULE.format(path=path, seconds=seconds))
-    (folder / "plan.yml").write_text(yaml.safe_dump(PLAN | BRACKETS | changes, sort_keys=False))
+    (folder / "plan.yml").write_text(
+        yaml.safe_dump(PLAN | BRACKETS | changes, sort_keys=False)
+    )
 
 
 def plain(text):
@@ -73,9 +75,12 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
-    assert [line.strip() for line in names.split("\n") if line.strip()] == list(whole.recommendation)
+    assert [line.strip() for line in names.split("\n") if line.strip()] == list(
+        whole.recommendation
+    )
     assert f"spent {amount(whole.spent)} of {amount(whole.budget)} [k] tokens" in spent
-    assert f"The method returned {len(whole.recommendation)} of 6" in advice  # no second front
+    # no second front
+    assert f"The method returned {len(whole.recommendation)} of 6" in advice
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
 
@@ -109,47 +114,81 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     with pytest.raises(CobanditError, match="stopped here"):
         live.run(folder / "plan.yml", "runs/toy", evaluator=fake)
     done = call("run", "plan.yml", "--export")
-    assert done.exit_code == 0 and "  nothing yet\n" in done.output and "Cheapest" not in done.output
+    assert (
+        done.exit_code == 0
+        and "  nothing yet\n" in done.output
+        and "Cheapest" not in done.output
+    )
     assert "the same command again, without --export" in plain(done.output)
     shown = call("show", "runs/toy").output
     assert "(no process is at work)" in shown and "front so far: none yet" in shown
     there = call("run", "plan.yml", "--dry-run").output
-    assert "they are charged, and not made again" in there and "pilot: nothing to evaluate" in there
+    assert (
+        "they are charged, and not made again" in there
+        and "pilot: nothing to evaluate" in there
+    )
     write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
-    assert "tokens are spent, and the budget is 100" in str(call("run", "plan.yml", "--dry-run").exception)
+    assert "tokens are spent, and the budget is 100" in str(
+        call("run", "plan.yml", "--dry-run").exception
+    )
 
 
 def test_a_dry_run_starts_nothing(folder):
     done = call("run", "plan.yml", "--dry-run")
-    assert done.exit_code == 0 and "6 configurations on 40 instances: 240 evaluations in all" in done.output
-    assert "budget: 0.5 of what everything costs" in done.output and not (folder / "runs").exists()
+    assert (
+        done.exit_code == 0
+        and "6 configurations on 40 instances: 240 evaluations in all" in done.output
+    )
+    assert (
+        "budget: 0.5 of what everything costs" in done.output
+        and not (folder / "runs").exists()
+    )
 
 
 @pytest.mark.slow
 def test_race_is_shown_and_reused(folder):
     """The default of a plan without a method; its end and what `show` says of it are the same."""
-    race = {"method": {"ParetoRace": {}}, "budget": None, "unit": "", "stop": {"tolerance": 0.2}}
+    race = {
+        "method": {"ParetoRace": {}},
+        "budget": None,
+        "unit": "",
+        "stop": {"tolerance": 0.2},
+    }
     write(folder, **race)
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     assert "6 of 6 configurations are settled within 0.2" in done.output
-    assert " of 40 instances\n" in done.output and "to go on: change the plan's stop" in done.output
+    assert (
+        " of 40 instances\n" in done.output
+        and "to go on: change the plan's stop" in done.output
+    )
     assert "every instance here" not in done.output
     shown = call("show", "runs/toy").output
     assert "0 of 6 configurations active" in shown
     assert "run: toy, ParetoRace, over" in shown and "settled: 6 of 6\n" in shown
     write(folder, **race | {"name": "again"})
     again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
-    assert "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
+    assert (
+        "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
+    )
     assert "they are charged, and not made again" in plain(again)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"evaluate": {"callable": {"function": "measurring:evaluate"}}}, "No module named 'measurring'"),
-        ({"evaluate": {"callable": {"function": "measuring:evaluat"}}}, "did you mean 'evaluate'?"),
-        ({"method": "CoPSIOnse"}, "plan.yml, field 'method': unknown method 'CoPSIOnse'. Did you mean"),
+        (
+            {"evaluate": {"callable": {"function": "measurring:evaluate"}}},
+            "No module named 'measurring'",
+        ),
+        (
+            {"evaluate": {"callable": {"function": "measuring:evaluat"}}},
+            "did you mean 'evaluate'?",
+        ),
+        (
+            {"method": "CoPSIOnse"},
+            "plan.yml, field 'method': unknown method 'CoPSIOnse'. Did you mean",
+        ),
         ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),
     ],
 )
@@ -188,17 +227,29 @@ def fail_often(configuration, instance, tried):
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_failures_take_one_line_per_configuration(tmp_path, monkeypatch, is_terminal):
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.0)
-    screen = Console(file=io.StringIO(), force_terminal=is_terminal, width=100, markup=False)
+    screen = Console(
+        file=io.StringIO(), force_terminal=is_terminal, width=100, markup=False
+    )
     with watching(screen) as watch:
-        live.run(PLAN | {"at_once": 4}, tmp_path / "run", evaluator=Fake(fail=fail_often), watch=watch)
+        live.run(
+            PLAN | {"at_once": 4},
+            tmp_path / "run",
+            evaluator=Fake(fail=fail_often),
+            watch=watch,
+        )
     lines = screen.file.getvalue().split("\n")
     if is_terminal:  # the last drawing
         assert "toy run" in lines[-3]
-        assert lines[-2].startswith("small shots=2: ") and "tries failed; the last" in lines[-2]
+        assert (
+            lines[-2].startswith("small shots=2: ")
+            and "tries failed; the last" in lines[-2]
+        )
     else:
         failed = [line for line in lines if "failed" in line]
         first, last = failed  # when it began to fail, and how often it did
-        assert first.startswith("small shots=2 on ") and last.startswith("small shots=2: ")
+        assert first.startswith("small shots=2 on ") and last.startswith(
+            "small shots=2: "
+        )
 
 
 @pytest.mark.slow
@@ -206,22 +257,32 @@ def test_interrupted_and_started_again(folder):
     """Ctrl-C leaves at once, though plain functions run in threads that nobody can cancel."""
     write(folder, seconds=0.1, at_once=4)
     words = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
-    heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # else deaf in the background
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # else deaf in the background
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     signal.signal(signal.SIGINT, heard)
     deadline = time.monotonic() + 100
-    while not (folder / "runs/toy/run.journal").exists() and time.monotonic() < deadline:
+    while (
+        not (folder / "runs/toy/run.journal").exists() and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     (folder / "hang").touch()
     time.sleep(3)  # until evaluations hang
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGINT, err
-    assert "what was evaluated is kept. Go on with: cobandit run plan.yml\n" in out and "Traceback" not in err
+    assert (
+        "what was evaluated is kept. Go on with: cobandit run plan.yml\n" in out
+        and "Traceback" not in err
+    )
     (folder / "hang").unlink()
     write(folder, at_once=1)
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "whole")
-    pd.testing.assert_frame_equal(pd.read_parquet("runs/toy/table.parquet"), pd.read_parquet(whole.table))
+    pd.testing.assert_frame_equal(
+        pd.read_parquet("runs/toy/table.parquet"), pd.read_parquet(whole.table)
+    )
     assert cb.read("runs/toy/table.parquet").n_arms == 6

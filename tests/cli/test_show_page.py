@@ -28,7 +28,10 @@ def stop_after(number):
 
     async def evaluate_cut_off(configuration, instances):
         rows = await evaluate(configuration, instances)
-        return [row | {"truncated": float(configuration["model"] == "small")} for row in rows]
+        return [
+            row | {"truncated": float(configuration["model"] == "small")}
+            for row in rows
+        ]
 
     fake.evaluate = evaluate_cut_off
     return fake
@@ -49,27 +52,41 @@ def test_page_of_finished_run_shows_states(tmp_path):
     progress = live.read_progress(tmp_path / "run")
     states = tabulate_configurations(progress)
     returned = states["state"].str.startswith("returned")
-    assert set(states.index[returned]) == set(done.recommendation) and 0 < returned.sum() < len(states)
+    assert set(states.index[returned]) == set(
+        done.recommendation
+    ) and 0 < returned.sum() < len(states)
     for name, row in states.iterrows():
         instances = int(re.search(r"after (\d+) instances", row["state"])[1])
-        assert instances == done.policy.pulls[list(done.plan.names).index(name)] == row["evaluations"]
+        assert (
+            instances
+            == done.policy.pulls[list(done.plan.names).index(name)]
+            == row["evaluations"]
+        )
         assert row["state"] in page
     cut_off = states["answers cut off"]
-    assert (cut_off == states["evaluations"].where(states.index.str.contains("small"), 0)).all()
+    assert (
+        cut_off == states["evaluations"].where(states.index.str.contains("small"), 0)
+    ).all()
     assert tabulate_evaluations(progress).n_arms == len(states)
 
 
 @pytest.mark.slow
 def test_page_of_running_run_reloads(tmp_path, monkeypatch):
     with pytest.raises(CobanditError, match="stopped here"):
-        live.run(PLAN | RACE | {"stop": {}}, tmp_path / "run", evaluator=stop_after(150))
+        live.run(
+            PLAN | RACE | {"stop": {}}, tmp_path / "run", evaluator=stop_after(150)
+        )
     at_work = [True, True, False]
     monkeypatch.setattr(RunFiles, "is_busy", property(lambda self: at_work.pop(0)))
     pages = []
-    monkeypatch.setattr(time, "sleep", lambda seconds: pages.append(read(tmp_path / "run.html")))
+    monkeypatch.setattr(
+        time, "sleep", lambda seconds: pages.append(read(tmp_path / "run.html"))
+    )
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
     assert shown.exit_code == 0, shown.output
-    assert [f'http-equiv="refresh" content="{PAGE_SECONDS}"' in page for page in pages] == [
+    assert [
+        f'http-equiv="refresh" content="{PAGE_SECONDS}"' in page for page in pages
+    ] == [
         True,
         True,
     ]
@@ -81,4 +98,7 @@ def test_pilot_has_no_page(tmp_path):
     with pytest.raises(CobanditError, match="stopped here"):
         live.run(PLAN | RACE, tmp_path / "run", evaluator=stop_after(5))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
-    assert "too few evaluations for a page" in str(shown.exception) and not (tmp_path / "run.html").exists()
+    assert (
+        "too few evaluations for a page" in str(shown.exception)
+        and not (tmp_path / "run.html").exists()
+    )

@@ -36,7 +36,10 @@ def test_allocation_of_a_budget_that_is_too_small_is_empty(table):
 
 def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
     rng = np.random.default_rng(0)
-    arms = [[(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)] for _ in range(4)]
+    arms = [
+        [(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)]
+        for _ in range(4)
+    ]
     whole = table_of(arms)
     names = whole.objectives
     kept = whole.select_objectives(names[2], names[0])
@@ -45,7 +48,9 @@ def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
     np.testing.assert_array_equal(kept.means, fresh.means)
     np.testing.assert_array_equal(kept.feedback.rewards, fresh.feedback.rewards)
     np.testing.assert_array_equal(kept.costs, whole.costs)
-    assert list(kept.raw_means.columns) == [whole.card.objectives[d].column for d in (2, 0)]
+    assert list(kept.raw_means.columns) == [
+        whole.card.objectives[d].column for d in (2, 0)
+    ]
     runs = [cb.replay_online(one, "CoHVUCB", 4, 3) for one in (kept, fresh)]
     pd.testing.assert_frame_equal(*runs)
 

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def cells():
-    return pd.concat([results.cells(), results.read_result("measured")], ignore_index=True)
+    return pd.concat(
+        [results.cells(), results.read_result("measured")], ignore_index=True
+    )
 
 
 def at_the_end(cells, experiment, quantity, dataset):
@@ -41,36 +43,60 @@ def test_online_is_ahead_or_level(cells):
 
 
 def test_along_a_run_the_advantage_over_uniform_allocation_shows_early(cells):
-    own = cells[(cells["experiment"] == "trajectory") & (cells["quantity"] == "efficiency_regret")]
+    own = cells[
+        (cells["experiment"] == "trajectory")
+        & (cells["quantity"] == "efficiency_regret")
+    ]
     own = own[own["spent"].notna() & own["against"].isna()]
     for _, run in own.groupby("dataset"):
-        half = run.assign(share=run["spent"] / run["spent"].max()).query("0.4 < share < 0.6")
+        half = run.assign(share=run["spent"] / run["spent"].max()).query(
+            "0.4 < share < 0.6"
+        )
         means = half.groupby("method")["mean"].mean()
         assert means["CoHVUCB"] < means["UniformAllocation"]
 
 
 def test_every_ordering_is_counted_once():
     sentence = article.count_orderings(row.status for row in orderings())
-    total, *parts = (int(count) for count in re.findall(r"\d+", "".join(sentence.split(" of its ")[1:])))
+    total, *parts = (
+        int(count)
+        for count in re.findall(r"\d+", "".join(sentence.split(" of its ")[1:]))
+    )
     assert total == len(paper.claims()) == int(sentence.split()[0]) + sum(parts)
 
 
 def orderings():
     plays = results.read_result("posterior")
-    return claims.order(results.cells(), claims.in_place(results.MEASURED), paper.shares(plays), own=False)
+    return claims.order(
+        results.cells(),
+        claims.in_place(results.MEASURED),
+        paper.shares(plays),
+        own=False,
+    )
 
 
 def test_what_a_pull_is_charged_changes_no_error():
-    ours, many = paper.verdicts(claims.in_place(results.MEASURED)), paper.verdicts(results.cells())
-    assert ours["realised-costs-do-no-harm"] == many["realised-costs-do-no-harm"] == "holds"
+    ours, many = (
+        paper.verdicts(claims.in_place(results.MEASURED)),
+        paper.verdicts(results.cells()),
+    )
+    assert (
+        ours["realised-costs-do-no-harm"]
+        == many["realised-costs-do-no-harm"]
+        == "holds"
+    )
 
 
 def test_psi_sr_errs_less_often(cells):
     for dataset in ("gsm8k", "piqa"):
-        assert is_below(at_the_end(cells, "identification", "error", dataset), "PSISR", "CoPSI")
+        assert is_below(
+            at_the_end(cells, "identification", "error", dataset), "PSISR", "CoPSI"
+        )
     end = at_the_end(cells, "identification", "error", "word-sums")
     assert end.loc["PSISR", "mean"] < end.loc["CoPSI", "mean"]
-    assert (at_the_end(cells, "identification", "error", "piqa-small")["mean"] == 0).all()
+    assert (
+        at_the_end(cells, "identification", "error", "piqa-small")["mean"] == 0
+    ).all()
 
 
 def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(cells):
@@ -78,7 +104,11 @@ def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(ce
         end = at_the_end(cells, "full-set", "f1", dataset)
         assert end.loc["CoPSI", "mean"] < end.loc["UniformIdentification", "mean"]
     for dataset in ("gsm8k", "piqa"):
-        assert is_below(at_the_end(cells, "full-set", "f1", dataset), "UniformIdentification", "CoPSI")
+        assert is_below(
+            at_the_end(cells, "full-set", "f1", dataset),
+            "UniformIdentification",
+            "CoPSI",
+        )
 
 
 def test_dividing_pays_from_threefold_costs_on():
@@ -101,7 +131,9 @@ def test_what_repairs_it():
 
 def test_the_race_is_good_enough_for_less():
     races = article.race_on_word_sums()
-    assert (races["off"] <= 0.05).all() and 0.3 < races["share"][0.02] < races["share"][0.0] < 0.6
+    assert (races["off"] <= 0.05).all() and 0.3 < races["share"][0.02] < races["share"][
+        0.0
+    ] < 0.6
 
 
 def test_bounds_are_above_what_is_measured():
@@ -119,7 +151,10 @@ def test_the_abstract_is_short_and_names_both_algorithms():
 def test_no_number_of_ours_is_typed():
     """What is typed is printed in the paper, or a setting: a decimal would be a result."""
     prose = re.sub(
-        r"```.*?```|\$.*?\$|\{glue:text\}`\w+`", "", PAGE.partition("**Abstract.**")[2], flags=re.S
+        r"```.*?```|\$.*?\$|\{glue:text\}`\w+`",
+        "",
+        PAGE.partition("**Abstract.**")[2],
+        flags=re.S,
     )
     typed = set(re.findall(r"(?<![\w.])\d*\.\d+", prose))
     assert typed <= {".004", ".006", ".148", ".164", ".005", ".010"}, typed

@@ -28,13 +28,19 @@ def front(rewards):
 def are_certificates(rewards, seen):
     """Whether all completions with zeros and ones of what a set (S, K, N) leaves out have one front, (S,).
 
-    Means move one by one and dominance is monotone in each, so that the extremes decide.
+    Means move one by one and dominance is monotone in each, so that the extremes
+    decide.
     """
     n_arms, n_instances, n_objectives = rewards.shape
-    sums, missing = np.einsum("skn,knd->skd", seen, rewards), n_instances - seen.sum(axis=2, keepdims=True)
+    sums, missing = (
+        np.einsum("skn,knd->skd", seen, rewards),
+        n_instances - seen.sum(axis=2, keepdims=True),
+    )
     fronts = []
     for fill in product((0.0, 1.0), repeat=n_objectives * n_arms):
-        means = (sums + missing * np.reshape(fill, (n_arms, n_objectives))) / n_instances
+        means = (
+            sums + missing * np.reshape(fill, (n_arms, n_objectives))
+        ) / n_instances
         beats = (means[:, :, None] > means[:, None]).all(axis=3)
         fronts.append(~beats.any(axis=1))
     return (np.array(fronts) == fronts[0]).all(axis=(0, 2))
@@ -42,7 +48,9 @@ def are_certificates(rewards, seen):
 
 @st.composite
 def small_tables(draw):
-    n_arms, n_instances, n_objectives = draw(st.sampled_from([(2, 4, 1), (2, 4, 2), (3, 3, 1), (3, 3, 2)]))
+    n_arms, n_instances, n_objectives = draw(
+        st.sampled_from([(2, 4, 1), (2, 4, 2), (3, 3, 1), (3, 3, 2)])
+    )
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     if draw(st.booleans()):
         return rng.integers(0, 3, (n_arms, n_instances, n_objectives)) / 2
@@ -66,7 +74,8 @@ def test_the_least_is_reached_where_one_objective_decides():
     rewards[1, 6:] = 0
     assert bounds.least_evaluations(rewards).tolist() == [6, 0]
     seen = np.ones((2, 2, 10), dtype=bool)
-    seen[0, 0, 6:] = seen[1, 0, 7:] = False  # six ones of ten: level with the other, if the rest is zero
+    # six ones of ten: level with the other, if the rest is zero
+    seen[0, 0, 6:] = seen[1, 0, 7:] = False
     assert are_certificates(rewards, seen).tolist() == [False, True]
 
 
@@ -91,12 +100,20 @@ def brute_force(rewards, delta):
                     changes[Q] = front(changed).tobytes() != truth
             for size in range(1, n_instances + 1):
                 for G in subsets[size]:
-                    enough = [m for m in range(1, size + 1) if all(changes[Q] for Q in combinations(G, m))]
-                    found[G] = needed_in([size], [enough[0]], delta)[0] if enough else 0.0
+                    enough = [
+                        m
+                        for m in range(1, size + 1)
+                        if all(changes[Q] for Q in combinations(G, m))
+                    ]
+                    found[G] = (
+                        needed_in([size], [enough[0]], delta)[0] if enough else 0.0
+                    )
         for size in range(n_instances + 1):
             for G in subsets[size]:
                 rest = tuple(q for q in range(n_instances) if q not in G)
-                least[i] = max(least[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0))
+                least[i] = max(
+                    least[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0)
+                )
     return least
 
 
@@ -104,8 +121,12 @@ def brute_force(rewards, delta):
 @pytest.mark.parametrize("delta", [0.0, 0.05, 0.2])
 def test_the_bound_is_the_best_of_its_kind(seed, delta):
     rng = np.random.default_rng(seed)
-    rewards = rng.random((int(rng.integers(2, 5)), 5, int(rng.integers(1, 4)))) ** rng.uniform(0.2, 5)
-    assert bounds.least_evaluations(rewards, delta) == pytest.approx(brute_force(rewards, delta))
+    rewards = rng.random(
+        (int(rng.integers(2, 5)), 5, int(rng.integers(1, 4)))
+    ) ** rng.uniform(0.2, 5)
+    assert bounds.least_evaluations(rewards, delta) == pytest.approx(
+        brute_force(rewards, delta)
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -128,12 +149,18 @@ def test_what_is_needed_by_counting_subsets(g, m, delta):
     subsets = list(combinations(range(g), m))
     missed = [np.mean([min(Q) >= h for Q in subsets]) for h in range(g + 1)]
     first = next(h for h in range(g + 1) if missed[h] <= 2 * delta)
-    before = np.interp(2 * delta, [missed[first], missed[first - 1]], [first, first - 1]) if first else 0.0
+    before = (
+        np.interp(2 * delta, [missed[first], missed[first - 1]], [first, first - 1])
+        if first
+        else 0.0
+    )
     assert needed_in([g], [m], delta)[0] == pytest.approx(before)
 
 
 @pytest.mark.parametrize(
-    ("g", "m"), [(2000, 1000), (1200, 1100), (1500, 1500), (3000, 2), (50, 3)], ids=lambda n: str(n)
+    ("g", "m"),
+    [(2000, 1000), (1200, 1100), (1500, 1500), (3000, 2), (50, 3)],
+    ids=lambda n: str(n),
 )
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 0.025, 0.3])
 def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
@@ -152,9 +179,15 @@ def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
 def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
     table = cb.load("synthetic-24")
     shares = [least_share(table, delta) for delta in (0.0, 0.01, 0.05, 0.2, 0.49)]
-    assert shares == sorted(shares, reverse=True) and shares[-1] < 0.01 and 0.6 < shares[0] < 1
+    assert (
+        shares == sorted(shares, reverse=True)
+        and shares[-1] < 0.01
+        and 0.6 < shares[0] < 1
+    )
     sure = cb.spec("CoPSIOnce", confidence=0.95)
-    runs = cb.replay_identification(table, sure, share=1.0, feedback="once", replications=20)
+    runs = cb.replay_identification(
+        table, sure, share=1.0, feedback="once", replications=20
+    )
     assert shares[2] < (runs["spent"] / runs["budget"]).mean() < 0.9
 
 

@@ -58,7 +58,11 @@ def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
 def test_spending_is_what_the_class_spends(costs, rounds):
     """Noise-free means of one objective: the worst arm is the easiest to classify and leaves first."""
     ladder = 2.0 ** -np.arange(len(costs))[::-1][:, None]  # the first arm is the worst
-    budget = rounds * theory.allocation_constant(len(costs), costs.min() / costs.max()) * costs.sum()
+    budget = (
+        rounds
+        * theory.allocation_constant(len(costs), costs.min() / costs.max())
+        * costs.sum()
+    )
     finder = cb.CoPSI(costs, budget, 1)
     run(finder, noise_free(ladder, costs))
     left = [phase.removed for phase in finder.phases]
@@ -77,10 +81,12 @@ def test_no_order_overspends_and_the_dearest_first_comes_closest():
     ).all()  # the term of l = 2, at least 1/2 of L <= K
     assert (trials["spent_exact"] <= 1 + 1e-9).all()
     spread = allocation.random_costs(np.random.default_rng(0), 50, 6)
-    for costs in spread:  # without floors, which a large budget makes small, the constant is attained
+    # without floors, which a large budget makes small, the constant is attained
+    for costs in spread:
         exact = theory.exact_allocation_constant(costs)
         spends = {
-            order: float(allocation.spending(np.array(order), 1e9, exact)) for order in permutations(costs)
+            order: float(allocation.spending(np.array(order), 1e9, exact))
+            for order in permutations(costs)
         }
         assert spends[tuple(np.sort(costs)[::-1])] == pytest.approx(1e9, rel=1e-4)
         assert max(spends.values()) <= 1e9 * (1 + 1e-9)
@@ -113,25 +119,37 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     assert earliest <= starts / costs.sum() * (1 + 1e-9)
     if n_arms == 2:
         equal = theory.cost_complexity(gaps, [1.0, 1.0])
-        exact = bounds.identification_budget(1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal)
+        exact = bounds.identification_budget(
+            1.0, n_arms=2, n_objectives=2, cost_ratio=1.0, complexity=equal
+        )
         assert earliest == pytest.approx(exact / 2)
 
 
 @pytest.mark.slow
-@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.floats(0.01, 1), min_size=2, max_size=6),
+    st.randoms(use_true_random=False),
+)
 def test_what_costs_do_to_the_complexities(gaps, random):
     costs = np.array([random.uniform(0.1, 1) for _ in gaps])
     shuffled = costs.tolist()
     random.shuffle(shuffled)
-    assert theory.cost_complexity(gaps, shuffled) == pytest.approx(theory.cost_complexity(gaps, costs))
+    assert theory.cost_complexity(gaps, shuffled) == pytest.approx(
+        theory.cost_complexity(gaps, costs)
+    )
     equal = theory.cost_complexity(gaps, np.full(len(gaps), 0.3))
-    assert equal == pytest.approx(0.3 * (np.arange(1, len(gaps) + 1) / np.sort(gaps) ** 2).max())
+    assert equal == pytest.approx(
+        0.3 * (np.arange(1, len(gaps) + 1) / np.sort(gaps) ** 2).max()
+    )
     by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
     assert bounds.summed_complexity(gaps, costs) == pytest.approx(by_hand)
-    # the sum with the most expensive arms hardest is within a harmonic number of the maximum
+    # the sum with the most expensive arms hardest is within a harmonic number of the
+    # maximum
     dearest_hardest = bounds.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
     harmonic = 1 + sum(1 / k for k in range(2, len(gaps) + 1))
-    assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (1 + 1e-9)
+    assert dearest_hardest <= theory.cost_complexity(gaps, costs) * harmonic * (
+        1 + 1e-9
+    )
 
 
 # ----------------------------------------------------------------------------- Lemma 2
@@ -139,7 +157,9 @@ def test_what_costs_do_to_the_complexities(gaps, random):
 @given(mean_matrices())
 def test_without_errors_elimination_returns_the_pareto_set(means):
     assume(cb.classification_gaps(means).min() > 0)
-    returned, order = misclassification.eliminate(len(means), misclassification.misread(means))
+    returned, order = misclassification.eliminate(
+        len(means), misclassification.misread(means)
+    )
     assert np.array_equal(returned, cb.pareto_mask(means))
     finder = cb.CoPSI(np.ones(len(means)), 20.0 * len(means) ** 2, means.shape[1])
     run(finder, noise_free(means, np.ones(len(means))))
@@ -149,7 +169,10 @@ def test_without_errors_elimination_returns_the_pareto_set(means):
 def test_without_its_second_term_the_gap_misleads_even_when_means_are_known():
     means = [[0.9, 0.6], [0.5, 0.55], [0.2, 0.9]]
     truth = cb.pareto_mask(means)
-    assert np.array_equal(misclassification.eliminate(len(means), misclassification.misread(means))[0], truth)
+    assert np.array_equal(
+        misclassification.eliminate(len(means), misclassification.misread(means))[0],
+        truth,
+    )
     returned, order = misclassification.eliminate(
         len(means), misclassification.misread(means), misclassification.one_term_gaps
     )
@@ -168,9 +191,14 @@ def eliminated_by_hand(means, errors):
         others = {i: active - {i} for i in active}
         minus = {i: max(m(i, j) for j in others[i]) for i in active}
         gaps = {
-            i: minus[i]
-            if minus[i] > 0
-            else min(min(-m(i, j), max(-m(j, i), 0) + max(minus[j], 0)) for j in others[i])
+            i: (
+                minus[i]
+                if minus[i] > 0
+                else min(
+                    min(-m(i, j), max(-m(j, i), 0) + max(minus[j], 0))
+                    for j in others[i]
+                )
+            )
             for i in active
         }
         leaves = max(active, key=lambda i: (gaps[i], minus[i] > 0))
@@ -185,12 +213,24 @@ def test_elimination_against_its_definition():
     for seed in range(300):
         rng = np.random.default_rng(seed)
         family = misclassification.FAMILIES[seed % 3]
-        means = misclassification.random_means(rng, family, int(rng.integers(2, 7)), int(rng.integers(1, 4)))
+        means = misclassification.random_means(
+            rng, family, int(rng.integers(2, 7)), int(rng.integers(1, 4))
+        )
         sizes = rng.uniform(0, 0.6) * np.sort(cb.classification_gaps(means))[:0:-1]
-        errors = [misclassification.adverse_errors(rng, means.shape, x, bool(seed // 3 % 2)) for x in sizes]
-        assert all(np.abs(error).max() <= size for error, size in zip(errors, sizes, strict=True))
-        returned, _ = misclassification.eliminate(len(means), misclassification.misread(means, errors))
-        assert set(np.flatnonzero(returned).tolist()) == eliminated_by_hand(means, errors)
+        errors = [
+            misclassification.adverse_errors(rng, means.shape, x, bool(seed // 3 % 2))
+            for x in sizes
+        ]
+        assert all(
+            np.abs(error).max() <= size
+            for error, size in zip(errors, sizes, strict=True)
+        )
+        returned, _ = misclassification.eliminate(
+            len(means), misclassification.misread(means, errors)
+        )
+        assert set(np.flatnonzero(returned).tolist()) == eliminated_by_hand(
+            means, errors
+        )
         wrong += not np.array_equal(returned, cb.pareto_mask(means))
     assert wrong > 10  # errors of that size do mislead
 
@@ -204,13 +244,17 @@ def test_lemma_2():
     assert wrong[0] == wrong[1] == 0 < wrong[2]
 
 
-@pytest.mark.parametrize(("share", "right"), [(1 / 16, True), (0.1249, True), (0.1251, False), (0.2, False)])
+@pytest.mark.parametrize(
+    ("share", "right"), [(1 / 16, True), (0.1249, True), (0.1251, False), (0.2, False)]
+)
 def test_the_sharp_example(share, right):
     means, errors = misclassification.sharp_example(share)
     largest = cb.classification_gaps(means).max()
     assert np.abs(errors).max() == pytest.approx(share * largest)
     assert means.min() >= 0 and means.max() <= 1
-    returned, _ = misclassification.eliminate(6, misclassification.misread(means, [errors]))
+    returned, _ = misclassification.eliminate(
+        6, misclassification.misread(means, [errors])
+    )
     assert np.array_equal(returned, cb.pareto_mask(means)) == right
 
 
@@ -220,13 +264,19 @@ def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
     assert 1 / 8 < found < 0.127 and improvements > 10
     blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
     for share in (0.999 * start, 1.001 * start):
-        assert misclassification.misleads(blunt, np.sign(errors), share) == (share > start)
+        assert misclassification.misleads(blunt, np.sign(errors), share) == (
+            share > start
+        )
 
 
 # ----------------------------------------------------------------------------- Theorem 2
 @pytest.mark.parametrize(
     ("steps", "chances", "width"),
-    [([0, 1], [0.7, 0.3], 0.3), ([-1, 0, 1], [0.2, 0.3, 0.5], 0.3), ([2, 5], [0.5, 0.5], 0.9)],
+    [
+        ([0, 1], [0.7, 0.3], 0.3),
+        ([-1, 0, 1], [0.2, 0.3, 0.5], 0.3),
+        ([2, 5], [0.5, 0.5], 0.9),
+    ],
 )
 def test_leaving_is_counted_over_all_paths(steps, chances, width):
     first, last = 3, 6
@@ -236,15 +286,22 @@ def test_leaving_is_counted_over_all_paths(steps, chances, width):
         means = np.cumsum([steps[s] for s in path]) / np.arange(1, last + 1)
         off = np.abs(means - mean)[first - 1 :] >= width - 1e-12
         ever, at_first = ever + weight * off.any(), at_first + weight * off[0]
-    found = [concentration.leaving_from(steps, chances, first, width, end) for end in (last, first)]
+    found = [
+        concentration.leaving_from(steps, chances, first, width, end)
+        for end in (last, first)
+    ]
     assert found == pytest.approx([ever, at_first])
     assert 0 < at_first < ever < 1
 
 
-@pytest.mark.parametrize(("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)])
+@pytest.mark.parametrize(
+    ("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)]
+)
 def test_the_time_uniform_bound(mean, first, width):
     ever, bound = concentration.uniform_deviation(mean, first, width)
-    outside = [n for n in range(first + 1) if abs(n - first * mean) >= first * width - 1e-9]
+    outside = [
+        n for n in range(first + 1) if abs(n - first * mean) >= first * width - 1e-9
+    ]
     assert stats.binom.pmf(outside, first, mean).sum() < ever < min(bound, 1.0)
     assert bound < 10 * ever or mean != 0.5  # coins come close
 
@@ -258,7 +315,11 @@ def test_the_moments_behind_the_bound_for_differences(p, q, s):
 
 def bounds_of(problem, budget, allocation):
     """Both sharpened bounds, the one by means and the one by differences."""
-    how = {"n_arms": problem.n_arms, "n_objectives": problem.n_objectives, "complexity": problem.complexity}
+    how = {
+        "n_arms": problem.n_arms,
+        "n_objectives": problem.n_objectives,
+        "complexity": problem.complexity,
+    }
     return [
         bound(budget, allocation=allocation, **how)
         for bound in (bounds.sharpened_error_bound, bounds.difference_error_bound)
@@ -266,7 +327,9 @@ def bounds_of(problem, budget, allocation):
 
 
 @pytest.mark.parametrize("target", [0.9, 0.3])
-@pytest.mark.parametrize(("method", "allocation"), [("CoPSI", 0), ("CoPSIExact", 1), ("PSISR", 2)])
+@pytest.mark.parametrize(
+    ("method", "allocation"), [("CoPSI", 0), ("CoPSIExact", 1), ("PSISR", 2)]
+)
 def test_the_bound_by_differences(target, method, allocation):
     """1,000 runs where the bound is ``target``; false alarms below 1e-6 if it were attained."""
     means = [(0.75, 0.25), (0.25, 0.75), (0.05, 0.05)]
@@ -280,7 +343,9 @@ def test_the_bound_by_differences(target, method, allocation):
     budget = bounds.difference_error_budget(target, allocation=constant, **how)
     by_means, by_differences = bounds_of(problem, budget, constant)
     assert by_differences == pytest.approx(target) and by_means > 3 * target
-    measured = identification_error.errors_by_budget(problem, [budget + 3], 1000, method=method)
+    measured = identification_error.errors_by_budget(
+        problem, [budget + 3], 1000, method=method
+    )
     assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
 
 
@@ -292,7 +357,9 @@ def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
     problem = Problem([[better], [worse]], [1.0, 1.0])
     for constant in (1.0, 1.5):
         budget = 2 * constant * pulls
-        exact = identification_error.two_arm_error(better, worse, budget, allocation=constant)
+        exact = identification_error.two_arm_error(
+            better, worse, budget, allocation=constant
+        )
         assert exact <= min(bounds_of(problem, budget, constant))
 
 
@@ -306,8 +373,12 @@ def test_differences_need_independent_arms():
 def test_tables_have_the_means_they_are_given():
     for problem in identification_error.random_problems(10, seed=5):
         table = identification_error.bernoulli_table(problem.means, problem.costs)
-        assert table.means == pytest.approx(problem.means) and table.costs == pytest.approx(problem.costs)
-        assert problem.classification_gaps.min() >= 0.1 - 1e-9 and problem.costs.max() == 1
+        assert table.means == pytest.approx(
+            problem.means
+        ) and table.costs == pytest.approx(problem.costs)
+        assert (
+            problem.classification_gaps.min() >= 0.1 - 1e-9 and problem.costs.max() == 1
+        )
     with pytest.raises(CobanditError, match="multiples"):
         identification_error.bernoulli_table([[0.123], [0.5]], [1, 1])
 
@@ -315,7 +386,9 @@ def test_tables_have_the_means_they_are_given():
 @pytest.mark.slow
 def test_decay_rates_and_needed_budgets():
     budgets = np.array([100.0, 200.0, 300.0])
-    measured = pd.DataFrame({"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000})
+    measured = pd.DataFrame(
+        {"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000}
+    )
     measured["errors"] = measured["error"] * measured["runs"]
     fit = identification_error.decay_rate(measured)
     assert fit["rate"] == pytest.approx(0.01) and fit["low"] < 0.01 < fit["high"]
@@ -323,13 +396,21 @@ def test_decay_rates_and_needed_budgets():
         identification_error.decay_rate(measured.assign(error=0.9))
     problem = identification_error.random_problems(1, seed=6)[0]
     needed = identification_error.budget_for_error(problem, 0.1, 2000)
-    at = identification_error.errors_by_budget(problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1)
+    at = identification_error.errors_by_budget(
+        problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1
+    )
     assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
 
 
 def test_problems_of_fewer_objectives_have_the_same_arms():
-    found = identification_error.by_objectives(4, 4, replications=5, seed=1, n_arms=8, rho=30)
-    assert found.groupby("problem")["front"].apply(lambda own: own.is_monotonic_increasing).all()
+    found = identification_error.by_objectives(
+        4, 4, replications=5, seed=1, n_arms=8, rho=30
+    )
+    assert (
+        found.groupby("problem")["front"]
+        .apply(lambda own: own.is_monotonic_increasing)
+        .all()
+    )
     assert found["error"].between(0, 1).all()
 
 
@@ -339,8 +420,12 @@ def test_the_error_on_two_arms_is_that_of_the_replays():
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
     for budget in (30.0, 150.0):
         for method, constant in (("CoPSI", 1.5), ("CoPSIAdaptive", 1.0)):
-            exact = identification_error.two_arm_error(0.6, 0.45, budget, allocation=constant)
-            seen = identification_error.errors_by_budget(problem, [budget], 4000, method=method)["error"][0]
+            exact = identification_error.two_arm_error(
+                0.6, 0.45, budget, allocation=constant
+            )
+            seen = identification_error.errors_by_budget(
+                problem, [budget], 4000, method=method
+            )["error"][0]
             assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
     for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
         with pytest.raises(CobanditError):
@@ -354,7 +439,9 @@ def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
         successes = np.array(outcome).reshape(3, 2).sum(axis=1)
         if successes[0] < successes[1:].min():
             hits = np.array(outcome[:2]), np.array(outcome[2:])
-            lost += np.prod(np.where(hits[0], p, 1 - p)) * np.prod(np.where(hits[1], q, 1 - q))
+            lost += np.prod(np.where(hits[0], p, 1 - p)) * np.prod(
+                np.where(hits[1], q, 1 - q)
+            )
             finder = cb.CoPSI(np.ones(3), 11.0, 1)  # targets 2 and 3
             while len(finder.phases) == 0:
                 arm = finder.ask()
@@ -369,13 +456,19 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
     how = {"allocation": theory.exact_allocation_constant(np.ones(n_arms))}
     scale = n_arms / 0.1**2
     budgets = np.array([200.0, 400.0]) * scale
-    errors = [identification_error.first_phase_error(0.55, 0.45, n_arms, budget, **how) for budget in budgets]
+    errors = [
+        identification_error.first_phase_error(0.55, 0.45, n_arms, budget, **how)
+        for budget in budgets
+    ]
     falls = -np.diff(np.log(errors))[0] / 200
     rate = identification_error.first_phase_rate(0.55, 0.45, n_arms, **how)
     assert rate < falls < 1.04 * rate  # powers of the budget go as well
-    assert (rate < 1) == (n_arms > 3)  # from there on the abstract's claim falls with any constant
+    # from there on the abstract's claim falls with any constant
+    assert (rate < 1) == (n_arms > 3)
     limit = identification_error.first_phase_rate(0.501, 0.499, n_arms, **how)
-    assert limit == pytest.approx(2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4)
+    assert limit == pytest.approx(
+        2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4
+    )
 
 
 # ----------------------------------------------------------------------------- how many pulls a budget holds
@@ -383,7 +476,9 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
 def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
     assume(sum(costs) > budget)
-    by_definition, by_loop = standard_regret.completed_pulls(np.array(costs) / 8, budget / 8)
+    by_definition, by_loop = standard_regret.completed_pulls(
+        np.array(costs) / 8, budget / 8
+    )
     assert by_loop == by_definition + 1
     assert sum(costs[:by_definition]) <= budget < sum(costs[:by_loop])
 
@@ -397,7 +492,9 @@ def test_expected_stopping():
         t, _ = standard_regret.completed_pulls(costs, 4)
         pulls, spend = pulls + chance * t, spend + chance * sum(costs[:t])
     assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
-    assert seen["crossing_spend"] == pytest.approx(seen["mean_cost"] * seen["crossing_pulls"])
+    assert seen["crossing_spend"] == pytest.approx(
+        seen["mean_cost"] * seen["crossing_pulls"]
+    )
     assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
     with pytest.raises(CobanditError, match="distribution"):
         standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)

@@ -1,7 +1,7 @@
 """The functions that test the online proofs, against slow twins and by hand; then the steps, in small.
 
-Seeds are fixed, so nothing here is flaky.  The false-alarm rate that a test states is the probability, over
-the choice of its seed, that it fails although all is well.
+Seeds are fixed, so nothing here is flaky.  The false-alarm rate that a test states is
+the probability, over the choice of its seed, that it fails although all is well.
 """
 
 import math
@@ -33,7 +33,10 @@ def arms():
 @pytest.fixture(scope="module")
 def runs(arms):
     """Constants alpha from far too small, where the event often fails, to the theorem's."""
-    return {alpha: pulls.run_cohv(arms, 400.0, 400, alpha=alpha, seed=3) for alpha in (0.01, 0.05, 0.2, 2.0)}
+    return {
+        alpha: pulls.run_cohv(arms, 400.0, 400, alpha=alpha, seed=3)
+        for alpha in (0.01, 0.05, 0.2, 2.0)
+    }
 
 
 # ----------------------------------------------------------------------------- arms
@@ -82,7 +85,12 @@ def test_runs_make_the_pulls_of_the_readable_class(arms):
     for r, child in enumerate(np.random.SeedSequence(7).spawn(5)):
         rng = np.random.default_rng(child)
         policy = cb.CoHVUCB(
-            3, 2, budget, (arms.cost_ratio, 1.0), alpha=0.3, expected_costs=[arms.cost_ratio] * 3
+            3,
+            2,
+            budget,
+            (arms.cost_ratio, 1.0),
+            alpha=0.3,
+            expected_costs=[arms.cost_ratio] * 3,
         )
         counted, spent = np.zeros(3, dtype=int), 0.0
         while (arm := policy.ask()) is not None:
@@ -93,10 +101,14 @@ def test_runs_make_the_pulls_of_the_readable_class(arms):
                 counted[arm] += 1
                 spent = policy.spent
         if policy.spent > budget:
-            assert (seen.last_arm[r], seen.last_cost[r]) == (arm_of(policy, counted), pytest.approx(cost))
+            assert (seen.last_arm[r], seen.last_cost[r]) == (
+                arm_of(policy, counted),
+                pytest.approx(cost),
+            )
             assert (seen.pulls[r] == counted).all()
             assert seen.spent[r] == pytest.approx(spent)
-        else:  # the class stops where not even lambda fits, before the pull that crosses
+        else:
+            # the class stops where not even lambda fits, before the pull that crosses
             assert budget - policy.spent < arms.cost_ratio
             assert (seen.pulls[r] == counted).all()
 
@@ -107,7 +119,9 @@ def arm_of(policy, counted):
 
 def test_runs_do_not_depend_on_how_many_there_are(arms):
     few, many = (pulls.run_cohv(arms, 50.0, n, seed=1) for n in (2, 4))
-    assert (few.pulls == many.pulls[:2]).all() and (few.optimism == many.optimism[:2]).all()
+    assert (few.pulls == many.pulls[:2]).all() and (
+        few.optimism == many.optimism[:2]
+    ).all()
 
 
 def test_runs_need_a_budget_for_one_pull_of_each_arm(arms):
@@ -117,7 +131,9 @@ def test_runs_need_a_budget_for_one_pull_of_each_arm(arms):
 
 def test_runs_end_at_the_first_pull_that_does_not_fit(runs):
     for seen in runs.values():
-        assert (seen.spent <= 400.0 * (1 + 1e-9)).all() and (seen.spent + seen.last_cost > 400.0).all()
+        assert (seen.spent <= 400.0 * (1 + 1e-9)).all() and (
+            seen.spent + seen.last_cost > 400.0
+        ).all()
 
 
 # ----------------------------------------------------------------------------- Step 1
@@ -132,9 +148,13 @@ def test_leaving_probability_is_that_of_all_paths(mean):
         weight = mean ** sum(path) * (1 - mean) ** (T - sum(path))
         radii = [sqrt(alpha * log(T) / s) for s in range(1, T + 1)]
         total[1] += weight * any(d > b for d, b in zip(deviation, radii, strict=True))
-        total[2] += weight * any(abs(d) > b for d, b in zip(deviation, radii, strict=True))
+        total[2] += weight * any(
+            abs(d) > b for d, b in zip(deviation, radii, strict=True)
+        )
     for sides, exact in total.items():
-        assert concentration.leaving_probability(T, alpha, mean=mean, sides=sides) == pytest.approx(exact)
+        assert concentration.leaving_probability(
+            T, alpha, mean=mean, sides=sides
+        ) == pytest.approx(exact)
     assert 0 < total[1] <= total[2] < 1
 
 
@@ -142,8 +162,12 @@ def test_leaving_probability_is_that_of_all_paths(mean):
 @pytest.mark.parametrize("alpha", [0.51, 1.0, 2.0])
 def test_step_1_for_one_coordinate(T, alpha):
     for mean in (0.5, 0.1):
-        assert concentration.leaving_probability(T, alpha, mean=mean) <= 2 * T ** (1 - 2 * alpha)
-        assert concentration.leaving_probability(T, alpha, mean=mean, sides=1) <= T ** (1 - 2 * alpha)
+        assert concentration.leaving_probability(T, alpha, mean=mean) <= 2 * T ** (
+            1 - 2 * alpha
+        )
+        assert concentration.leaving_probability(T, alpha, mean=mean, sides=1) <= T ** (
+            1 - 2 * alpha
+        )
 
 
 # ----------------------------------------------------------------------------- Steps 2 and 3
@@ -154,7 +178,8 @@ def test_optimism_holds_on_the_event_and_can_fail_off_it(runs):
     optimism_of = np.concatenate([seen.optimism for seen in runs.values()])
     assert on.sum() > 400 and (~on).sum() > 100
     assert (optimism_of[on] >= -1e-9).all()
-    assert (optimism_of[~on] < -1e-9).sum() > 10  # so that the check above could have failed
+    # so that the check above could have failed
+    assert (optimism_of[~on] < -1e-9).sum() > 10
 
 
 def test_the_index_bound_holds_on_the_event(runs):
@@ -167,9 +192,9 @@ def test_index_at_is_the_index_of_the_class():
     for reward, cost in (([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)):
         policy.tell(policy.ask(), reward, cost)
     for arm, (reward, cost) in enumerate([([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)]):
-        assert optimism.index_at(reward, cost, policy.radius[arm], floor=0.125) == pytest.approx(
-            policy.index()[arm]
-        )
+        assert optimism.index_at(
+            reward, cost, policy.radius[arm], floor=0.125
+        ) == pytest.approx(policy.index()[arm])
 
 
 # ----------------------------------------------------------------------------- Step 4
@@ -183,7 +208,9 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
         on = seen.on_needed_event(problem.best_arm)
         for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
-            all_bounds = pulls.pull_bounds(problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha)
+            all_bounds = pulls.pull_bounds(
+                problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha
+            )
             for name in ("lean", "instance", "threshold"):
                 most = all_bounds[name] - failures + 1e-6
                 assert (seen.pulls[on[:, i], i] <= most).all()
@@ -214,7 +241,9 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
     linear = bounds.instance_pull_bound(gap, mean_cost, best, n_objectives=D, **how)
     lean = bounds.lean_pull_bound(gap, n_objectives=D, **how)
     paper = theory.pull_bound(gap, n_arms=2, n_objectives=D, **how)
-    assert split <= tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
+    assert (
+        split <= tight <= linear * (1 + 1e-6) <= lean * (1 + 1e-6) <= paper * (1 + 1e-5)
+    )
     failures = 2 * (D + 1) * theory.horizon(1e5, lam) ** (2 - 2 * alpha)
     assert linear - failures - 1 <= (paper - failures) / 16 + 1
 
@@ -224,7 +253,11 @@ def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
     lam, best = 0.1, mean / mean_cost + gap
     if best > 1 / lam:
         return
-    radius = bounds.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam) if mean * mean else 1.0
+    radius = (
+        bounds.threshold_radius([mean, mean], mean_cost, best, cost_ratio=lam)
+        if mean * mean
+        else 1.0
+    )
     at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
     assert at == pytest.approx(best, rel=1e-6)
 
@@ -237,17 +270,25 @@ def exact_pulls(better, worse, budget, alpha):
         radius = sqrt(alpha * log(T) / n)
         return np.minimum(1.0, np.arange(n + 1) / n + radius) / max(0.5, 1 - radius)
 
-    # chances[n][s, t]: n pulls of the worse arm with t successes, all others of the better with s
+    # chances[n][s, t]: n pulls of the worse arm with t successes, all others of the
+    # better with s
     chances = {1: np.outer([1 - better, better], [1 - worse, worse])}
     for pulled in range(2, int(budget)):
         after = {}
         for n, now in chances.items():
             m = pulled - n
             worse_next = index(n) > index(m)[:, None]
-            for chosen, mean, axis, key in ((~worse_next, better, 0, n), (worse_next, worse, 1, n + 1)):
+            for chosen, mean, axis, key in (
+                (~worse_next, better, 0, n),
+                (worse_next, worse, 1, n + 1),
+            ):
                 mass = now * chosen
-                grown = [np.pad(mass, [(0, 1), (0, 0)] if axis == 0 else [(0, 0), (0, 1)])]
-                grown.append(np.pad(mass, [(1, 0), (0, 0)] if axis == 0 else [(0, 0), (1, 0)]))
+                grown = [
+                    np.pad(mass, [(0, 1), (0, 0)] if axis == 0 else [(0, 0), (0, 1)])
+                ]
+                grown.append(
+                    np.pad(mass, [(1, 0), (0, 0)] if axis == 0 else [(0, 0), (1, 0)])
+                )
                 total = (1 - mean) * grown[0] + mean * grown[1]
                 after[key] = after.get(key, 0) + total
         chances = after
@@ -256,14 +297,20 @@ def exact_pulls(better, worse, budget, alpha):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("better", "worse", "alpha"), [(0.9, 0.1, 1.0), (0.95, 0.25, 1.0), (0.9, 0.1, 1.3)])
-def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(better, worse, alpha):
+@pytest.mark.parametrize(
+    ("better", "worse", "alpha"), [(0.9, 0.1, 1.0), (0.95, 0.25, 1.0), (0.9, 0.1, 1.3)]
+)
+def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(
+    better, worse, alpha
+):
     budget = 80.0
     exact = exact_pulls(better, worse, budget, alpha)
     how = {"cost_ratio": 1.0, "budget": budget, "alpha": alpha}
     bound = bounds.split_pull_bound([worse], 1.0, better, **how)
     assert exact <= bound < min(budget, 6 * exact)
-    seen = pulls.run_cohv(known.designed_arms([[better], [worse]], [1.0, 1.0]), budget, 400, alpha=alpha)
+    seen = pulls.run_cohv(
+        known.designed_arms([[better], [worse]], [1.0, 1.0]), budget, 400, alpha=alpha
+    )
     spread = seen.pulls[:, 1].std(ddof=1) / 20
     assert abs(seen.pulls[:, 1].mean() - exact) < 5 * spread  # false alarms 6e-7
 
@@ -277,15 +324,21 @@ def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, a
     radius = 2 * bounds.threshold_radius([mean] * D, 1.0, best, cost_ratio=lam)
     T, n = theory.horizon(budget, lam), np.arange(1, 400_000)
     a, coordinates = alpha * log(T), D + 1
-    chances = np.minimum(1, coordinates * np.exp(-2 * np.maximum(0, radius * np.sqrt(n) - sqrt(a)) ** 2))
+    chances = np.minimum(
+        1, coordinates * np.exp(-2 * np.maximum(0, radius * np.sqrt(n) - sqrt(a)) ** 2)
+    )
     failures = coordinates * T ** (2 - 2 * alpha)
-    bound = bounds.split_pull_bound([mean] * D, 1.0, best, cost_ratio=lam, budget=budget, alpha=alpha)
+    bound = bounds.split_pull_bound(
+        [mean] * D, 1.0, best, cost_ratio=lam, budget=budget, alpha=alpha
+    )
     assert chances.sum() <= bound - 1 - failures <= 1.05 * chances.sum() + 1
     for eps in np.linspace(0.02, 0.98, 40) * radius:
         fixed = a / (radius - eps) ** 2 + coordinates / np.expm1(2 * eps**2)
         assert chances.sum() <= fixed
     threshold = 4 * a / radius**2
-    assert (bound - 1 - failures) / threshold < (0.75, 0.5, 0.37)[[1.0, 2.0, 20.0].index(alpha)]
+    assert (bound - 1 - failures) / threshold < (0.75, 0.5, 0.37)[
+        [1.0, 2.0, 20.0].index(alpha)
+    ]
 
 
 @given(st.integers(1, 60), st.floats(0.05, 0.85), st.floats(0.1, 8))
@@ -295,7 +348,10 @@ def test_chances_of_an_index_that_is_too_large(n, mean, a):
     beta = sqrt(a / n)
     index = np.minimum(1.0, np.arange(n + 1) / n + beta) / max(0.5, 1 - beta)
     exact = stats.binom.pmf(np.arange(n + 1), n, mean)[index >= 0.9].sum()
-    assert exact <= min(1, 2 * np.exp(-2 * max(0, radius * sqrt(n) - sqrt(a)) ** 2)) + 1e-12
+    assert (
+        exact
+        <= min(1, 2 * np.exp(-2 * max(0, radius * sqrt(n) - sqrt(a)) ** 2)) + 1e-12
+    )
 
 
 @pytest.mark.parametrize("upper", [True, False])
@@ -305,7 +361,9 @@ def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam,
     cost = max(cost, lam)
     n = np.arange(1, 400)
     radius = np.sqrt(a / n)
-    rewards, costs = optimism.extreme_means(np.full((len(n), 1), mean), cost, radius, lam, upper=upper)
+    rewards, costs = optimism.extreme_means(
+        np.full((len(n), 1), mean), cost, radius, lam, upper=upper
+    )
     for means, truth, low in ((rewards[:, 0], mean, 0.0), (costs, cost, lam)):
         samples = np.diff(n * means, prepend=0.0)
         assert samples.min() >= low - 1e-9 and samples.max() <= 1 + 1e-9
@@ -319,11 +377,18 @@ def adversarial_run(problem, cost_ratio, budget):
     root = sqrt(2 * log(theory.horizon(budget, cost_ratio)))
     totals, pulls = np.zeros((K, D + 1)), np.zeros(K)
     while (arm := policy.ask()) is not None:
-        n, means, mean_cost = policy.pulls[arm] + 1, problem.means[arm], problem.costs[arm]
+        n, means, mean_cost = (
+            policy.pulls[arm] + 1,
+            problem.means[arm],
+            problem.costs[arm],
+        )
         upper = arm != problem.best_arm
-        rewards, cost = optimism.extreme_means(means, mean_cost, root / sqrt(n), cost_ratio, upper=upper)
+        rewards, cost = optimism.extreme_means(
+            means, mean_cost, root / sqrt(n), cost_ratio, upper=upper
+        )
         total = n * np.append(cost, rewards)
-        cost, *rewards = np.clip(total - totals[arm], [cost_ratio, *[0.0] * D], 1.0)  # rounding
+        # rounding
+        cost, *rewards = np.clip(total - totals[arm], [cost_ratio, *[0.0] * D], 1.0)
         totals[arm] = total
         policy.tell(arm, rewards, cost)
         pulls[arm] += policy.spent <= budget
@@ -338,8 +403,17 @@ def test_the_worst_run_on_the_event_attains_the_threshold_bound():
     played = adversarial_run(three, **how)
     for arm in (1, 2):
         all_bounds = pulls.pull_bounds(three, arm, **how)
-        assert played[arm] == optimism.adversarial_pulls(three, arm, **how) == int(all_bounds["threshold"])
-        assert all_bounds["split"] < played[arm] < all_bounds["lean"] < all_bounds["Theorem 1"]
+        assert (
+            played[arm]
+            == optimism.adversarial_pulls(three, arm, **how)
+            == int(all_bounds["threshold"])
+        )
+        assert (
+            all_bounds["split"]
+            < played[arm]
+            < all_bounds["lean"]
+            < all_bounds["Theorem 1"]
+        )
     assert played[0] > 100  # the best arm's turn came, so the others had ended
 
 
@@ -350,9 +424,15 @@ HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
     ("call", "message"),
     [
         (lambda: bounds.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
-        (lambda: bounds.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5), "as efficient"),
+        (
+            lambda: bounds.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5),
+            "as efficient",
+        ),
         (lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
-        (lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5), "best_efficiency"),
+        (
+            lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5),
+            "best_efficiency",
+        ),
         (lambda: bounds.lean_pull_bound(0.0, **HOW), "gap"),
     ],
 )
@@ -363,7 +443,9 @@ def test_bounds_refuse(call, message):
 
 def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     def bound(budget):
-        return bounds.lean_pull_bound(0.5, n_objectives=1, cost_ratio=0.5, budget=budget)
+        return bounds.lean_pull_bound(
+            0.5, n_objectives=1, cost_ratio=0.5, budget=budget
+        )
 
     at = bounds.informative_budget(bound, 0.5)
     assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
@@ -377,7 +459,10 @@ def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
         asked.append(theory.horizon(budget, 1e-9))  # refuses what it cannot count
         return inf
 
-    assert bounds.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf and max(asked) < 2**62
+    assert (
+        bounds.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf
+        and max(asked) < 2**62
+    )
 
 
 def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
@@ -387,16 +472,25 @@ def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
         assert row["simulated"] == runs.pulls[:, row["arm"]].mean()
         assert row["low"] <= row["simulated"] <= row["high"]
         all_bounds = pulls.pull_bounds(
-            arms.problem, row["arm"], cost_ratio=arms.cost_ratio, budget=100.0, alpha=0.5
+            arms.problem,
+            row["arm"],
+            cost_ratio=arms.cost_ratio,
+            budget=100.0,
+            alpha=0.5,
         )
         assert {name: row[name] for name in pulls.BOUNDS} == all_bounds
 
 
-@pytest.mark.parametrize(("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)])
+@pytest.mark.parametrize(
+    ("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)]
+)
 def test_two_arms_have_the_gap_asked_for(D, lam, gap):
     arms = known.two_arms(D, lam, gap)
     assert arms.problem.efficiency_gaps == pytest.approx([0, gap], abs=0.003)
-    assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {lam, 1.0}
+    assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {
+        lam,
+        1.0,
+    }
 
 
 def pulls_by_bonus(lam, rewards, costs, budget, rng):
@@ -408,7 +502,9 @@ def pulls_by_bonus(lam, rewards, costs, budget, rng):
         if t > 2:
             epsilon = np.sqrt(log(t - 1) / n)
             with np.errstate(divide="ignore"):
-                bonus = np.where(epsilon < lam, (1 + 1 / lam) * epsilon / (lam - epsilon), inf)
+                bonus = np.where(
+                    epsilon < lam, (1 + 1 / lam) * epsilon / (lam - epsilon), inf
+                )
             arm = int(np.argmax(total[:, 0] / total[:, 1] + bonus))
         cost = 1.0 if rng.random() < (mean_costs[arm] - lam) / (1 - lam) else lam
         if spent + cost > budget:
@@ -424,18 +520,29 @@ def test_the_bound_for_a_bonus_on_the_ratio_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
     lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
     log_T = log(theory.horizon(budget, lam))
-    bound = 1 + bounds.ratio_leading_constant(0.8, cost_ratio=lam) * log_T + 4 * (1 + log_T)
+    bound = (
+        1 + bounds.ratio_leading_constant(0.8, cost_ratio=lam) * log_T + 4 * (1 + log_T)
+    )
     rng = np.random.default_rng(0)
     counts = [pulls_by_bonus(lam, rewards, costs, budget, rng)[1] for _ in range(3)]
     assert bound / 10 < min(counts) <= max(counts) <= bound < budget / lam
 
 
-@given(st.floats(1e-3, 1), st.floats(1e-3, 1), st.floats(0.01, 1e6), st.integers(1, 4), st.floats(2, 4))
+@given(
+    st.floats(1e-3, 1),
+    st.floats(1e-3, 1),
+    st.floats(0.01, 1e6),
+    st.integers(1, 4),
+    st.floats(2, 4),
+)
 def test_theorem_1_has_room_for_feasible_selection(lam, share, budget, D, alpha):
     """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
     how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
     gap = share / lam
-    assert theory.pull_bound(gap, n_arms=2, **how) >= bounds.lean_pull_bound(gap, **how) + 1 / lam
+    assert (
+        theory.pull_bound(gap, n_arms=2, **how)
+        >= bounds.lean_pull_bound(gap, **how) + 1 / lam
+    )
 
 
 # ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
@@ -449,7 +556,8 @@ def best_by_trees(utilities, costs, chances, budget, boundary):
         for step, weight in zip(steps, weights, strict=True):
             if step <= budget:
                 total += weight * (
-                    utility + best_by_trees(utilities, costs, chances, budget - step, boundary)
+                    utility
+                    + best_by_trees(utilities, costs, chances, budget - step, boundary)
                 )
             elif boundary:
                 total += weight * utility
@@ -461,15 +569,23 @@ def best_by_trees(utilities, costs, chances, budget, boundary):
 def test_optimal_utility_is_that_of_all_policies(boundary):
     what = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
     found = standard_regret.optimal_utility(*what, 9, boundary=boundary)
-    assert found == pytest.approx([best_by_trees(*what, b, boundary) for b in range(10)])
+    assert found == pytest.approx(
+        [best_by_trees(*what, b, boundary) for b in range(10)]
+    )
 
 
 @st.composite
 def gambles(draw):
     K = draw(st.integers(1, 3))
-    costs = np.array(draw(st.lists(st.tuples(*[st.integers(2, 20)] * 2), min_size=K, max_size=K)))
+    costs = np.array(
+        draw(st.lists(st.tuples(*[st.integers(2, 20)] * 2), min_size=K, max_size=K))
+    )
     chance = np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K)))
-    return np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K))), costs, np.c_[chance, 1 - chance]
+    return (
+        np.array(draw(st.lists(st.floats(0, 1), min_size=K, max_size=K))),
+        costs,
+        np.c_[chance, 1 - chance],
+    )
 
 
 @pytest.mark.slow
@@ -538,10 +654,16 @@ def test_wald_holds_one_pull_later_and_not_at_t_of_b():
 
 @pytest.mark.slow
 def test_fits_find_the_law_that_made_the_data():
-    x, noise = np.geomspace(10, 1e5, 8), np.random.default_rng(0).normal(1, 0.01, (8, 40))
+    x, noise = (
+        np.geomspace(10, 1e5, 8),
+        np.random.default_rng(0).normal(1, 0.01, (8, 40)),
+    )
     power = optimism.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
-    assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01  # 95 % interval, one fixed seed
-    slow = optimism.fitted_growth(x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100)
+    # 95 % interval, one fixed seed
+    assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01
+    slow = optimism.fitted_growth(
+        x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100
+    )
     fast = optimism.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
     assert slow.low <= 0 <= slow.high < 0.1 < fast.low <= 0.5 <= fast.high
 

@@ -16,14 +16,18 @@ from companion.proofs import reachable
 
 
 @pytest.mark.slow
-@given(st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3))
+@given(
+    st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3)
+)
 @examples(25)
 def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
     means = np.random.default_rng(seed).random((K, D))
     exact = reachable.exactly_leave(means, slack)
     assert (exact <= bounds.may_leave(means, slack)).all()
     for corner in product((-1, 1), repeat=K * D):
-        gaps = cb.classification_gaps(means + np.reshape(corner, (K, D)) * slack / 2 * (1 - 1e-6))
+        gaps = cb.classification_gaps(
+            means + np.reshape(corner, (K, D)) * slack / 2 * (1 - 1e-6)
+        )
         assert exact[gaps == gaps.max()].all()
 
 
@@ -34,7 +38,9 @@ def test_the_programs_exclude_more_than_the_intervals():
     for seed in range(12):
         means = np.random.default_rng(seed).random((6, 2))
         slack = np.sort(cb.classification_gaps(means))[-1] / 2
-        fewer += (bounds.may_leave(means, slack) & ~reachable.exactly_leave(means, slack)).sum()
+        fewer += (
+            bounds.may_leave(means, slack) & ~reachable.exactly_leave(means, slack)
+        ).sum()
     assert fewer > 0
 
 
@@ -49,8 +55,12 @@ def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(see
 @pytest.mark.slow
 def test_swapped_costs_are_told_apart():
     means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
-    hard = bounds.reachable_complexity(means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave)
-    easy = bounds.reachable_complexity(means, [1.0, 0.3, 0.1, 0.6, 0.2], reachable.exactly_leave)
+    hard = bounds.reachable_complexity(
+        means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave
+    )
+    easy = bounds.reachable_complexity(
+        means, [1.0, 0.3, 0.1, 0.6, 0.2], reachable.exactly_leave
+    )
     assert hard == pytest.approx(640) and easy == pytest.approx(120)
 
 
@@ -75,9 +85,13 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
         complexity = bounds.reachable_complexity(problem.means, costs)
         assert complexity <= total[arm] / gap**2 * (1 + 1e-9)
         if size == 1:
-            within = 16 / 9 * bounds.summed_complexity(problem.classification_gaps, costs)
+            within = (
+                16 / 9 * bounds.summed_complexity(problem.classification_gaps, costs)
+            )
             assert complexity <= within * (1 + 1e-9)
-    assert (contested[1:] / total[1:]).sum() >= theory.exact_allocation_constant(contested) - 0.5 - 1e-12
+    assert (contested[1:] / total[1:]).sum() >= theory.exact_allocation_constant(
+        contested
+    ) - 0.5 - 1e-12
     # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
     places = first.means - (reachable.SHARE if size > 1 else 1) / 2
     assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
@@ -91,7 +105,9 @@ def test_a_front_has_to_leave_two_arms_contested():
 @pytest.mark.slow
 @given(st.integers(2, 7), st.integers(0, 2**32), st.booleans())
 @examples(60)
-def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(K, seed, alike):
+def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(
+    K, seed, alike
+):
     """With all gaps alike the intervals let even the best arm leave."""
     means = np.random.default_rng(seed).uniform(0, 0.4, (K, 1))
     means[0] = 0.8 if alike else 0.4
@@ -108,10 +124,12 @@ def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better
 
     grid, least = np.linspace(0, 1, 201), 1.0
     for threshold in range(pulls + 1):
-        on_first = stats.binom.sf(threshold, pulls, 0.25) + grid * stats.binom.pmf(threshold, pulls, 0.25)
-        on_second = stats.binom.cdf(threshold - 1, pulls, 0.75) + (1 - grid) * stats.binom.pmf(
-            threshold, pulls, 0.75
+        on_first = stats.binom.sf(threshold, pulls, 0.25) + grid * stats.binom.pmf(
+            threshold, pulls, 0.25
         )
+        on_second = stats.binom.cdf(threshold - 1, pulls, 0.75) + (
+            1 - grid
+        ) * stats.binom.pmf(threshold, pulls, 0.75)
         allowed = on_first <= 0.5
         least = min(least, on_second[allowed].min(initial=1.0))
     best = reachable.best_test_error(pulls)

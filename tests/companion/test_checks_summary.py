@@ -28,10 +28,17 @@ IDENTITY = "Proof of Corollary 1: optional sampling at T(B)"
 CLAIM = "Abstract: error O(exp(−B/H))"
 IDENTICAL = "Abstract, Section 6: identical costs recover the standard rate"
 REFUTED = {IDENTITY, CLAIM, IDENTICAL}
-#: What to divide by a million to get a statement that is false, and the constant in front of it in the table.
+#: What to divide by a million to get a statement that is false, and the constant in
+#: front of it in the table.
 BOUNDS = {
-    "Theorem 1, Step 1: means stay within their radii": ("failure_probability", "2K(D+1)"),
-    "Theorem 1, Step 3: no index exceeds its efficiency by much": ("index_constant", "C"),
+    "Theorem 1, Step 1: means stay within their radii": (
+        "failure_probability",
+        "2K(D+1)",
+    ),
+    "Theorem 1, Step 3: no index exceeds its efficiency by much": (
+        "index_constant",
+        "C",
+    ),
     "Theorem 1: pulls of a suboptimal arm": ("pull_bound", "4αC²"),
     "Theorem 1: efficiency regret O(log B)": ("efficiency_regret_bound", "4αC²"),
     "Lemma 1: no policy earns more than ν*(B + 1)": ("optimal_utility_bound", None),
@@ -42,7 +49,10 @@ BOUNDS = {
     "Theorem 2: error probability": ("identification_error_bound", "2K²D"),
     "Pulls: lean, instance and threshold bound": ("radius_pull_bound", "threshold"),
     "Pulls: split bound": ("split_pull_bound", "sum"),
-    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": ("completed_utility_bound", None),
+    "Completed pulls cost B − 1 to B + 1 − λ, and earn ν* times that": (
+        "completed_utility_bound",
+        None,
+    ),
     "The exact constant": ("exact_allocation_constant", "L*"),
     "Error probability by differences": ("difference_error_bound", "K(K−1)²D"),
     "Error probability with reachable sets": ("difference_error_bound", "K(K−1)²D"),
@@ -54,7 +64,10 @@ BOUNDS = {
     "Error probability without replacement": ("paired_error_bound", "by pairs, 2"),
     "Exploration with several in flight": ("alpha_in_flight", None),
     "Leaving a radius, by peeling: α > ½ is enough": ("leaving_bound", "m in front"),
-    "Error probability by variances of pairs, instances shared": ("variance_error_bound", "K(K−1)²D"),
+    "Error probability by variances of pairs, instances shared": (
+        "variance_error_bound",
+        "K(K−1)²D",
+    ),
 }
 
 
@@ -69,7 +82,9 @@ def half_the_targets(costs, budget, targets=allocation.elimination_targets):
 
 def ten_more(*args, selection, policy=optimism.CoHVUCB, **named):
     K, D, budget = args
-    return policy(K, D, budget + 10 * (selection == "feasible"), selection=selection, **named)
+    return policy(
+        K, D, budget + 10 * (selection == "feasible"), selection=selection, **named
+    )
 
 
 def twice_as_many(rewards, delta, least=bounds.least_evaluations):
@@ -105,14 +120,26 @@ OTHERS = {
         "pull_bound",
         lambda gap, bound=theory.pull_bound, **case: bound(gap, **case) ** 1.1,
     ),
-    "Section 3.2: a gap of zero is not well posed": (theory, "cost_complexity", lambda gaps, costs: 1.0),
-    "Theorem 2, Step 2: targets never decrease": (plain_remarks, "reached_targets", lambda finder: [3, 2]),
+    "Section 3.2: a gap of zero is not well posed": (
+        theory,
+        "cost_complexity",
+        lambda gaps, costs: 1.0,
+    ),
+    "Theorem 2, Step 2: targets never decrease": (
+        plain_remarks,
+        "reached_targets",
+        lambda finder: [3, 2],
+    ),
     "After Theorem 2: unit costs recover the standard rate": (
         theory,
         "allocation_constant",
         lambda n_arms, cost_ratio: 1.0,
     ),
-    "Reachable sets: where phases without a failure lead": (bounds, "reachable_sets", no_set_but_all),
+    "Reachable sets: where phases without a failure lead": (
+        bounds,
+        "reachable_sets",
+        no_set_but_all,
+    ),
     "No method errs less for every cost vector": (
         bounds,
         "least_error",
@@ -128,7 +155,11 @@ OTHERS = {
         "bernoulli_divergence",
         lambda p, q, kl=theory.bernoulli_divergence: 2 * kl(p, q),
     ),
-    "Theorem 1, Step 2: the best arm's index is optimistic": (optimism, "extreme_means", twice_as_far),
+    "Theorem 1, Step 2: the best arm's index is optimistic": (
+        optimism,
+        "extreme_means",
+        twice_as_far,
+    ),
     "Theorem 2, Step 3: what every phase collects": (
         identification_error,
         "least_target_share",
@@ -136,21 +167,53 @@ OTHERS = {
             0.7 * share(problem, budget, seed)
         ),
     ),
-    "Lemma 2: no mistake while margins err by little": (misclassification, "PAPER_SHARE", 0.5),
-    "Theorem 2, Step 4: concentration at adaptive targets": (concentration, "exp", small_bound),
+    "Lemma 2: no mistake while margins err by little": (
+        misclassification,
+        "PAPER_SHARE",
+        0.5,
+    ),
+    "Theorem 2, Step 4: concentration at adaptive targets": (
+        concentration,
+        "exp",
+        small_bound,
+    ),
     "The two smallest gaps are equal": (
         misclassification,
         "smallest_gaps",
         lambda trials, seed: np.array([[0.1, 0.1], [0.1, 0.2]]),
     ),
-    "The adaptive constant spends all but a round": (allocation, "elimination_targets", half_the_targets),
-    "Lemma 2 with margins off by less than γ/4": (misclassification, "SHARP_SHARE", 0.2),
+    "The adaptive constant spends all but a round": (
+        allocation,
+        "elimination_targets",
+        half_the_targets,
+    ),
+    "Lemma 2 with margins off by less than γ/4": (
+        misclassification,
+        "SHARP_SHARE",
+        0.2,
+    ),
     "Concentration of differences": (concentration, "exp", small_bound),
     "Pulls under feasible selection: 1/λ more": (optimism, "CoHVUCB", ten_more),
-    "CoPSI once stays within its budget": (without_replacement, "largest_spend", lambda *args: 1.01),
-    "Lower bound on the cost of certainty": (bounds, "least_evaluations", twice_as_many),
-    "Instances that no method can save in random order": (bounds, "least_instances", twice_the_instances),
-    "Leave early only when certain: error probability": (without_replacement, "run_kernel", both_returned),
+    "CoPSI once stays within its budget": (
+        without_replacement,
+        "largest_spend",
+        lambda *args: 1.01,
+    ),
+    "Lower bound on the cost of certainty": (
+        bounds,
+        "least_evaluations",
+        twice_as_many,
+    ),
+    "Instances that no method can save in random order": (
+        bounds,
+        "least_instances",
+        twice_the_instances,
+    ),
+    "Leave early only when certain: error probability": (
+        without_replacement,
+        "run_kernel",
+        both_returned,
+    ),
 }
 
 
@@ -167,7 +230,9 @@ def factor(tested, statement, constant):
 def scaled(monkeypatch, name, factor):
     module = bounds if hasattr(bounds, name) else theory
     function = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *args, **named: factor * function(*args, **named))
+    monkeypatch.setattr(
+        module, name, lambda *args, **named: factor * function(*args, **named)
+    )
 
 
 def test_every_statement_has_a_test_that_it_can_fail():
@@ -178,8 +243,12 @@ def test_every_statement_has_a_test_that_it_can_fail():
 def test_outcomes(tested):
     assert tested["statement"].tolist() == list(checks.checks())
     assert set(tested.loc[tested["outcome"] == checks.FAILS, "statement"]) == REFUTED
-    assert set(tested.loc[tested["outcome"] != checks.FAILS, "outcome"]) == {checks.HOLDS}
-    assert set(tested.loc[tested["slack"].map(len) == 0, "statement"]) == REFUTED | PLAIN
+    assert set(tested.loc[tested["outcome"] != checks.FAILS, "outcome"]) == {
+        checks.HOLDS
+    }
+    assert (
+        set(tested.loc[tested["slack"].map(len) == 0, "statement"]) == REFUTED | PLAIN
+    )
 
 
 @pytest.mark.slow
@@ -197,7 +266,9 @@ def test_other_false_statements_are_refuted(statement, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statement", [s for s, (_, constant) in BOUNDS.items() if constant])
+@pytest.mark.parametrize(
+    "statement", [s for s, (_, constant) in BOUNDS.items() if constant]
+)
 def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, tested):
     name, constant = BOUNDS[statement]
     by = factor(tested, statement, constant)
@@ -211,7 +282,8 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, t
 @pytest.mark.parametrize(
     ("statement", "constant", "least", "most"),
     [
-        # no check can notice less than what is true: the instance bound is a sixteenth of Theorem 1's
+        # no check can notice less than what is true: the instance bound is a sixteenth
+        # of Theorem 1's
         ("Theorem 1: pulls of a suboptimal arm", "4αC²", 16, 20),
         ("Theorem 1, Step 2: the best arm's index is optimistic", "radius", 1, 1.01),
         ("Lemma 1: no policy earns more than ν*(B + 1)", "1 in B + 1", 1, 1.01),
@@ -233,10 +305,20 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, t
         ("CoHV-KL-UCB: its region and its pulls", "log T_B", 1, 3),
         ("CoHV-KL-UCB: its region and its pulls", "right-hand side", 1, 1.15),
         ("Leaving a radius, by peeling: α > ½ is enough", "m in front", 1, 5),
-        ("Leaving a radius, by peeling: α > ½ is enough", "2α in the exponent", 1, 1.15),
+        (
+            "Leaving a radius, by peeling: α > ½ is enough",
+            "2α in the exponent",
+            1,
+            1.15,
+        ),
         ("Instances that no method can save in random order", "sum", 1, 1.5),
         ("Leave early only when certain: error probability", "δ", 1, 5),
-        ("Error probability by variances of pairs, instances shared", "32σ² + 16γ/3", 1, 16),
+        (
+            "Error probability by variances of pairs, instances shared",
+            "32σ² + 16γ/3",
+            1,
+            16,
+        ),
     ],
 )
 @pytest.mark.slow
@@ -253,15 +335,19 @@ def test_the_checks_of_lemma_2_stop_where_it_is_sharp(tested):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "statement", ["Theorem 1: pulls of a suboptimal arm", "Theorem 2: error probability"]
+    "statement",
+    ["Theorem 1: pulls of a suboptimal arm", "Theorem 2: error probability"],
 )
 def test_a_bound_above_the_trivial_one_says_nothing(statement, monkeypatch):
-    scaled(monkeypatch, BOUNDS[statement][0], 1e300 if "Theorem 2" in statement else 1e9)
+    scaled(
+        monkeypatch, BOUNDS[statement][0], 1e300 if "Theorem 2" in statement else 1e9
+    )
     assert outcome(statement) == checks.SAYS_NOTHING
 
 
 def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
-    fixed = standard_regret.expected_stopping([1], [1.0], 100)  # a fixed cost that divides the budget
+    # a fixed cost that divides the budget
+    fixed = standard_regret.expected_stopping([1], [1.0], 100)
     monkeypatch.setattr(standard_regret, "expected_stopping", lambda *args: fixed)
     assert outcome(IDENTITY) == checks.HOLDS
     scaled(monkeypatch, "cost_complexity", 256)
@@ -272,11 +358,20 @@ def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
 
 @pytest.mark.parametrize(
     ("holds", "smallest"),
-    [(lambda by: by < 7.5, 7.5), (lambda by: True, math.inf), (lambda by: by <= 1, 1), (lambda by: False, 0)],
+    [
+        (lambda by: by < 7.5, 7.5),
+        (lambda by: True, math.inf),
+        (lambda by: by <= 1, 1),
+        (lambda by: False, 0),
+    ],
 )
 def test_the_factor_is_where_a_check_begins_to_fail(holds, smallest):
     found = checks.noticed_at(holds)
-    assert math.isnan(found) if smallest == 0 else found == pytest.approx(smallest, rel=1e-3)
+    assert (
+        math.isnan(found)
+        if smallest == 0
+        else found == pytest.approx(smallest, rel=1e-3)
+    )
 
 
 def test_unknown_statements_are_refused():

@@ -34,7 +34,11 @@ def test_every_claim_has_a_row_and_only_these_have(rows):
     assert orderings.tolist() == [f"ordering {claim.key}" for claim in paper.claims()]
     # what is printed twice alike has one row, and stands on both places
     numbers = rows[rows["kind"] == claims.NUMBER]
-    printed = {(n.coordinates, n.printed) for n in paper.published() if n.role in paper.RESULT_ROLES}
+    printed = {
+        (n.coordinates, n.printed)
+        for n in paper.published()
+        if n.role in paper.RESULT_ROLES
+    }
     assert len(numbers) == len(printed) and set(rows["status"]) <= set(claims.SIGNS)
 
 
@@ -42,13 +46,20 @@ def test_every_claim_has_a_row_and_only_these_have(rows):
 def test_status_follows_from_the_columns(rows):
     orderings = rows[rows["kind"] == claims.ORDERING]
     for row in orderings.to_dict("records"):
-        measured = row["measured"] if row["measured"] and row["measured"][0] != "(" else "cannot be checked"
+        measured = (
+            row["measured"]
+            if row["measured"] and row["measured"][0] != "("
+            else "cannot be checked"
+        )
         assert row["status"] == claims.together(measured, row["replays"])
     numbers = rows[rows["kind"] == claims.NUMBER]
     used = numbers["status"] == claims.USED
     assert (numbers.loc[used, "reconstruction"] == "").all()
     judged = paper.judge_contrasts(results.read_result("posterior"))
-    assert rows.loc[rows["kind"] == claims.CONTRAST, "status"].tolist() == judged["word"].tolist()
+    assert (
+        rows.loc[rows["kind"] == claims.CONTRAST, "status"].tolist()
+        == judged["word"].tolist()
+    )
 
 
 def test_identifiers_stay():
@@ -69,8 +80,15 @@ def test_a_claim_without_an_identifier_is_refused(tested):
 
 
 def test_links_to_rows_lead_to_rows():
-    known, pages = set(claims.identifiers().values()), [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")]
-    found = {link for page in pages for link in LINK.findall(page.read_text(encoding="utf-8"))}
+    known, pages = (
+        set(claims.identifiers().values()),
+        [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")],
+    )
+    found = {
+        link
+        for page in pages
+        for link in LINK.findall(page.read_text(encoding="utf-8"))
+    }
     assert found and found <= known, found - known
 
 
@@ -78,18 +96,30 @@ def test_links_to_rows_lead_to_rows():
 def test_other_tables_take_the_place_of_the_measured_ones(tested):
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
     told = rows[rows["kind"] == claims.ORDERING].set_index("key")["measured"]
-    assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in ("holds", "fails", "not separated")
+    assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in (
+        "holds",
+        "fails",
+        "not separated",
+    )
     assert told["ordering costs-matter-more-on-piqa"] == ""
 
 
 def test_rows_are_addresses_with_words_as_text():
     row = claims.ClaimRow(
-        "k", claims.ORDERING, "a < b", "Section 5", "experiments", paper="holds", status="divided"
+        "k",
+        claims.ORDERING,
+        "a < b",
+        "Section 5",
+        "experiments",
+        paper="holds",
+        status="divided",
     )
     frame = pd.DataFrame([row], index=pd.Index(["C9"], name="id"))
     html = claims.claims_html(frame, "All & more")
     assert '<tr id="C9" data-kind="ordering">' in html and 'href="#C9"' in html
-    assert "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
+    assert (
+        "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
+    )
 
 
 @pytest.mark.slow
@@ -114,21 +144,34 @@ def test_contrasts_are_drawn_by_their_words():
 def test_what_the_page_says_of_the_claims(rows):
     """Its first lines, and what it points at."""
     status, theory = rows["status"], rows[rows["kind"] == claims.STATEMENT]
-    assert theory.index[theory["status"] == checks.FAILS].tolist() == ["C7", "C14", "C217"]
+    assert theory.index[theory["status"] == checks.FAILS].tolist() == [
+        "C7",
+        "C14",
+        "C217",
+    ]
     assert set(theory["status"]) == {checks.HOLDS, checks.FAILS}
     assert status["C39"] == "fails"  # CoPSI errs less often than PSI-SR
-    online = rows.loc["C30":"C55"].drop(index=[f"C{n}" for n in range(34, 41)])["status"]
+    online = rows.loc["C30":"C55"].drop(index=[f"C{n}" for n in range(34, 41)])[
+        "status"
+    ]
     assert online.str.startswith("holds").mean() > 0.5
-    # an advantage has to be one; a used fact that is missed decides nothing; no errors cannot be compared
+    # an advantage has to be one; a used fact that is missed decides nothing; no errors
+    # cannot be compared
     assert status["C58"] == "not separated" and status["C50"] == "cannot be checked"
     assert rows.loc[["C26", "C27"], "measured"].tolist() == ["", ""]
     assert rows.loc["C9", "kind"] == claims.OURS
     both = [claim.key for claim in paper.claims() if claim.compares_datasets]
     assert (
         len(both) == 5
-        and (rows.set_index("key").loc[[f"ordering {key}" for key in both], "measured"] == "").all()
+        and (
+            rows.set_index("key").loc[[f"ordering {key}" for key in both], "measured"]
+            == ""
+        ).all()
     )
-    assert rows.loc["C45", "measured"] == "(holds)" and rows.loc["C45", "status"] == "not separated"
+    assert (
+        rows.loc["C45", "measured"] == "(holds)"
+        and rows.loc["C45", "status"] == "not separated"
+    )
 
 
 @pytest.mark.slow
@@ -138,7 +181,8 @@ def test_remarks_about_private_tables_are_told_where_drawn_ones_agree(rows):
     assert known.loc["remark aligned-on-gsm8k", "status"] == "holds on reconstructions"
     assert known.loc["remark many-near-ties", "status"] == claims.CANNOT_TELL
     assert known.loc["remark first-study", "status"] == claims.NOT_TESTABLE
-    # elimination makes few of its mistakes early, and a pull can cost more than what is left
+    # elimination makes few of its mistakes early, and a pull can cost more than what is
+    # left
     assert known.loc["remark early-mistakes", "status"] == "fails"
     assert known.loc["remark budget-never-exceeded", "status"] == "fails"
 
@@ -155,11 +199,16 @@ def test_every_exhibit_bears_rows_and_stands_on_its_page(rows):
     for name in names:
         own = exhibits.claims_of(rows, name)
         assert len(own) and all(
-            f"claims.html#{key}" in exhibits.exhibit_html(rows, name) for key in own.index
+            f"claims.html#{key}" in exhibits.exhibit_html(rows, name)
+            for key in own.index
         )
     # where two figures print one total, it has a row in each
-    assert "piqa-trajectory-32-CoHVUCB-efficiency_regret" in set(exhibits.claims_of(rows, "Figure 4")["key"])
-    assert "piqa-online-32-CoHVUCB-efficiency_regret" in set(exhibits.claims_of(rows, "Figure 2")["key"])
+    assert "piqa-trajectory-32-CoHVUCB-efficiency_regret" in set(
+        exhibits.claims_of(rows, "Figure 4")["key"]
+    )
+    assert "piqa-online-32-CoHVUCB-efficiency_regret" in set(
+        exhibits.claims_of(rows, "Figure 2")["key"]
+    )
 
 
 @pytest.mark.slow
@@ -172,7 +221,10 @@ def test_every_row_says_what_is_claimed_and_where(rows):
     assert (about[named] == hangs[named]).all()
     typed = set(claims._typed("statements.yml"))
     assert typed == set(checks.checks())
-    ends = [paper.least_target_ratio(14, low, high) for low, high in ((118.37, 147.21), (95.01, 152.16))]
+    ends = [
+        paper.least_target_ratio(14, low, high)
+        for low, high in ((118.37, 147.21), (95.01, 152.16))
+    ]
     assert np.sign(np.subtract(ends, 1)).tolist() == [1, -1]
 
 
@@ -180,4 +232,6 @@ def test_measured_tables_stand_in_the_place_of_the_papers():
     """The claims are judged by its names: sums in words for GSM8K, and PIQA's questions for PIQA."""
     own, ours = results.read_result("measured"), claims.in_place(results.MEASURED)
     for name, of in (("word-sums", "gsm8k"), ("piqa-small", "piqa")):
-        assert own.loc[own["dataset"] == name, "mean"].equals(ours.loc[ours["dataset"] == of, "mean"])
+        assert own.loc[own["dataset"] == name, "mean"].equals(
+            ours.loc[ours["dataset"] == of, "mean"]
+        )

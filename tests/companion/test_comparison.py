@@ -7,16 +7,26 @@ from companion.pages import comparison
 
 
 def test_crosses_stand_at_the_printed_values_and_bars_at_what_is_predicted():
-    points = comparison.printed_points("piqa", "efficiency_regret", "online", "trajectory")
+    points = comparison.printed_points(
+        "piqa", "efficiency_regret", "online", "trajectory"
+    )
     values = points.set_index("method")["value"]
-    assert (values["CoHVUCB"], values["HVUCB"]) == (1097.75, 2179.81)  # Section 5.2 before the appendix
+    # Section 5.2 before the appendix
+    assert (values["CoHVUCB"], values["HVUCB"]) == (1097.75, 2179.81)
     ends = {"predicted_low": [905.0], "predicted_high": [1095.0]}
-    predicted = pd.DataFrame(ends, index=[points.set_index("method").loc["CoHVUCB", "key"]])
-    for known, bars in ((None, []), (predicted, [[905.0, 1095.0]])):  # what is used is not predicted
+    predicted = pd.DataFrame(
+        ends, index=[points.set_index("method").loc["CoHVUCB", "key"]]
+    )
+    # what is used is not predicted
+    for known, bars in ((None, []), (predicted, [[905.0, 1095.0]])):
         ax = plt.subplots()[1]
         comparison.mark_printed(ax, points, known)
-        lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.get_lines()]
-        assert sorted(y for x, y in lines if x == [32.0]) == [[value] for value in sorted(values)]
+        lines = [
+            (list(line.get_xdata()), list(line.get_ydata())) for line in ax.get_lines()
+        ]
+        assert sorted(y for x, y in lines if x == [32.0]) == [
+            [value] for value in sorted(values)
+        ]
         assert [y for x, y in lines if len(x) == 2] == bars
         labels = ["the paper's value", *["predicted, 95 %"] * len(bars)]
         assert ax.get_legend_handles_labels()[1] == labels

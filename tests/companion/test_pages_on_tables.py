@@ -43,10 +43,20 @@ SMALL = {
     "errata": {"replications": 20},
     "your-data": {"replications": 2, "online_rho": [2], "identification_rho": [20]},
 }
-#: Two configurations and 150; one, two and four objectives; costs that are a millionfold apart or free;
-#: holes; exact ties; other scripts.
-TABLES = ("two", "four-objectives", "holes", "free", "ties", "millionfold", "other-scripts", "widest")
-#: All or one on the front; equal costs; long names; no instance in common: for pages that show most of one.
+#: Two configurations and 150; one, two and four objectives; costs that are a
+#: millionfold apart or free; holes; exact ties; other scripts.
+TABLES = (
+    "two",
+    "four-objectives",
+    "holes",
+    "free",
+    "ties",
+    "millionfold",
+    "other-scripts",
+    "widest",
+)
+#: All or one on the front; equal costs; long names; no instance in common: for pages
+#: that show most of one.
 MORE_TABLES = ("all-front", "one-front", "equal-costs", "long-names", "nothing-shared")
 SHOWING_MOST = ("your-data", "once")
 EVERY = [
@@ -63,7 +73,8 @@ SAMPLE = [
     ("errata", "other-scripts"),
 ]
 
-#: Pages that show a table next to the paper's own numbers, whose reconstructions have names.
+#: Pages that show a table next to the paper's own numbers, whose reconstructions have
+#: names.
 ABOUT_THE_PAPER = {"claims", "exhibits", "errata"}
 NAMES_OF_BUNDLED = re.compile(r"`?\b(word-sums|piqa-small|gsm8k|synthetic-24)\b")
 
@@ -92,7 +103,10 @@ def shown(notebook):
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     for cell in notebook.cells:
         if not cell.source.startswith("how_to_run("):
-            texts += [output.get("data", {}).get("text/markdown", "") for output in cell.get("outputs", [])]
+            texts += [
+                output.get("data", {}).get("text/markdown", "")
+                for output in cell.get("outputs", [])
+            ]
     return texts
 
 
@@ -102,7 +116,9 @@ def drawn(notebook):
     pictures = [output.get("data", {}).get("text/html", "") for output in outputs]
     streams = [output for output in outputs if output.output_type == "stream"]
     printed = [output.text for output in streams if output.name == "stdout"]
-    return pictures + printed, [output.text for output in streams if output.name == "stderr"]
+    return pictures + printed, [
+        output.text for output in streams if output.name == "stderr"
+    ]
 
 
 def check(page, shape, folder):
@@ -112,7 +128,11 @@ def check(page, shape, folder):
     pictures, warned = drawn(notebook)
     assert not warned
     if page not in ABOUT_THE_PAPER:
-        assert not [found[0] for picture in pictures if (found := NAMES_OF_BUNDLED.search(picture))]
+        assert not [
+            found[0]
+            for picture in pictures
+            if (found := NAMES_OF_BUNDLED.search(picture))
+        ]
     raw = [found[0] for text in texts if (found := OF_THE_BOOK.search(text))]
     others = [found[0] for text in texts if (found := NAMES_OF_BUNDLED.search(text))]
     assert not raw
@@ -128,7 +148,9 @@ def test_a_page_runs_on_a_table(page, shape, folder):
 
 @pytest.mark.pages
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "shape"), [pair for pair in EVERY if pair not in SAMPLE])
+@pytest.mark.parametrize(
+    ("page", "shape"), [pair for pair in EVERY if pair not in SAMPLE]
+)
 def test_every_page_runs_on_every_table(page, shape, folder):
     check(page, shape, folder)
 
@@ -137,7 +159,9 @@ def test_every_page_runs_on_every_table(page, shape, folder):
 @pytest.mark.slow
 def test_a_page_says_what_it_does_less_of_where_costs_are_far_apart(folder):
     texts = shown(run("your-data", "millionfold", folder, online_rho=[2, 32]))
-    assert "budgets up to 2 in the place of 32 evaluations" in " ".join(texts).replace("Budgets", "budgets")
+    assert "budgets up to 2 in the place of 32 evaluations" in " ".join(texts).replace(
+        "Budgets", "budgets"
+    )
 
 
 def test_every_page_with_a_table_is_tried():
@@ -152,20 +176,30 @@ def test_every_page_with_a_table_is_tried():
 def test_a_table_in_memory_and_a_csv_with_its_card_will_do(folder, tmp_path):
     table = SHAPES["two"]()
     written = run_page("your-data", table, tmp_path / "out.ipynb", **SMALL["your-data"])
-    assert written.is_file() and cb.read(tmp_path / "out.parquet").configs == table.configs
+    assert (
+        written.is_file() and cb.read(tmp_path / "out.parquet").configs == table.configs
+    )
 
     records = tmp_path / "mine.csv"
     table.evaluations.to_csv(records, index=False)
     card = yaml.safe_load((tmp_path / "out.yml").read_text(encoding="utf-8"))
     card |= {"records": records.name, "sha256": file_sha256(records)}
     records.with_suffix(".yml").write_text(yaml.safe_dump(card), encoding="utf-8")
-    pages.execute("your-data", {"dataset": str(records), **SMALL["your-data"]}, tmp_path / "csv.ipynb")
-    ends = [nbformat.read(tmp_path / name, as_version=4).cells[-2:] for name in ("out.ipynb", "csv.ipynb")]
+    pages.execute(
+        "your-data",
+        {"dataset": str(records), **SMALL["your-data"]},
+        tmp_path / "csv.ipynb",
+    )
+    ends = [
+        nbformat.read(tmp_path / name, as_version=4).cells[-2:]
+        for name in ("out.ipynb", "csv.ipynb")
+    ]
     assert [cell.outputs for cell in ends[0]] == [cell.outputs for cell in ends[1]]
 
 
 @pytest.mark.parametrize(
-    ("output", "given"), [("out.html", {}), ("out.ipynb", {"dataset": "a"}), ("out.ipynb", {"rhoo": 1})]
+    ("output", "given"),
+    [("out.html", {}), ("out.ipynb", {"dataset": "a"}), ("out.ipynb", {"rhoo": 1})],
 )
 def test_a_page_is_not_run_with_what_it_does_not_take(output, given, tmp_path):
     with pytest.raises(CobanditError):

@@ -17,7 +17,15 @@ from companion.paper import predictive
 from companion.paper.experiments import FOURTEEN
 from companion.paper.numbers import published
 from companion.paper.predictive import played_key
-from companion.reconstruction import chain, experiment, facts, hierarchy, instances, other, rows_of
+from companion.reconstruction import (
+    chain,
+    experiment,
+    facts,
+    hierarchy,
+    instances,
+    other,
+    rows_of,
+)
 from companion.reconstruction.hierarchy import (
     N_PROFILING,
     PARAMETERS,
@@ -40,7 +48,9 @@ def name(request):
 def drawn(name):
     """Three tables from the prior."""
     rng = np.random.default_rng(7)
-    return [chain._draw(SETTINGS[name], chain.HIERARCHY, rng, every=1) for _ in range(3)]
+    return [
+        chain._draw(SETTINGS[name], chain.HIERARCHY, rng, every=1) for _ in range(3)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +64,9 @@ def land(name, drawn):
 @pytest.mark.slow
 def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
     setting, rng = SETTINGS[name], np.random.default_rng(0)
-    arms = pd.DataFrame(grid(setting), columns=["model", "temperature", "limit", "prompt"])
+    arms = pd.DataFrame(
+        grid(setting), columns=["model", "temperature", "limit", "prompt"]
+    )
     for _ in range(30):
         given = means(setting, draw_state(setting, rng))
         tokens = arms.assign(tokens=given.tokens).pivot_table(
@@ -66,8 +78,17 @@ def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
 
 def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_lengthens():
     z = np.linspace(-4, 4, 81)
-    assert max(PARAMETERS["heat_accuracy"](x) for x in z) <= 0 <= min(PARAMETERS["cot_tokens"](x) for x in z)
-    drawn = np.array([PARAMETERS["spread_tokens"](x) for x in np.random.default_rng(0).standard_normal(2000)])
+    assert (
+        max(PARAMETERS["heat_accuracy"](x) for x in z)
+        <= 0
+        <= min(PARAMETERS["cot_tokens"](x) for x in z)
+    )
+    drawn = np.array(
+        [
+            PARAMETERS["spread_tokens"](x)
+            for x in np.random.default_rng(0).standard_normal(2000)
+        ]
+    )
     expected = stats.loguniform(0.05, 0.8)
     assert stats.kstest(drawn, expected.cdf).pvalue > 1e-4
 
@@ -102,16 +123,23 @@ def test_uniform_allocation_follows_from_means(land):
     )
     for values, expected in zip(runs, facts.uniform_online(land), strict=True):
         # 5 standard errors, and 0.2 % for what the last round leaves open
-        assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(200) + 2e-3 * abs(expected)
+        assert abs(values.mean() - expected) < 5 * values.std() / np.sqrt(
+            200
+        ) + 2e-3 * abs(expected)
 
 
 @pytest.mark.slow
 def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
     sets = experiment.find_sets(land, "UniformIdentification", 200, 300, seed=5)
     shown = experiment.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
-    played, ours = (metrics.f1_score(each, land.problem.pareto_mask) for each in (sets, shown))
+    played, ours = (
+        metrics.f1_score(each, land.problem.pareto_mask) for each in (sets, shown)
+    )
     # false alarms: about 1 in 10^5, and a little for the normal approximation
-    assert abs(played.mean() - ours.mean()) < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
+    assert (
+        abs(played.mean() - ours.mean())
+        < 4.4 * np.hypot(played.std(), ours.std()) / np.sqrt(300) + 0.01
+    )
 
 
 # --- chains -----------------------------------------------------------------------------------------------
@@ -125,18 +153,23 @@ def test_moves_leave_the_prior_as_it_is_and_each_its_part(of_accuracy):
     body = instances.body(SETTINGS["gsm8k"], state)
     for step in range(1500):
         state = chain.propose(SETTINGS["gsm8k"], state, of_accuracy, rng)
-        values = np.concatenate([state.parameters, state.models.ravel(), state.configs.ravel()])
+        values = np.concatenate(
+            [state.parameters, state.models.ravel(), state.configs.ravel()]
+        )
         squares.append(values @ values / len(values))
         if of_accuracy and step < 20:
             after = instances.body(SETTINGS["gsm8k"], state)
-            assert (after.tokens == body.tokens).all() and (after.seconds == body.seconds).all()
+            assert (after.tokens == body.tokens).all() and (
+                after.seconds == body.seconds
+            ).all()
     assert 0.6 < np.mean(squares) < 1.4
 
 
 def test_a_chain_finds_a_known_posterior(monkeypatch):
     """A fact about one number of variance 1 with noise 1/2: mean 0.8, variance 0.2; 200 chains.
 
-    Without the facts the mean would be 0; had the weight stayed at that of the first move, about 0.
+    Without the facts the mean would be 0; had the weight stayed at that of the first
+    move, about 0.
     """
 
     class Fake:
@@ -148,10 +181,16 @@ def test_a_chain_finds_a_known_posterior(monkeypatch):
     def move(setting, state, of_accuracy, rng):
         return float(chain.walk(np.array([state]), rng)[0])
 
-    kind = chain.Kind(lambda setting, rng: float(rng.standard_normal()), move, None, None)
+    kind = chain.Kind(
+        lambda setting, rng: float(rng.standard_normal()), move, None, None
+    )
     monkeypatch.setattr(chain, "_look", look)
     monkeypatch.setattr(chain.Table, "kept", False)  # so that all moves are made
-    monkeypatch.setattr(chain, "STAGES", (chain.Stage(60, 1e-3, 0.5, 10), chain.Stage(100, 0.03, 0.5, 1)))
+    monkeypatch.setattr(
+        chain,
+        "STAGES",
+        (chain.Stage(60, 1e-3, 0.5, 10), chain.Stage(100, 0.03, 0.5, 1)),
+    )
     monkeypatch.setattr(chain, "STARTS", 1)
     found = np.array([chain.draw("gsm8k", number, kind).state for number in range(200)])
     assert abs(found.mean() - 0.8) < 4 * np.sqrt(0.2 / 200) + 0.03
@@ -159,10 +198,14 @@ def test_a_chain_finds_a_known_posterior(monkeypatch):
 
 
 def test_a_number_is_one_table(monkeypatch):
-    monkeypatch.setattr(chain, "STAGES", (chain.Stage(5, 0.1, 0.5, 10), chain.Stage(5, 0.1, 0.5, 1)))
+    monkeypatch.setattr(
+        chain, "STAGES", (chain.Stage(5, 0.1, 0.5, 10), chain.Stage(5, 0.1, 0.5, 1))
+    )
     monkeypatch.setattr(chain, "STARTS", 2)
     first, again, other = (chain.draw("piqa", number) for number in (3, 3, 4))
-    assert (first.land.means == again.land.means).all() and (first.land.means != other.land.means).any()
+    assert (first.land.means == again.land.means).all() and (
+        first.land.means != other.land.means
+    ).any()
 
 
 @pytest.mark.slow
@@ -170,8 +213,12 @@ def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
     for each in drawn:
         land = each.land
         rough = chain._look(land.setting, chain.HIERARCHY, each.state, every=10).land
-        assert rough.scene.spent.shape[1] == 80 and np.abs(rough.costs - land.costs).mean() < 2.0
-        assert (land.means[:, 0] == rough.means[:, 0]).all()  # what is correct is counted on all instances
+        assert (
+            rough.scene.spent.shape[1] == 80
+            and np.abs(rough.costs - land.costs).mean() < 2.0
+        )
+        # what is correct is counted on all instances
+        assert (land.means[:, 0] == rough.means[:, 0]).all()
         assert np.abs(land.means[:, 1] - rough.means[:, 1]).mean() < 0.05
 
 
@@ -183,7 +230,9 @@ def test_passes_are_counted(land):
 @pytest.mark.slow
 def test_no_method_that_is_predicted_has_a_say_in_a_table(name):
     for module in (facts, hierarchy, instances, chain, other):
-        assert not re.search(r"CoHVUCB|HVUCB|PSISR|_cohv|_hv_|eliminate", inspect.getsource(module))
+        assert not re.search(
+            r"CoHVUCB|HVUCB|PSISR|_cohv|_hv_|eliminate", inspect.getsource(module)
+        )
 
 
 # --- the other generator ----------------------------------------------------------------------------------
@@ -215,7 +264,9 @@ def test_an_interval_is_the_values_that_are_not_rejected(n, seed, level):
     used, values = _tables(rng, n)
     found = predictive.predict(used, values, rng.standard_normal(2))
     low, high = found.interval(level, wider=1.2)
-    for value in rng.normal(found.centre, 2 * abs(high - low), 30) if np.isfinite(high) else []:
+    for value in (
+        rng.normal(found.centre, 2 * abs(high - low), 30) if np.isfinite(high) else []
+    ):
         assert (low <= value <= high) == (found.p(value, wider=1.2) > 1 - level + 1e-9)
 
 
@@ -258,7 +309,9 @@ def test_values_that_are_odd_together_are_odd():
     rng = np.random.default_rng(3)
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
-    alike, apart = (predictive.joint(scores, np.array([1.5, other])) for other in (1.5, -1.5))
+    alike, apart = (
+        predictive.joint(scores, np.array([1.5, other])) for other in (1.5, -1.5)
+    )
     assert alike > 0.1 > 0.01 > apart
 
 
@@ -267,10 +320,15 @@ def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn, land):
     values = experiment.play(name, land, seed=5)
     readings = experiment.read(name, land, seed=5)
     assert set(readings) | {experiment.DEFAULT} == set(experiment.READINGS)
-    for reading, changed in readings.items():  # each reading is another value of something that is printed
+    # each reading is another value of something that is printed
+    for reading, changed in readings.items():
         assert set(changed) < set(values), reading
         assert any(values[k] != changed[k] for k in changed), reading
-    numbers = [n for n in published() if n.dataset == name and n.method and n.experiment != "tuning"]
+    numbers = [
+        n
+        for n in published()
+        if n.dataset == name and n.method and n.experiment != "tuning"
+    ]
     assert {played_key(number) for number in numbers} <= set(values)
     assert all(np.isfinite(value) for value in values.values())
 
@@ -283,7 +341,9 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
     found = experiment.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
     finder = cb.CoPSI(np.full(len(arms), equal), 50 * float(land.costs[arms].sum()), 2)
     assert finder.allocation_constant == pytest.approx(3.2516, abs=1e-4)
-    assert (found == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)).all()
+    assert (
+        found == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)
+    ).all()
 
 
 # --- stored tables ----------------------------------------------------------------------------------------
@@ -292,16 +352,28 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
 @pytest.mark.slow
 def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
     table = EvaluationTable.from_records(rows_of(name, drawn[0]), card(name))
-    assert table.cost_range == land.range and table.costs == pytest.approx(land.costs, abs=1e-12)
+    assert table.cost_range == land.range and table.costs == pytest.approx(
+        land.costs, abs=1e-12
+    )
     assert table.truth().means == pytest.approx(land.problem.means, abs=1e-12)
     assert table.truth().costs == pytest.approx(land.problem.costs, abs=1e-12)
-    runs = cb.replay_online(table, cb.spec("AccuracyCostUCB", **experiment.RADII), 32, replications=3, seed=4)
-    played = experiment.judge_pulls(land, experiment.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem)
+    runs = cb.replay_online(
+        table,
+        cb.spec("AccuracyCostUCB", **experiment.RADII),
+        32,
+        replications=3,
+        seed=4,
+    )
+    played = experiment.judge_pulls(
+        land, experiment.pull(land, "AccuracyCostUCB", 3, seed=4), land.problem
+    )
     regrets = runs[["efficiency_regret", "standard_regret"]].to_numpy().T
     assert regrets == pytest.approx(played[:2], rel=1e-9)
     few = table.subset(FOURTEEN)
     arms = facts.subset_of(SETTINGS[name])
-    runs = cb.replay_identification(few, "UniformIdentification", 50, replications=5, seed=4)
+    runs = cb.replay_identification(
+        few, "UniformIdentification", 50, replications=5, seed=4
+    )
     found = experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms)
     truth = few.problem.pareto_mask
     assert (runs["correct"].to_numpy() == (found == truth).all(axis=1)).all()

@@ -22,11 +22,20 @@ def plays_of(rng, n, kind, dataset, offset=0.0, spread=0.3):
         values = {"kept": 1.0}
         for key in KEYS:
             if key.startswith(dataset):
-                own = predictive.on_scale(key, printed[key]) + common + rng.normal(0, spread / 3)
+                own = (
+                    predictive.on_scale(key, printed[key])
+                    + common
+                    + rng.normal(0, spread / 3)
+                )
                 shifted = own + offset * ("-CoPSI-" in key)
                 values[key] = float(predictive.off_scale(key, shifted))
-        rows += [(dataset, kind, number, "default", key, value) for key, value in values.items()]
-    return pd.DataFrame(rows, columns=["dataset", "kind", "number", "reading", "key", "value"])
+        rows += [
+            (dataset, kind, number, "default", key, value)
+            for key, value in values.items()
+        ]
+    return pd.DataFrame(
+        rows, columns=["dataset", "kind", "number", "reading", "key", "value"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +44,11 @@ def plays():
     parts = [
         plays_of(rng, n, kind, dataset, spread=spread)
         for dataset in DATASETS
-        for kind, n, spread in (("table", 300, 0.3), ("prior", 120, 1.5), ("other", 40, 0.3))
+        for kind, n, spread in (
+            ("table", 300, 0.3),
+            ("prior", 120, 1.5),
+            ("other", 40, 0.3),
+        )
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -64,7 +77,9 @@ def test_the_contrasts_are_those_of_the_protocol():
         used = contrasts.used_keys(contrast.dataset, contrast.experiment)
         assert 1 <= len(used) <= 6 and set(used) <= set(printed)
         # of its own experiment, and of methods that the reconstruction may run
-        assert all("AccuracyCostUCB" in key or "UniformIdentification" in key for key in used)
+        assert all(
+            "AccuracyCostUCB" in key or "UniformIdentification" in key for key in used
+        )
         assert contrast.keys[0] not in used
 
 
@@ -77,15 +92,22 @@ def test_printed_contrasts():
     assert np.exp(errors.of(printed)) == pytest.approx(odds, rel=1e-6)
 
 
-def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unless_few(plays):
+def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unless_few(
+    plays,
+):
     judged = paper.judge_contrasts(plays)
     assert (judged["word"] == "predicted").all() and (judged["tables"] == 300).all()
     shifted = pd.concat(
         [plays[plays["kind"] == "prior"]]
-        + [plays_of(np.random.default_rng(1), 300, "table", dataset, offset=3.0) for dataset in DATASETS]
+        + [
+            plays_of(np.random.default_rng(1), 300, "table", dataset, offset=3.0)
+            for dataset in DATASETS
+        ]
     )
     words = paper.judge_contrasts(shifted).set_index("method")["word"]
-    assert (words["CoPSI"] == "contradicted").all() and (words["CoHVUCB"] == "predicted").all()
+    assert (words["CoPSI"] == "contradicted").all() and (
+        words["CoHVUCB"] == "predicted"
+    ).all()
     few = shifted[(shifted["kind"] == "prior") | (shifted["number"] < 100)]
     assert "contradicted" not in set(paper.judge_contrasts(few)["word"])
 
@@ -112,7 +134,9 @@ def test_errors_at_realised_costs_are_no_second_printing():
     key = "{}-identification-5000-UniformIdentification-error-declared"
     judged = predictive.judged_values()
     assert [judged[key.format(name)] for name in DATASETS] == [0.026, 0.270]
-    regrets = {k: v for k, v in predictive.printed_values().items() if "-error-" not in k}
+    regrets = {
+        k: v for k, v in predictive.printed_values().items() if "-error-" not in k
+    }
     assert {k: v for k, v in judged.items() if "-error-" not in k} == regrets
 
 
@@ -122,19 +146,29 @@ def test_words_on_redrawn_tables_are_shares(plays):
     assert found.sum(axis=1).to_numpy() == pytest.approx(1)
     judged = paper.judge_contrasts(plays)["word"]
     own = [found.loc[row, word] for row, word in enumerate(judged)]
-    assert np.mean(own) > 0.9 and found.equals(paper.resample_words(plays, resamples=10))
+    assert np.mean(own) > 0.9 and found.equals(
+        paper.resample_words(plays, resamples=10)
+    )
 
 
 def test_a_shift_of_one_method_shows_in_the_contrasts_together(plays):
     """Where tables are the paper's own kind about half of them favour CoPSI as much; shifted ones never."""
     own = paper.judge_together(plays)
     assert (own["tables"] == 300).all() and own["as_favourable"].between(60, 240).all()
-    assert (own["distance"] > 0.2).all() and (own["outside"] == 0).all() and (own["as_many"] == 300).all()
+    assert (
+        (own["distance"] > 0.2).all()
+        and (own["outside"] == 0).all()
+        and (own["as_many"] == 300).all()
+    )
     rng = np.random.default_rng(3)
     shifted = pd.concat(
         [plays[plays["kind"] == "prior"]]
-        # errors of CoPSI rise on the tables, and F1 falls: the printed ones favour it more
-        + [less_of(plays_of(rng, 300, "table", dataset), "-CoPSI-", 1.0) for dataset in DATASETS]
+        # errors of CoPSI rise on the tables, and F1 falls: the printed ones favour it
+        # more
+        + [
+            less_of(plays_of(rng, 300, "table", dataset), "-CoPSI-", 1.0)
+            for dataset in DATASETS
+        ]
     )
     found = paper.judge_together(shifted)
     assert (found["as_favourable"] == 0).all() and (found["outside"] >= 2).all()
@@ -149,7 +183,9 @@ def less_of(plays, method, shift):
         if method in key:
             at = changed["key"] == key
             there = predictive.on_scale(key, changed.loc[at, "value"])
-            changed.loc[at, "value"] = predictive.off_scale(key, there + (-shift if "-f1-" in key else shift))
+            changed.loc[at, "value"] = predictive.off_scale(
+                key, there + (-shift if "-f1-" in key else shift)
+            )
     return changed
 
 
@@ -158,11 +194,15 @@ def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
     own = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]
     changed = own[own["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
     both = pd.concat([plays, changed])
-    before, after = (contrasts.tables(both, "piqa", reading=r) for r in ("default", "A5"))
+    before, after = (
+        contrasts.tables(both, "piqa", reading=r) for r in ("default", "A5")
+    )
     assert (after[contrast.keys[1]] == 0.123).all()
     rest = before.columns.drop(contrast.keys[1])
     assert (before[rest] == after[rest]).all(axis=None)
-    elsewhere = plays[(plays["dataset"] == "gsm8k") & (plays["kind"] == "table")].assign(reading="A5")
+    elsewhere = plays[
+        (plays["dataset"] == "gsm8k") & (plays["kind"] == "table")
+    ].assign(reading="A5")
     found = paper.judge_readings(pd.concat([both, elsewhere]))
     assert found.loc["A5", "piqa"] != found.loc["default", "piqa"]
 
@@ -170,7 +210,9 @@ def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
 def test_every_predicted_number_has_an_interval_around_it(plays):
     found = paper.predict_numbers(plays)
     numbers = {
-        n.key: n for n in published() if n.role in ("predicted", "arithmetic") and n.dataset and n.method
+        n.key: n
+        for n in published()
+        if n.role in ("predicted", "arithmetic") and n.dataset and n.method
     }
     tested = {key for key, n in numbers.items() if n.experiment != "tuning"}
     assert tested == set(found.index)
@@ -197,11 +239,18 @@ def test_shares_count_tables(plays):
     reversed_ = plays.copy()
     reversed_["key"] = reversed_["key"].replace(
         {
-            f"piqa-online-32-{a}-efficiency_regret": f"piqa-online-32-{b}-efficiency_regret"
-            for a, b in (("CoHVUCB", "UniformAllocation"), ("UniformAllocation", "CoHVUCB"))
+            f"piqa-online-32-{a}-efficiency_regret": (
+                f"piqa-online-32-{b}-efficiency_regret"
+            )
+            for a, b in (
+                ("CoHVUCB", "UniformAllocation"),
+                ("UniformAllocation", "CoHVUCB"),
+            )
         }
     )
-    assert paper.shares(reversed_).loc["CoHVUCB-beats-uniform-at-the-end", "piqa"] < 0.05
+    assert (
+        paper.shares(reversed_).loc["CoHVUCB-beats-uniform-at-the-end", "piqa"] < 0.05
+    )
 
 
 @pytest.mark.slow
@@ -211,14 +260,18 @@ def test_calibration_finds_intervals_that_hold_and_widens_those_that_do_not(play
     assert set(found["number"]) == set(range(40)) and paper.widening(found) < 1.15
     scattered = pd.concat(
         [plays[plays["kind"] != "other"]]
-        + [plays_of(np.random.default_rng(2), 40, "other", dataset, offset=0.6) for dataset in DATASETS]
+        + [
+            plays_of(np.random.default_rng(2), 40, "other", dataset, offset=0.6)
+            for dataset in DATASETS
+        ]
     )
     wider = paper.calibrate(scattered)
     assert paper.coverage(wider)[0.95] < 0.9 and paper.widening(wider) > 1.15
 
 
 @pytest.mark.parametrize(
-    ("ends", "least"), [((118.37, 147.21), 1.074), ((95.01, 152.16), 0.959), ((1, 1), 1.18)]
+    ("ends", "least"),
+    [((118.37, 147.21), 1.074), ((95.01, 152.16), 0.959), ((1, 1), 1.18)],
 )
 def test_targets_of_psi_sr_are_as_large_as_said(ends, least):
     """Against the classes, on random costs and on the worst corner: never below, and nearly attained."""
@@ -228,9 +281,15 @@ def test_targets_of_psi_sr_are_as_large_as_said(ends, least):
     assert bound == pytest.approx(least, abs=2e-3)
     corner = np.where(np.arange(14) < 2, ends[0], ends[1])
     ratios = []
-    for costs in [corner, *rng.uniform(*ends, size=(20, 14)), *rng.choice(ends, size=(20, 14))]:
+    for costs in [
+        corner,
+        *rng.uniform(*ends, size=(20, 14)),
+        *rng.choice(ends, size=(20, 14)),
+    ]:
         psi_sr, copsi = (
-            cb.spec(name).make(10**6, costs=costs, budget=10**6 * costs.sum(), n_objectives=2)
+            cb.spec(name).make(
+                10**6, costs=costs, budget=10**6 * costs.sum(), n_objectives=2
+            )
             for name in ("PSISR", "CoPSI")
         )
         for k in range(1, 14):

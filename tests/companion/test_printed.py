@@ -15,7 +15,9 @@ def test_errors_are_counts_with_wilson_intervals():
     assert not table.duplicated(["dataset", "rho", "costs", "method"]).any()
     for row in table.to_dict("records"):
         assert f"{row['errors'] / row['replays']:.3f}" == row["printed"]
-        assert (row["low"], row["high"]) == proportion_interval(row["errors"], row["replays"])
+        assert (row["low"], row["high"]) == proportion_interval(
+            row["errors"], row["replays"]
+        )
 
 
 @pytest.mark.slow
@@ -41,7 +43,8 @@ def cells(key: str) -> pd.DataFrame:
 
 def test_printed_cells_span_what_is_printed_twice():
     frame = cells("CoHVUCB-beats-uniform-at-the-end").set_index(["dataset", "method"])
-    assert frame.loc[("piqa", "CoHVUCB"), "mean"] == 1097.75  # that of the claim's own experiment
+    # that of the claim's own experiment
+    assert frame.loc[("piqa", "CoHVUCB"), "mean"] == 1097.75
     assert frame.loc[("piqa", "CoHVUCB"), "high"] == pytest.approx(1149.325)
     frame = cells("least-regret-at-the-end-on-piqa").set_index(["dataset", "method"])
     assert frame.loc[("piqa", "CoHVUCB"), "mean"] == 1149.32
@@ -64,7 +67,8 @@ def test_claims_judged_by_printed_means():
     verdicts = table["verdict"]
     assert verdicts["CoHVUCB-beats-uniform-at-the-end"] == "holds"
     assert verdicts.isin(["holds", "holds where printed"]).sum() > 20
-    # 0.614 and 0.662 differ by less than a tenth; PIQA's errors at the smallest budget are not printed
+    # 0.614 and 0.662 differ by less than a tenth; PIQA's errors at the smallest budget
+    # are not printed
     assert verdicts["uniform-competitive-at-the-start"] == "holds where printed"
     assert verdicts["elimination-methods-undecided"] == "holds"
     # 241.79 / 161.07 on PIQA is less than 63.75 / 29.01 on GSM8K
@@ -74,4 +78,5 @@ def test_claims_judged_by_printed_means():
     # no standard regret is printed at a smaller budget
     assert verdicts["standard-advantage-grows-on-piqa"] == "cannot be checked"
     assert verdicts["early-separation-on-piqa"] == "holds where printed"
-    assert verdicts["CoPSI-better-F1-than-uniform"] == "holds where printed"  # 4 comparisons of 10
+    # 4 comparisons of 10
+    assert verdicts["CoPSI-better-F1-than-uniform"] == "holds where printed"

@@ -14,7 +14,11 @@ def test_what_is_drawn_is_as_the_cell_says(cell):
     drawn = limits._CELLS[cell].draw(np.random.default_rng(0))
     known = drawn.scores[~np.isnan(drawn.scores)]
     assert drawn.scores.shape[0] == len(drawn.means) == len(drawn.costs)
-    assert known.min() >= 0 and known.max() <= 1 and ((drawn.means >= 0) & (drawn.means <= 1)).all()
+    assert (
+        known.min() >= 0
+        and known.max() <= 1
+        and ((drawn.means >= 0) & (drawn.means <= 1)).all()
+    )
     asked = limits._CELLS[cell]
     if isinstance(asked, limits.Sure):  # somebody could be called sure wrongly
         below = np.zeros(len(drawn.means), dtype=bool)
@@ -26,18 +30,25 @@ def test_what_is_drawn_is_as_the_cell_says(cell):
 
 
 def test_a_mean_of_a_benchmark_is_the_largest_below():
-    drawn = limits._CELLS["benchmark, at least .95, 10 below, 40 of 60"].draw(np.random.default_rng(1))
-    assert drawn.means == pytest.approx(np.full(10, 56 / 60))  # 57 would be the threshold
+    drawn = limits._CELLS["benchmark, at least .95, 10 below, 40 of 60"].draw(
+        np.random.default_rng(1)
+    )
+    # 57 would be the threshold
+    assert drawn.means == pytest.approx(np.full(10, 56 / 60))
     assert (np.isnan(drawn.scores).sum(axis=1) == 20).all()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", ["at least .95, 10 at .949, N = 40", "interval, .97, n = 20"])
+@pytest.mark.parametrize(
+    "cell", ["at least .95, 10 at .949, N = 40", "interval, .97, n = 20"]
+)
 def test_students_limits_would_be_refuted(cell, monkeypatch):
     def student(values, counts, threshold, low=0.0, high=1.0):
         n = counts.sum(axis=1)
         means = (values * counts).sum(axis=1) / n
-        errors = np.sqrt(((values - means[:, None]) ** 2 * counts).sum(axis=1) / (n - 1) / n + 1e-6)
+        errors = np.sqrt(
+            ((values - means[:, None]) ** 2 * counts).sum(axis=1) / (n - 1) / n + 1e-6
+        )
         return stats.t.sf((means - threshold) / errors, n - 1)
 
     def interval(scores, counts, level=0.95, low=0.0, high=1.0):

@@ -13,8 +13,18 @@ from companion.stored import results
 
 def test_every_cell_is_stored():
     stored = results.read_result("promises")
-    assert list(stored.columns) == ["section", "cell", "promise", "allowed", "runs", "wrong"]
-    assert list(dict.fromkeys(zip(stored["section"], stored["cell"], strict=True))) == cells.list_cells()
+    assert list(stored.columns) == [
+        "section",
+        "cell",
+        "promise",
+        "allowed",
+        "runs",
+        "wrong",
+    ]
+    assert (
+        list(dict.fromkeys(zip(stored["section"], stored["cell"], strict=True)))
+        == cells.list_cells()
+    )
 
 
 @pytest.mark.parametrize(("runs", "wrong"), [(300, 0), (300, 24), (20, 20)])
@@ -45,7 +55,9 @@ def _careless(*given, **options):
 def test_a_certificate_of_less_is_refuted(monkeypatch):
     """The cells see a limit of capital that is too low."""
     monkeypatch.setattr(raced, "ParetoRace", _too_easily_certain)
-    tried = cells.add_intervals(cells.play("certified", "5 close means, D = 2, N = 40", 90))
+    tried = cells.add_intervals(
+        cells.play("certified", "5 close means, D = 2, N = 40", 90)
+    )
     assert tried["refuted"].all() and tried["runs"].tolist() == [30]
 
 
@@ -68,7 +80,9 @@ def test_easy_instances_and_copies_would_be_refuted(cell, broken, monkeypatch):
     if broken == "clusters":
         monkeypatch.setattr(shared.EvaluationTable, "clusters", None)
     else:
-        monkeypatch.setattr("cobandit.advice.recommender.find_dependence", lambda *_: [])
+        monkeypatch.setattr(
+            "cobandit.advice.recommender.find_dependence", lambda *_: []
+        )
     tried = cells.add_intervals(cells.play("shared", cell, 24))
     assert tried["refuted"].any()
 
@@ -87,11 +101,18 @@ def test_tables_are_in_range_and_drawn_anew(cell):
     draw = raced._CELLS[cell].draw
     first, costs = draw(np.random.default_rng(0))
     again, _ = draw(np.random.default_rng(1))
-    assert first.min() >= 0 and first.max() <= 1 and costs.shape == (len(first),) and costs.min() > 0
+    assert (
+        first.min() >= 0
+        and first.max() <= 1
+        and costs.shape == (len(first),)
+        and costs.min() > 0
+    )
     assert first.shape == again.shape and not np.array_equal(first, again)
 
 
 def test_the_best_is_ahead_by_one_instance_more():
     rewards, costs = near_ties.best_ahead(5, 200, 0.02)(np.random.default_rng(0))
     means = rewards.mean(axis=1)[:, 0]
-    assert means[0] - means[1:] == pytest.approx(np.full(4, 0.025)) and costs.argmax() == 0
+    assert (
+        means[0] - means[1:] == pytest.approx(np.full(4, 0.025)) and costs.argmax() == 0
+    )

@@ -80,8 +80,14 @@ Markdown("They pass.")
 def run(dataset="ours"):
     """Run the page on a table as papermill does: parameters of ours come right after those of the page."""
     notebook = for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "experiments")
-    (place,) = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", []))
-    notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(f"dataset = {dataset!r}"))
+    (place,) = (
+        n
+        for n, cell in enumerate(notebook.cells)
+        if "parameters" in cell.metadata.get("tags", [])
+    )
+    notebook.cells.insert(
+        place + 1, nbformat.v4.new_code_cell(f"dataset = {dataset!r}")
+    )
     source = f"from companion.report import pages\npages.source = lambda page: {PAGE!r}"
     notebook.cells.insert(0, nbformat.v4.new_code_cell(source))
     NotebookClient(notebook, kernel_name="python3").execute()
@@ -95,7 +101,10 @@ def texts(notebook):
         if cell.cell_type == "markdown":
             shown.append(cell.source)
         else:
-            shown += [output.get("data", {}).get("text/markdown", "") for output in cell.outputs]
+            shown += [
+                output.get("data", {}).get("text/markdown", "")
+                for output in cell.outputs
+            ]
     return [text for text in shown if text]
 
 
@@ -130,7 +139,11 @@ def texts(notebook):
 )
 def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, shown):
     ran = run(dataset)
-    assert not [cell for cell in ran.cells if "{glue" in cell.source and "pages.source" not in cell.source]
+    assert not [
+        cell
+        for cell in ran.cells
+        if "{glue" in cell.source and "pages.source" not in cell.source
+    ]
     assert texts(ran) == [
         "# A page",
         "By Theorem 1 one number is 1, another 2.",
@@ -147,14 +160,21 @@ def test_a_page_that_ran_for_the_book_is_the_same_in_jupyter():
     NotebookClient(source, kernel_name="python3").execute()
     offered = with_outputs(source, "experiments")
     assert texts(offered) == texts(run())
-    assert not [cell for cell in offered.cells if WRITES_TEXT in cell.metadata.get("tags", [])]
+    assert not [
+        cell for cell in offered.cells if WRITES_TEXT in cell.metadata.get("tags", [])
+    ]
     nbformat.validate(offered)
     take_myst(source)
     assert "See {prf:ref}`thm-cohv`." in texts(source)
 
 
 def test_a_source_is_not_overwritten_by_what_is_made_of_it():
-    assert "formats" not in for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "a").metadata["jupytext"]
+    assert (
+        "formats"
+        not in for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "a").metadata[
+            "jupytext"
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,8 +182,14 @@ def test_a_source_is_not_overwritten_by_what_is_made_of_it():
     [
         ("(a-label)=\n## Heading", "## Heading"),
         ("*term*\n: its meaning", "*term*: its meaning"),
-        ("{cite:p}`audibert2009exploration`, {cite:t}`ding2013budget`", "(Audibert 2009), Ding (2013)"),
-        ("[text](other.md#place), [web](https://a.org/b.md)", "text, [web](https://a.org/b.md)"),
+        (
+            "{cite:p}`audibert2009exploration`, {cite:t}`ding2013budget`",
+            "(Audibert 2009), Ding (2013)",
+        ),
+        (
+            "[text](other.md#place), [web](https://a.org/b.md)",
+            "text, [web](https://a.org/b.md)",
+        ),
         ("{doc}`the schema </book/data>`", "the schema"),
         ("{ref}`open-choices`", "*What the paper leaves open*"),
         ("{numref}`fig-regrets` is", "Figure 2 of *The experiments again* is"),
@@ -173,8 +199,14 @@ def test_a_source_is_not_overwritten_by_what_is_made_of_it():
             "```{dropdown} More\nthan {claim}`C1`\n```",
             "<details>\n<summary>More</summary>\n\nthan claim C1\n\n</details>",
         ),
-        ("```{prf:remark} Why (ours)\n:label: x\n\nSo.\n```", "**Remark “Why”.**\n\nSo."),
-        ("```{prf:lemma} The paper's Lemma 1\n:label: x\n\nSo.\n```", "**Lemma 1.**\n\nSo."),
+        (
+            "```{prf:remark} Why (ours)\n:label: x\n\nSo.\n```",
+            "**Remark “Why”.**\n\nSo.",
+        ),
+        (
+            "```{prf:lemma} The paper's Lemma 1\n:label: x\n\nSo.\n```",
+            "**Lemma 1.**\n\nSo.",
+        ),
     ],
 )
 def test_myst_in_plain_words(myst, words):

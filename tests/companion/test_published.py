@@ -22,11 +22,16 @@ def latex() -> str:
     """The paper's LaTeX: the file, or the folder that holds it, named by COBANDIT_PAPER."""
     if not (named := os.environ.get("COBANDIT_PAPER")):
         pytest.skip("COBANDIT_PAPER does not name the paper's LaTeX source")
-    files = [Path(named)] if Path(named).is_file() else sorted(Path(named).glob("*.t*x*"))
-    return next(text for file in files if TITLE in (text := file.read_text(encoding="utf-8")))
+    files = (
+        [Path(named)] if Path(named).is_file() else sorted(Path(named).glob("*.t*x*"))
+    )
+    return next(
+        text for file in files if TITLE in (text := file.read_text(encoding="utf-8"))
+    )
 
 
-# Where each place begins and ends in the source. Captions lie within paragraphs and come first.
+# Where each place begins and ends in the source. Captions lie within paragraphs and
+# come first.
 PLACES = {
     "Section 4.1": (r"\subsection{Cost-Aware Hypervolume UCB}", r"\begin{thm}"),
     "Theorem 1": (r"\begin{thm}[Regret bound", r"\end{thm}"),
@@ -43,28 +48,51 @@ EXPERIMENTS = {
     "Figure 5, caption": (r"\caption{Pareto F1", r"\label"),
     "Figure 6, caption": (r"\caption{Pareto identification", r"\label"),
     "Section 5.1, Datasets": (r"\paragraph{Datasets.}", r"\paragraph"),
-    "Section 5.1, Evaluation settings": (r"\paragraph{Evaluation settings.}", r"\paragraph"),
+    "Section 5.1, Evaluation settings": (
+        r"\paragraph{Evaluation settings.}",
+        r"\paragraph",
+    ),
     "Section 5.2, Online selection": (r"\paragraph{Online selection.}", r"\paragraph"),
-    "Section 5.2, Pareto set identification": (r"\paragraph{Pareto set identification.}", r"\section"),
-    "Appendix A, Experimental details": (r"\subsection{Experimental Details}", r"\paragraph"),
-    "Appendix A, Supplementary evaluation metrics": (r"\paragraph{Supplementary", r"\subsection"),
+    "Section 5.2, Pareto set identification": (
+        r"\paragraph{Pareto set identification.}",
+        r"\section",
+    ),
+    "Appendix A, Experimental details": (
+        r"\subsection{Experimental Details}",
+        r"\paragraph",
+    ),
+    "Appendix A, Supplementary evaluation metrics": (
+        r"\paragraph{Supplementary",
+        r"\subsection",
+    ),
     "Appendix A, Standard hypervolume regret": (r"\paragraph{Standard", r"\paragraph"),
-    "Appendix A, Online decision trajectories": (r"\paragraph{Online decision", r"\paragraph"),
+    "Appendix A, Online decision trajectories": (
+        r"\paragraph{Online decision",
+        r"\paragraph",
+    ),
     "Appendix A, Approximate recovery on the complete configuration sets": (
         r"\paragraph{Approx",
         r"\paragraph",
     ),
-    "Appendix A, Robustness to stochastic token costs": (r"\paragraph{Robustness", r"\section"),
+    "Appendix A, Robustness to stochastic token costs": (
+        r"\paragraph{Robustness",
+        r"\section",
+    ),
 }
 
-# What looks like a number in Section 5 and Appendix A and is none that the paper reports.
+# What looks like a number in Section 5 and Appendix A and is none that the paper
+# reports.
 NOT_REPORTED = {
     r"\\cite[pt]?\{[^}]*\}": "citations",
     r"\\(?:label|ref|eqref)\{[^}]*\}": "cross-references",
     r"\\(?:setlength|includegraphics)(?:\{[^}]*\}|\[[^]]*\])+": "page layout",
-    r"GSM8K|GPT-2|CodeLlama-7B|Tulu-2-7B|(?:Tulu|Gemma|LLaMA|Mistral)-7B|\bF1\b": "names",
+    r"GSM8K|GPT-2|CodeLlama-7B|Tulu-2-7B|(?:Tulu|Gemma|LLaMA|Mistral)-7B|\bF1\b": (
+        "names"
+    ),
     r"\\log_(?:\{10\}|2)|base-10": "bases of logarithms, which are units of an axis",
-    r"\\\[(?:(?!\\in\\\{).)*?\\\]": "displayed formulas; the grid of the tuning is displayed too, and stays",
+    r"\\\[(?:(?!\\in\\\{).)*?\\\]": (
+        "displayed formulas; the grid of the tuning is displayed too, and stays"
+    ),
     r"\b(?:five\s+budgets|four\s+methods)\b": "counts of what is listed",
     r"\b(?:three\s+(?:baselines|methods)|[Aa]ll\s+three)\b": "counts of what is listed",
     r"\btwo\s+(?:hypervolume|elimination|cost|terms)\b": "counts of what is listed",
@@ -72,7 +100,8 @@ NOT_REPORTED = {
 }
 NUMBER = re.compile(
     r"10\^-\d+|(?<![\d.,])\d{1,3},\d{3}(?![\d.,])|\d*\.\d+%?|\d+%?|"
-    r"\b(?:one (?:third|tenth)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"\b(?:one"
+    r" (?:third|tenth)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 )
 
 
@@ -95,7 +124,10 @@ def reported(latex: str) -> str:
 @pytest.fixture(scope="module")
 def places(latex) -> dict[str, str]:
     """What each place in Section 5 and Appendix A reports, and what is left over outside all of them."""
-    ranges = [(r"\section{Experiments}", r"\section"), (r"\section{Additional", r"\section")]
+    ranges = [
+        (r"\section{Experiments}", r"\section"),
+        (r"\section{Additional", r"\section"),
+    ]
     text = "\n".join(latex[slice(*region(latex, *ends))] + ends[1] for ends in ranges)
     cut = {}
     for place, ends in EXPERIMENTS.items():
@@ -120,7 +152,9 @@ def test_every_place_is_known():
 def test_numbers_stand_in_their_place_and_in_its_order(places, place):
     found, at = tokens(places[place]), 0
     for number in rows_at(place):
-        assert number.printed in found[at:], f"{number.key}: {number.printed} is not in {found[at:]}"
+        assert number.printed in found[at:], (
+            f"{number.key}: {number.printed} is not in {found[at:]}"
+        )
         at = found.index(number.printed, at)
 
 
@@ -128,7 +162,9 @@ def test_numbers_stand_in_their_place_and_in_its_order(places, place):
 def test_every_number_of_a_place_has_a_row(places, place):
     printed = {number.printed for number in rows_at(place)}
     budgets = {f"{number.rho:g}" for number in rows_at(place) if number.rho}
-    assert not [token for token in tokens(places[place]) if token not in printed | budgets]
+    assert not [
+        token for token in tokens(places[place]) if token not in printed | budgets
+    ]
 
 
 def test_no_number_of_the_experiments_stands_elsewhere(places):
@@ -152,8 +188,12 @@ def test_nothing_is_copied_from_the_latex(latex):
         return re.findall(r"\w+", re.sub(named, " ", text, flags=re.IGNORECASE).lower())
 
     text = f" {' '.join(words(latex))} "
-    said = {number.says for number in NUMBERS} | {claim.says for claim in paper.claims()}
-    runs = [words(says)[at : at + 6] for says in said for at in range(len(words(says)) - 5)]
+    said = {number.says for number in NUMBERS} | {
+        claim.says for claim in paper.claims()
+    }
+    runs = [
+        words(says)[at : at + 6] for says in said for at in range(len(words(says)) - 5)
+    ]
     assert len(runs) > 100
     assert not [run for run in runs if f" {' '.join(run)} " in text]
 
@@ -164,7 +204,9 @@ def test_nothing_is_copied_from_the_latex(latex):
 def test_keys_are_unique_and_every_number_says_something():
     keys = [number.key for number in NUMBERS]
     assert len(set(keys)) == len(keys) > 180
-    assert all(number.says and number.quantity and number.experiment for number in NUMBERS)
+    assert all(
+        number.says and number.quantity and number.experiment for number in NUMBERS
+    )
 
 
 def test_a_place_has_each_thing_once():
@@ -178,7 +220,11 @@ def test_coordinates_are_names_of_this_library():
             assert method is None or hasattr(cb, method)
         assert number.dataset in (None, "gsm8k", "piqa")
         assert number.costs in (None, "declared", "realised")
-        assert (number.operation is not None) == (number.role == "arithmetic") == (number.against is not None)
+        assert (
+            (number.operation is not None)
+            == (number.role == "arithmetic")
+            == (number.against is not None)
+        )
         if number.method:
             assert number.dataset and number.rho
             assert (number.costs is not None) == (number.quantity in ("error", "f1"))
@@ -208,9 +254,16 @@ def test_what_the_reconstruction_is_given_is_called_so():
     used = frame[frame["role"] == "used"]
     assert set(used["experiment"]) == {"table1", "profiling", *experiments.EXPERIMENTS}
     # of the policies under test nothing may be used
-    assert set(used["method"].dropna()) == {"UniformAllocation", "AccuracyCostUCB", "UniformIdentification"}
+    assert set(used["method"].dropna()) == {
+        "UniformAllocation",
+        "AccuracyCostUCB",
+        "UniformIdentification",
+    }
     tested = {"CoHVUCB", "HVUCB", "CoPSI", "PSISR"}
-    assert set(frame.loc[frame["method"].isin(tested), "role"]) == {"predicted", "arithmetic"}
+    assert set(frame.loc[frame["method"].isin(tested), "role"]) == {
+        "predicted",
+        "arithmetic",
+    }
     run = frame["method"].isin(used["method"].dropna())
     assert set(frame.loc[run, "role"]) == {"used"}
     assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == tested
@@ -218,15 +271,29 @@ def test_what_the_reconstruction_is_given_is_called_so():
 
 def test_grids_are_those_that_a_replay_takes():
     for name in ("online", "identification", "full-set"):
-        printed = [n.value for n in NUMBERS if (n.experiment, n.quantity) == (name, "rho") and n.item]
+        printed = [
+            n.value
+            for n in NUMBERS
+            if (n.experiment, n.quantity) == (name, "rho") and n.item
+        ]
         assert tuple(printed) == experiments.EXPERIMENTS[name].rho
 
 
 def test_errors_are_whole_numbers_of_replays():
-    replays = next(number.value for number in NUMBERS if number.key == "identification-replications")
-    errors = [number.value for number in NUMBERS if number.quantity == "error" and not number.operation]
+    replays = next(
+        number.value
+        for number in NUMBERS
+        if number.key == "identification-replications"
+    )
+    errors = [
+        number.value
+        for number in NUMBERS
+        if number.quantity == "error" and not number.operation
+    ]
     assert len(errors) > 15
-    np.testing.assert_allclose(np.array(errors) * replays, np.round(np.array(errors) * replays))
+    np.testing.assert_allclose(
+        np.array(errors) * replays, np.round(np.array(errors) * replays)
+    )
 
 
 # ------------------------------------------------------------------------------------ what follows
@@ -235,7 +302,9 @@ def test_errors_are_whole_numbers_of_replays():
 def test_arithmetic_is_recomputed_for_every_derived_number():
     table = paper.arithmetic().set_index("printed")
     assert len(table) == sum(number.role == "arithmetic" for number in NUMBERS)
-    assert (table["low"] <= table["computed"]).all() and (table["computed"] <= table["high"]).all()
+    assert (table["low"] <= table["computed"]).all() and (
+        table["computed"] <= table["high"]
+    ).all()
     assert table.loc["64.7%", "computed"] == pytest.approx(1 - 59.88 / 169.45)
     assert table.loc["18.7%", "computed"] == pytest.approx(0.486 / 0.409 - 1)
     assert table.loc["0.077", "computed"] == pytest.approx(0.486 - 0.409)
@@ -247,7 +316,11 @@ def test_arithmetic_is_recomputed_for_every_derived_number():
 
 def test_arithmetic_marks_what_rounding_cannot_explain(monkeypatch):
     wrong = tuple(
-        paper.Published(**{**vars(number), "printed": "70.0%"}) if number.printed == "64.7%" else number
+        (
+            paper.Published(**{**vars(number), "printed": "70.0%"})
+            if number.printed == "64.7%"
+            else number
+        )
         for number in NUMBERS
     )
     monkeypatch.setattr("companion.paper.derived.published", lambda: wrong)
@@ -266,12 +339,21 @@ def test_inconsistencies_are_found_and_only_between_the_same_things():
         assert abs(pair["difference"]) > first.half_unit + second.half_unit
     # repeated numbers that agree are none
     assert not any("error" in key for key in table["first"])
-    assert sum(number.quantity == "arms" and number.printed == "108" for number in NUMBERS) == 4
+    assert (
+        sum(number.quantity == "arms" and number.printed == "108" for number in NUMBERS)
+        == 4
+    )
 
 
 def test_constants_of_the_theory_are_those_of_the_library():
     values = paper.theory_values()
-    rows = [number for number in NUMBERS if number.experiment == "theory" and number.quantity in values]
+    rows = [
+        number
+        for number in NUMBERS
+        if number.experiment == "theory" and number.quantity in values
+    ]
     assert {number.quantity for number in rows} == set(values)
     for number in rows:
-        assert values[number.quantity] == pytest.approx(number.value, rel=1e-9), number.key
+        assert values[number.quantity] == pytest.approx(number.value, rel=1e-9), (
+            number.key
+        )

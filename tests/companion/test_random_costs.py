@@ -41,9 +41,14 @@ def test_at_the_planning_margin_both_exponents_are_equal(lam, allocation, comple
     margin = bounds.planning_margin(cost_ratio=lam, **how)
     budget = 10.0 * allocation * complexity
     planned = bounds.difference_error_rate(**how) * (1 - margin) * budget
-    assert -np.log(bounds.overspend_bound(budget, margin, cost_ratio=lam)) == pytest.approx(planned)
+    assert -np.log(
+        bounds.overspend_bound(budget, margin, cost_ratio=lam)
+    ) == pytest.approx(planned)
     assert 0 < margin < 1
-    assert complexity < 3 or margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
+    assert (
+        complexity < 3
+        or margin < 1.1 * (1 - lam**0.5) / np.sqrt(8 * allocation * complexity) + 0.01
+    )
 
 
 def test_certain_costs_need_no_margin():
@@ -52,12 +57,19 @@ def test_certain_costs_need_no_margin():
     assert bounds.pilot_failure_bound(5, 0.1, n_arms=2, cost_ratio=1.0) == 0
 
 
-@given(st.floats(0.05, 0.9), st.floats(0.0, 1.0), st.floats(0.05, 0.5), st.integers(1, 200))
-def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(lam, place, eta, pulls):
+@given(
+    st.floats(0.05, 0.9), st.floats(0.0, 1.0), st.floats(0.05, 0.5), st.integers(1, 200)
+)
+def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(
+    lam, place, eta, pulls
+):
     from scipy import stats
 
     cost = lam + place * (1 - lam)
     means = lam + (1 - lam) * np.arange(pulls + 1) / pulls
     chances = stats.binom.pmf(np.arange(pulls + 1), pulls, (cost - lam) / (1 - lam))
     failing = chances[abs(means - cost) >= eta * cost * (1 + 1e-9)].sum()
-    assert 2 * failing <= bounds.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
+    assert (
+        2 * failing
+        <= bounds.pilot_failure_bound(pulls, eta, n_arms=2, cost_ratio=lam) + 1e-12
+    )

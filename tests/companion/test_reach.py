@@ -30,9 +30,15 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
     p = cb.Problem(means, costs)
     gaps = np.sort(p.classification_gaps)
     # without any error one set of each size is reached: at least its cost counts
-    least = max(np.sort(costs)[:k].sum() / gaps[k - 1] ** 2 for k in range(2, len(costs) + 1))
+    least = max(
+        np.sort(costs)[:k].sum() / gaps[k - 1] ** 2 for k in range(2, len(costs) + 1)
+    )
     reached = bounds.reachable_complexity(means, costs)
-    assert least * (1 - 1e-9) <= max(reached, costs.sum() / gaps[-1] ** 2) <= p.complexity * (1 + 1e-9)
+    assert (
+        least * (1 - 1e-9)
+        <= max(reached, costs.sum() / gaps[-1] ** 2)
+        <= p.complexity * (1 + 1e-9)
+    )
 
 
 @pytest.mark.slow
@@ -85,8 +91,14 @@ def test_too_many_sets_are_refused():
 
 def test_the_lower_bound_is_below_the_upper_one_and_falls_with_the_budget():
     how = {"allocation": 1.5, "complexity": 30.0}
-    upper = [bounds.difference_error_bound(b, n_arms=3, n_objectives=1, **how) for b in (1, 100, 1000)]
+    upper = [
+        bounds.difference_error_bound(b, n_arms=3, n_objectives=1, **how)
+        for b in (1, 100, 1000)
+    ]
     lower = [bounds.least_error(b, **how) for b in (1, 100, 1000)]
-    assert all(low < up for low, up in zip(lower, upper, strict=True)) and lower == sorted(lower)[::-1]
+    assert (
+        all(low < up for low, up in zip(lower, upper, strict=True))
+        and lower == sorted(lower)[::-1]
+    )
     with pytest.raises(cb.CobanditError, match="at least 1"):
         bounds.least_error(1.0, allocation=0.9, complexity=1.0)

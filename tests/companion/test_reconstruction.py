@@ -34,20 +34,29 @@ def bundled(name):
 @pytest.mark.slow
 def test_bundled_table_is_a_checked_reconstruction(name):
     table = cb.load(name)
-    assert table.kind == "reconstruction" and "reconstruction" in table.card.title.lower()
-    assert table.objectives == ("accuracy", "efficiency") and table.card.cost.unit == "tokens"
+    assert (
+        table.kind == "reconstruction" and "reconstruction" in table.card.title.lower()
+    )
+    assert (
+        table.objectives == ("accuracy", "efficiency")
+        and table.card.cost.unit == "tokens"
+    )
     assert set(table.n_instances) == {1000} and table.n_arms == SETTINGS[name].n_arms
     assert cb.datasets().set_index("name").loc[name, "availability"] == "bundled"
 
 
 def test_bundled_files_are_small(name):
-    assert sum(path.stat().st_size for path in data_directory().glob(f"{name}.*")) < 1_500_000
+    assert (
+        sum(path.stat().st_size for path in data_directory().glob(f"{name}.*"))
+        < 1_500_000
+    )
 
 
 @pytest.mark.slow
 def test_grid_is_full_and_named(name, bundled):
     arms = bundled.drop_duplicates("config")
-    assert arms["config"].astype(str).is_monotonic_increasing  # the sampler and a replay break ties alike
+    # the sampler and a replay break ties alike
+    assert arms["config"].astype(str).is_monotonic_increasing
     assert len(arms) == SETTINGS[name].n_arms
     columns = ["model", "temperature", "max_tokens", "prompt"]
     counts = [arms[column].nunique() for column in columns]
@@ -58,7 +67,9 @@ def test_grid_is_full_and_named(name, bundled):
 
 def test_values_are_what_the_columns_say(name, bundled):
     assert set(bundled["correct"]) == {0, 1}
-    assert (bundled["tokens"] >= 1).all() and (bundled["tokens"] <= bundled["max_tokens"]).all()
+    assert (bundled["tokens"] >= 1).all() and (
+        bundled["tokens"] <= bundled["max_tokens"]
+    ).all()
     ms = bundled["latency_s"] * 1000
     assert (ms >= 1).all() and np.allclose(ms, ms.round(), atol=1e-6)
 
@@ -75,14 +86,22 @@ def test_exact_facts_are_met(name):
         (setting.tokens, everything["cost"], 0.1),
         (setting.profiling_tokens, table.costs, 0.01),
     ):
-        assert [values.min(), values.max()] == pytest.approx(list(ends), abs=digit / 2 + 1e-9)
+        assert [values.min(), values.max()] == pytest.approx(
+            list(ends), abs=digit / 2 + 1e-9
+        )
     assert table.cost_range[1] == setting.limits[1]
 
 
 @pytest.mark.slow
 def test_cost_and_efficiency_depend_on_each_other(name):
     rows = cb.load(name).rows
-    assert rows.groupby("config", observed=True)[["cost", "efficiency"]].corr().iloc[::2, 1].mean() < -0.05
+    assert (
+        rows.groupby("config", observed=True)[["cost", "efficiency"]]
+        .corr()
+        .iloc[::2, 1]
+        .mean()
+        < -0.05
+    )
 
 
 # --- drawn tables -----------------------------------------------------------------------------------------
@@ -90,7 +109,9 @@ def test_cost_and_efficiency_depend_on_each_other(name):
 
 def of_few_moves(monkeypatch, kept=True):
     """Chains of a second, whose tables are kept or not."""
-    monkeypatch.setattr(chain, "STAGES", (chain.Stage(3, 0.1, 0.5, 10), chain.Stage(3, 0.1, 0.5, 1)))
+    monkeypatch.setattr(
+        chain, "STAGES", (chain.Stage(3, 0.1, 0.5, 10), chain.Stage(3, 0.1, 0.5, 1))
+    )
     monkeypatch.setattr(chain, "STARTS", 2)
     monkeypatch.setattr(chain.Table, "kept", kept)
 
@@ -101,10 +122,14 @@ def of_few_moves(monkeypatch, kept=True):
 @pytest.mark.slow
 def test_command_writes_a_table(name, tmp_path, monkeypatch):
     of_few_moves(monkeypatch)
-    done = CliRunner().invoke(cli.app, ["reconstruct", name, "-o", str(tmp_path), "--number", "5"])
+    done = CliRunner().invoke(
+        cli.app, ["reconstruct", name, "-o", str(tmp_path), "--number", "5"]
+    )
     assert done.exit_code == 0 and "written" in done.output
     written = pd.read_parquet(tmp_path / f"{name}.parquet")
-    pd.testing.assert_frame_equal(written, reconstruction.rows_of(name, chain.draw(name, 5)))
+    pd.testing.assert_frame_equal(
+        written, reconstruction.rows_of(name, chain.draw(name, 5))
+    )
     card = (tmp_path / f"{name}.yml").read_text().split("sha256")[0]
     assert card == (data_directory() / f"{name}.yml").read_text().split("sha256")[0]
     assert cb.read(tmp_path / f"{name}.parquet").n_arms == SETTINGS[name].n_arms

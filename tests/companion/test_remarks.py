@@ -27,7 +27,9 @@ def tables():
 
 
 def renamed(of, name):
-    return EvaluationTable.from_records(of.rows, of.card.model_copy(update={"name": name}))
+    return EvaluationTable.from_records(
+        of.rows, of.card.model_copy(update={"name": name})
+    )
 
 
 @pytest.mark.slow
@@ -35,7 +37,13 @@ def test_remarks_hold_where_they_are_true_and_fail_on_the_tables_exchanged(table
     held = judge_remarks(tables)["verdict"].drop(["many-near-ties", *OF_RUNS])
     assert (held == "holds").all(), held
     exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
-    runs = ["same-estimate", "averages-not-monotone", "poor-arms-avoided", "many-near-ties", *OF_RUNS]
+    runs = [
+        "same-estimate",
+        "averages-not-monotone",
+        "poor-arms-avoided",
+        "many-near-ties",
+        *OF_RUNS,
+    ]
     failed = exchanged["verdict"].drop(runs)
     assert (failed == "fails").all(), failed
 
@@ -79,7 +87,9 @@ def test_mistakes_are_early_in_the_first_half_of_the_phases(tables, monkeypatch)
 
     def early(*removed):
         phases = [SimpleNamespace(removed=arm, accepted=False) for arm in removed]
-        monkeypatch.setattr(remarks, "play", lambda policy, *_, **__: policy.phases.extend(phases))
+        monkeypatch.setattr(
+            remarks, "play", lambda policy, *_, **__: policy.phases.extend(phases)
+        )
         return remarks.early_mistakes(far, runs=2)
 
     assert early(best, other) == 1 and early(other, best) == 0
@@ -107,7 +117,10 @@ def test_rules_ask_for_what_the_remark_says():
         "order-hardly-changed-on-gsm8k": ((0.9, 0.1), (0.89, 1.0)),
     }
     for key, (holds, fails) in asked.items():
-        assert remarks.judge_pair(key, *holds) == "holds" and remarks.judge_pair(key, *fails) == "fails"
+        assert (
+            remarks.judge_pair(key, *holds) == "holds"
+            and remarks.judge_pair(key, *fails) == "fails"
+        )
     assert set(asked) == {*OF_RUNS, "order-hardly-changed-on-gsm8k"}
 
 
@@ -115,7 +128,9 @@ def test_measures(tables):
     gsm8k, piqa = tables
     assert remarks.best_of_all(gsm8k) == 1
     efficiency = np.array([0.52, 0.51, 0.5]) ** 2 / [30, 20, 10]
-    assert remarks.best_of_all(piqa) == pytest.approx(efficiency[0] / efficiency[2], rel=0.05)
+    assert remarks.best_of_all(piqa) == pytest.approx(
+        efficiency[0] / efficiency[2], rel=0.05
+    )
     assert (remarks.alignment(gsm8k), remarks.alignment(piqa)) == (1, -1)
     assert (remarks.cost_range(gsm8k), remarks.cost_range(piqa)) == (1, 3)
     assert (remarks.near_boundary(gsm8k), remarks.near_boundary(piqa)) == (0, 1)
@@ -126,7 +141,12 @@ def test_remarks_about_runs_fail_where_they_are_false():
     plain = table("gsm8k", [(0.0, 0.0), (1.0, 1.0)], [10.0] * 2)
     alike = table("piqa", [(0.5, 0.5), (0.499, 0.499), (0.498, 0.498)], [10.0] * 3)
     assert remarks.rising_average(plain) == 0 < remarks.rising_average(alike)
-    assert remarks.pulls_of_poor_arms(plain) < 0.1 and remarks.pulls_of_poor_arms(alike) > 0.5
-    rises, avoids = (remarks.RULES[key][1] for key in ("averages-not-monotone", "poor-arms-avoided"))
+    assert (
+        remarks.pulls_of_poor_arms(plain) < 0.1
+        and remarks.pulls_of_poor_arms(alike) > 0.5
+    )
+    rises, avoids = (
+        remarks.RULES[key][1] for key in ("averages-not-monotone", "poor-arms-avoided")
+    )
     assert not rises(0, 0.5) and rises(0.1, 0)
     assert not avoids(0.1, 0.5) and avoids(0.1, 0.2)

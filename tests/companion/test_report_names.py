@@ -32,18 +32,35 @@ def test_names_are_text_in_the_report(visit, tmp_path, monkeypatch):
         title="<script>document.title = 'broken'</script> $x$ [0-shot]",
         profiling=4,
     )
-    made = rerun(tmp_path / "my.parquet", tmp_path / "report", fast=True, pages=["landscape"], budget=50)
+    made = rerun(
+        tmp_path / "my.parquet",
+        tmp_path / "report",
+        fast=True,
+        pages=["landscape"],
+        budget=50,
+    )
     visited = visit((tmp_path / "report" / "index.html").as_uri())
     tab = visited.tab
     assert tab.title() != "broken"
     text = " ".join(tab.locator("#recommendation").inner_text().split())
     for name in NAMES:
         # the page may cut what is long
-        assert all(word in text for word in shown(name)[:40].split() if len(word) < 30), name
+        assert all(
+            word in text for word in shown(name)[:40].split() if len(word) < 30
+        ), name
     assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
-    assert tab.locator("#top script, #top b:has-text('gpt'), #top a:has-text('gpt')").count() == 0
+    assert (
+        tab.locator(
+            "#top script, #top b:has-text('gpt'), #top a:has-text('gpt')"
+        ).count()
+        == 0
+    )
     said = " ".join(tab.locator("#landscape").inner_text().split())
     problem = cb.read(tmp_path / "my.parquet").problem
     for arm in (problem.best_arm, problem.hypervolume.argmax()):
         assert shown(problem.names[arm]) in said
-    assert made.pages[0].status == "done" and not visited.complaints and not visited.went_to("file:")
+    assert (
+        made.pages[0].status == "done"
+        and not visited.complaints
+        and not visited.went_to("file:")
+    )

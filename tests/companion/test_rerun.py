@@ -33,12 +33,25 @@ KEPT = {
 
 
 def write_table(
-    folder, name="mine", n_arms=5, n_objectives=2, n_instances=40, seed=0, unit="USD", scale=1, holes=0
+    folder,
+    name="mine",
+    n_arms=5,
+    n_objectives=2,
+    n_instances=40,
+    seed=0,
+    unit="USD",
+    scale=1,
+    holes=0,
 ):
     """A file and its card; names of configurations are as nasty as a user's."""
     rng = np.random.default_rng(seed)
-    means, costs = rng.uniform(0.2, 0.9, (n_arms, n_objectives)), rng.uniform(1, 5, n_arms)
-    scores = (rng.random((n_arms, n_instances, n_objectives)) < means[:, None]).astype(float)
+    means, costs = (
+        rng.uniform(0.2, 0.9, (n_arms, n_objectives)),
+        rng.uniform(1, 5, n_arms),
+    )
+    scores = (rng.random((n_arms, n_instances, n_objectives)) < means[:, None]).astype(
+        float
+    )
     scores[0, :holes] = np.nan
     table = cb.EvaluationTable.from_arrays(
         scores,
@@ -62,7 +75,9 @@ def write_report(folder):
 
 @pytest.fixture(scope="module")
 def home(once, tmp_path_factory):
-    return shutil.copytree(once("rerun", write_report), tmp_path_factory.mktemp("rerun") / "home")
+    return shutil.copytree(
+        once("rerun", write_report), tmp_path_factory.mktemp("rerun") / "home"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +112,11 @@ class References(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
-        self.found += [given[name] for name in ("src", "href", "data", "srcset", "action") if given.get(name)]
+        self.found += [
+            given[name]
+            for name in ("src", "href", "data", "srcset", "action")
+            if given.get(name)
+        ]
         if tag == "img" or given.get("role") == "img":
             self.pictures.append(given.get("alt") or given.get("aria-label", ""))
         if "id" in given:
@@ -110,10 +129,17 @@ def test_a_report_has_its_parts(first):
     folder = first
     for page in SOME:
         notebook = nbformat.read(folder / "notebooks" / f"{page}.ipynb", as_version=4)
-        assert [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
+        assert [
+            c
+            for c in notebook.cells
+            if "injected-parameters" in c.metadata.get("tags", [])
+        ]
         for name in KEPT[page]:
             stem = folder / "results" / f"{page}-{name}"
-            parquet, csv = pd.read_parquet(f"{stem}.parquet"), pd.read_csv(f"{stem}.csv")
+            parquet, csv = (
+                pd.read_parquet(f"{stem}.parquet"),
+                pd.read_csv(f"{stem}.csv"),
+            )
             assert len(parquet) == len(csv) > 0
     advice = pd.read_parquet(folder / "results" / "recommendation.parquet")
     assert len(advice) == 5 and advice["cost"].is_monotonic_increasing
@@ -126,9 +152,13 @@ def test_a_report_has_its_parts(first):
 def test_results_are_those_of_the_library(first, home):
     folder, table = first, cb.read(home / "mine.parquet")
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
-    (entry,) = [e for e in known(folder)["pages"] if e["page"] == "identification-results"]
+    (entry,) = [
+        e for e in known(folder)["pages"] if e["page"] == "identification-results"
+    ]
     given = entry["parameters"]
-    again = experiments.play("full-set", table, given["replications"] // 5, given["seed"], given["full_rho"])
+    again = experiments.play(
+        "full-set", table, given["replications"] // 5, given["seed"], given["full_rho"]
+    )
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
     pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
 
@@ -138,8 +168,14 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
     text = (first / "index.html").read_text(encoding="utf-8")
     page = References(text)
     assert all(ref.startswith(("#", "data:")) for ref in page.found), page.found
-    assert "default-src 'none'" in text and not re.findall(r"url\((?!data:|#)|@import", text)
-    assert len(page.pictures) > 3 and all(page.pictures) and len(set(page.ids)) == len(page.ids)
+    assert "default-src 'none'" in text and not re.findall(
+        r"url\((?!data:|#)|@import", text
+    )
+    assert (
+        len(page.pictures) > 3
+        and all(page.pictures)
+        and len(set(page.ids)) == len(page.ids)
+    )
     assert all(ref[1:] in page.ids for ref in page.found if ref.startswith("#"))
     assert "c0000&lt;b&gt;&amp;$x$" in text and "<b>&" not in text
     assert not re.search(r"\{(doc|prf:ref|cite)", text)
@@ -150,7 +186,10 @@ def test_the_manifest_says_how(first, home):
     manifest, folder = known(first), first
     assert manifest["table"]["path"] == "../mine.parquet"
     assert manifest["software"]["cobandit"] == cb.__version__
-    for files in (manifest["recommendation"], *(entry["files"] for entry in manifest["pages"])):
+    for files in (
+        manifest["recommendation"],
+        *(entry["files"] for entry in manifest["pages"]),
+    ):
         assert files and files == {name: file_sha256(folder / name) for name in files}
     assert [entry["page"] for entry in manifest["pages"]] == SOME
 
@@ -165,10 +204,14 @@ def counted(monkeypatch):
 
     def pretend(page, given, output):
         done.append(page)
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {page}")])
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_markdown_cell(f"# {page}")]
+        )
         nbformat.write(notebook, output)
         frame = pd.DataFrame({"x": [given["seed"]]})
-        pages.save_frames(given["results"], {f"{page}-{name}": frame for name in KEPT[page]})
+        pages.save_frames(
+            given["results"], {f"{page}-{name}": frame for name in KEPT[page]}
+        )
 
     monkeypatch.setattr(pages, "execute", pretend)
     return done
@@ -189,7 +232,10 @@ def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_pat
     (tmp_path / "r" / "results" / "landscape-every.csv").write_text("spoilt")
     rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
     assert counted == [*SOME * 2, "landscape"]
-    assert statuses(tmp_path / "r") == {"landscape": "done", "identification-results": "kept"}
+    assert statuses(tmp_path / "r") == {
+        "landscape": "done",
+        "identification-results": "kept",
+    }
 
 
 @pytest.mark.slow
@@ -215,7 +261,9 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
-    assert statuses(tmp_path / "r") == dict(zip(run.SECTIONS, ["kept", "done", "kept"], strict=True))
+    assert statuses(tmp_path / "r") == dict(
+        zip(run.SECTIONS, ["kept", "done", "kept"], strict=True)
+    )
 
 
 @pytest.mark.slow
@@ -224,7 +272,11 @@ def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
     rerun(table, report, fast=True, pages=SOME)
     (report / "results" / "mine.csv").write_text("kept")
     rerun(table, report, fast=True, pages=["online-results"], seed=1)
-    left = {path.stem for folder in ("notebooks", "results") for path in (report / folder).iterdir()}
+    left = {
+        path.stem
+        for folder in ("notebooks", "results")
+        for path in (report / folder).iterdir()
+    }
     assert not [name for name in left if name.startswith(tuple(SOME))]
     assert {"online-results", "mine"} <= left
     assert statuses(report) == {"online-results": "done"}
@@ -233,8 +285,14 @@ def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
 @pytest.mark.slow
 def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monkeypatch):
     write_table(tmp_path)
-    shutil.copytree(pages.pages_directory(), tmp_path / "book", ignore=shutil.ignore_patterns("*.ipynb"))
-    shown = BROKEN.replace("1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)")
+    shutil.copytree(
+        pages.pages_directory(),
+        tmp_path / "book",
+        ignore=shutil.ignore_patterns("*.ipynb"),
+    )
+    shown = BROKEN.replace(
+        "1 / 0", "import cobandit\nprint(cobandit.open_table(dataset).n_arms)"
+    )
     (tmp_path / "book" / "landscape.md").write_text(shown)
     monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path / "book")
     monkeypatch.chdir(tmp_path)
@@ -246,7 +304,9 @@ def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monke
 
 def test_names_in_the_heads_of_a_reports_tables_are_text():
     shown = report._html(pd.DataFrame({"cost (<i>USD</i>)": ["<b>"]}))
-    assert "&lt;i&gt;USD" in shown and "<i>" not in shown and "<td>&lt;b&gt;</td>" in shown
+    assert (
+        "&lt;i&gt;USD" in shown and "<i>" not in shown and "<td>&lt;b&gt;</td>" in shown
+    )
 
 
 @pytest.mark.slow
@@ -273,7 +333,10 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
     table = write_table(tmp_path)
     monkeypatch.setattr(pages, "execute", interrupted)
     result = call_book("rerun", table, "-o", tmp_path / "r", "--fast")
-    assert result.exit_code == 130 and "interrupted; the same command continues" in result.stderr
+    assert (
+        result.exit_code == 130
+        and "interrupted; the same command continues" in result.stderr
+    )
 
 
 @pytest.mark.slow
@@ -295,10 +358,16 @@ def test_a_report_on_another_table_says_nothing_of_the_papers(first):
 @pytest.mark.parametrize("page", KEPT)
 def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
     """Words of the pages; what their cells print is tested on reports."""
-    text = "\n\n".join(cell.source for cell in pages._notebook(page).cells if cell.cell_type == "markdown")
+    text = "\n\n".join(
+        cell.source
+        for cell in pages._notebook(page).cells
+        if cell.cell_type == "markdown"
+    )
     assert text and not re.search(r"\{[\w:-]+\}|```|:::|\)=$", text, re.MULTILINE)
     allowed = "radii that the paper tuned on its own data"
-    assert not re.search(r"[Pp]aper|Figures? \d|Table \d|claims", text.replace(allowed, ""))
+    assert not re.search(
+        r"[Pp]aper|Figures? \d|Table \d|claims", text.replace(allowed, "")
+    )
 
 
 @pytest.mark.slow
@@ -319,7 +388,9 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
     put(tmp_path / "report", manifest | {"pages": manifest["pages"][:1]})
     earlier = tmp_path / "report" / "manifest.json"
     result = call_book("rerun", "--from", earlier, "-o", tmp_path / "again")
-    assert result.exit_code == 0 and "byte for byte" in " ".join(result.stdout.split()), result.output
+    assert result.exit_code == 0 and "byte for byte" in " ".join(
+        result.stdout.split()
+    ), result.output
     again = known(tmp_path / "again")
     assert again["options"] == manifest["options"]
     for suffix in ("csv", "parquet"):
@@ -335,7 +406,9 @@ def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
     report["pages"][0]["files"]["results/landscape-every.csv"] = "0" * 64
     put(tmp_path / "r", report)
     result = call_book("rerun", "--from", tmp_path / "r", "-o", tmp_path / "again")
-    assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(result.stdout.split())
+    assert result.exit_code == 1 and "results/landscape-every.csv" in "".join(
+        result.stdout.split()
+    )
 
 
 # ------------------------------------------------------------------------------ what can go wrong
@@ -372,17 +445,33 @@ print("so far so good")
 @pytest.mark.slow
 def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
     table, book = write_table(tmp_path), tmp_path / "book"
-    shutil.copytree(pages.pages_directory(), book, ignore=shutil.ignore_patterns("*.ipynb"))
+    shutil.copytree(
+        pages.pages_directory(), book, ignore=shutil.ignore_patterns("*.ipynb")
+    )
     (book / "landscape.md").write_text(BROKEN)
-    sound = BROKEN.replace("1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})")
+    sound = BROKEN.replace(
+        "1 / 0", "import pandas as pd\nruns = pd.DataFrame({'x': [1]})"
+    )
     sound += "\n```{code-cell} ipython3\nfrom companion.report import pages\n"
     sound += 'pages.save_frames(results, {"identification-results-full": runs})\n```\n'
     (book / "identification-results.md").write_text(sound)
     monkeypatch.setattr(pages, "pages_directory", lambda: book)
-    result = call_book("rerun", table, "-o", tmp_path / "r", "--fast", "--page", SOME[0], "--page", SOME[1])
+    result = call_book(
+        "rerun",
+        table,
+        "-o",
+        tmp_path / "r",
+        "--fast",
+        "--page",
+        SOME[0],
+        "--page",
+        SOME[1],
+    )
     assert result.exit_code == 1 and "landscape: failed" in result.stdout, result.output
     text = (tmp_path / "r" / "index.html").read_text()
-    assert "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
+    assert (
+        "failed in code cell 4: ZeroDivisionError" in text and "so far so good" in text
+    )
     assert statuses(tmp_path / "r") == {SOME[0]: "failed", SOME[1]: "done"}
     assert (tmp_path / "r" / "notebooks" / "landscape.ipynb").is_file()
     assert (tmp_path / "r" / "results" / "identification-results-full.csv").is_file()
@@ -392,7 +481,13 @@ def manifest(**changes):
     """A manifest with every field, of a table that does not exist."""
     table = dict.fromkeys(("name", "path", "sha256", "card_sha256"), "o")
     rest = {"options": {}, "software": {}, "recommendation": {}, "pages": []}
-    return {"format": "cobandit report, 2", "command": "", "table": table, **rest, **changes}
+    return {
+        "format": "cobandit report, 2",
+        "command": "",
+        "table": table,
+        **rest,
+        **changes,
+    }
 
 
 @pytest.mark.slow
@@ -413,12 +508,34 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "no such file": ["rerun", "none.parquet"],
         "there is no table": ["rerun", "synthetic-25"],
         "name one": ["rerun"],
-        "output full: it holds something else than a report on this version of mine (manifest.json: the file "
-        "cannot be read: No such file": ["rerun", table, "-o", "full"],
+        (
+            "output full: it holds something else than a report on this version of"
+            " mine (manifest.json: the file cannot be read: No such file"
+        ): [
+            "rerun",
+            table,
+            "-o",
+            "full",
+        ],
         "output file: it holds something else": ["rerun", table, "-o", "file"],
-        "of other (manifest.json: it is of o, with other checksums); name": ["rerun", other, "-o", "ofother"],
-        "of mine (manifest.json: command: the field is missing); name": ["rerun", table, "-o", "short"],
-        "of mine (manifest.json: format: Input should be": ["rerun", table, "-o", "later"],
+        "of other (manifest.json: it is of o, with other checksums); name": [
+            "rerun",
+            other,
+            "-o",
+            "ofother",
+        ],
+        "of mine (manifest.json: command: the field is missing); name": [
+            "rerun",
+            table,
+            "-o",
+            "short",
+        ],
+        "of mine (manifest.json: format: Input should be": [
+            "rerun",
+            table,
+            "-o",
+            "later",
+        ],
         "unknown page of the report": ["rerun", table, "--page", "landscpe"],
         "Did you mean 'landscape'": ["page", "landscpe"],
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
@@ -433,7 +550,14 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
             "-o",
             "a.ipynb",
         ],
-        "there is no table 'nome'": ["page", "experiments", "-p", "dataset=[gsm8k, nome]", "-o", "a.ipynb"],
+        "there is no table 'nome'": [
+            "page",
+            "experiments",
+            "-p",
+            "dataset=[gsm8k, nome]",
+            "-o",
+            "a.ipynb",
+        ],
         "this is not JSON": ["rerun", "--from", "bad.json"],
         "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
         "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
@@ -456,10 +580,16 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
 
 @pytest.mark.slow
 def test_every_page_of_the_report_has_the_parameters_it_is_given():
-    assert {path.stem for path in pages.SECTIONS.glob("*.md")} == set(run.SECTIONS) <= pages.paths().keys()
+    assert (
+        {path.stem for path in pages.SECTIONS.glob("*.md")}
+        == set(run.SECTIONS)
+        <= pages.paths().keys()
+    )
     for planned in plan(cb.load("synthetic-24"), fast=True, seed=0):
         if planned.page in run.SECTIONS:
-            pages.refuse_unknown(planned.page, {"dataset", "results", *planned.parameters})
+            pages.refuse_unknown(
+                planned.page, {"dataset", "results", *planned.parameters}
+            )
 
 
 @pytest.mark.slow
@@ -484,10 +614,21 @@ def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     write_table(tmp_path)
-    out = call_book("page", "short", "-p", "dataset=mine.parquet", "-p", "replications=4", "-o", "out.ipynb")
+    out = call_book(
+        "page",
+        "short",
+        "-p",
+        "dataset=mine.parquet",
+        "-p",
+        "replications=4",
+        "-o",
+        "out.ipynb",
+    )
     assert out.exit_code == 0, out.output
     cells = nbformat.read("out.ipynb", as_version=4).cells
-    (injected,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
+    (injected,) = [
+        c for c in cells if "injected-parameters" in c.metadata.get("tags", [])
+    ]
     assert "replications = 4" in injected.source
     assert cells[-1].outputs[0]["text"] == "mine.parquet 5\n"
 
@@ -498,15 +639,23 @@ def test_a_page_shows_its_parameters():
 
 def test_missing_tools_are_named(monkeypatch):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    with pytest.raises(CobanditError, match=r"papermill: pip install ipykernel .* papermill"):
+    with pytest.raises(
+        CobanditError, match=r"papermill: pip install ipykernel .* papermill"
+    ):
         pages.parameters("landscape")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"fastt": True}, "unknown key 'fastt'"), ({"seed": "a"}, "rerun, seed"), ({}, "papermill")],
+    [
+        ({"fastt": True}, "unknown key 'fastt'"),
+        ({"seed": "a"}, "rerun, seed"),
+        ({}, "papermill"),
+    ],
 )
-def test_nothing_is_written_where_a_report_cannot_be_made(given, said, tmp_path, monkeypatch):
+def test_nothing_is_written_where_a_report_cannot_be_made(
+    given, said, tmp_path, monkeypatch
+):
     if not given:
         monkeypatch.setattr(pages, "find_spec", lambda name: None)
     with pytest.raises(CobanditError, match=said):
@@ -530,17 +679,26 @@ def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
 @pytest.mark.parametrize("n_objectives", [1, 3])
 @pytest.mark.parametrize("n_arms", [2, 40, 3000])
 def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
-    table = cb.read(write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4))
+    table = cb.read(
+        write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4)
+    )
     for fast in (True, False):
         planned = {each.page: each for each in plan(table, fast=fast, seed=3)}
         assert set(planned) >= set(KEPT)
         assert planned["landscape"].reason is planned["online-results"].reason is None
-        assert (planned["identification-results"].reason is not None) == (n_arms == 3000)
-        least = cb.theory.allocation_constant(n_arms, table.costs.min() / table.costs.max())
+        assert (planned["identification-results"].reason is not None) == (
+            n_arms == 3000
+        )
+        least = cb.theory.allocation_constant(
+            n_arms, table.costs.min() / table.costs.max()
+        )
         for each in planned.values():
             assert bool(each.parameters) == (each.reason is None)
             if "rho" in each.parameters and "identif" in each.page:
-                assert min(each.parameters["rho"]) >= least and len(each.parameters["rho"]) >= 3
+                assert (
+                    min(each.parameters["rho"]) >= least
+                    and len(each.parameters["rho"]) >= 3
+                )
 
 
 # ------------------------------------------------------------------------------ in a browser
@@ -567,7 +725,10 @@ def test_the_report_opens_from_disk_alone(first, visit):
     assert column() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
     head.locator("button").press("Enter")
     assert column() == sorted(before, reverse=True) and len(set(before)) > 1
-    assert tab.evaluate("[...document.querySelectorAll('thead th')].every(th => th.querySelector('button'))")
+    assert tab.evaluate(
+        "[...document.querySelectorAll('thead th')].every(th =>"
+        " th.querySelector('button'))"
+    )
     tab.set_viewport_size({"width": 400, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
     assert not visited.complaints and not visited.went_to("file:")
@@ -579,7 +740,10 @@ def test_the_report_opens_from_disk_alone(first, visit):
     ("cells", "expected"),
     [
         (["gpt", "10b", "9b", "7b-it"], ["10b", "7b-it", "9b", "gpt"]),
-        (["10 ±3", "–", "9 ±1", "1,080 (1,060–1,100)"], ["9 ±1", "10 ±3", "1,080 (1,060–1,100)", "–"]),
+        (
+            ["10 ±3", "–", "9 ±1", "1,080 (1,060–1,100)"],
+            ["9 ±1", "10 ±3", "1,080 (1,060–1,100)", "–"],
+        ),
         (["1.5e+04", "2e3", "-7", "84 %"], ["-7", "84 %", "2e3", "1.5e+04"]),
     ],
 )
@@ -588,7 +752,9 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
     rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
     script = SORTABLE.read_text()
     tab = browser.new_page()
-    tab.set_content(f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>")
+    tab.set_content(
+        f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
     tab.evaluate(f"() => {{ {script} }}")
     tab.locator("button").click()
     assert tab.locator("tbody td").all_inner_texts() == expected
@@ -596,7 +762,9 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
 
 
 @pytest.mark.slow
-def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path, monkeypatch):
+def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "80")
     table = write_table(tmp_path, unit="tokens (characters / 4)", scale=1000, holes=5)
     advice = cb.recommend(cb.read(table), 1e5)
@@ -604,10 +772,13 @@ def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(tmp_path
     assert max(map(len, shown.splitlines())) <= 80
     said = " ".join(shown.split())
     assert all(
-        f"{at.configuration} on instance {at.instance}" in said for at in advice.next.pairs[:3].itertuples()
+        f"{at.configuration} on instance {at.instance}" in said
+        for at in advice.next.pairs[:3].itertuples()
     )
     cells = shown.partition("\nSure")[0]
     assert re.search(r"/eval +score0", cells)
     for cost in advice.front["cost"]:
         assert f" {cost:,.4g} " in cells, cost
-    assert re.search(r"<th>n</th>\s+<th>tokens \(characters / 4\)/eval", report._arms(advice))
+    assert re.search(
+        r"<th>n</th>\s+<th>tokens \(characters / 4\)/eval", report._arms(advice)
+    )

@@ -41,9 +41,15 @@ def test_a_table_of_the_posterior_played_anew_gives_what_is_stored():
     """Fails when a change of the code changes a draw of a table or a replay."""
     for name, kind in (("piqa", "table"), ("gsm8k", "prior"), ("piqa", "other")):
         plays = results.read_result("posterior")
-        plays = plays[(plays["dataset"] == name) & (plays["kind"] == kind) & (plays["key"] == "kept")]
+        plays = plays[
+            (plays["dataset"] == name)
+            & (plays["kind"] == kind)
+            & (plays["key"] == "kept")
+        ]
         number = int(plays.loc[plays["value"] == 1, "number"].iloc[-1])
-        assert set(results.recompute("posterior", name, kind, number)["number"]) == {number}
+        assert set(results.recompute("posterior", name, kind, number)["number"]) == {
+            number
+        }
 
 
 @pytest.mark.slow
@@ -57,7 +63,9 @@ def test_without_its_table_a_result_stays_as_it_is(stored, capsys):
     before = (stored / "manifest.json").read_text()
     results.make(["swebench", "ledger"], workers=1)
     assert "its table is not on this machine" in capsys.readouterr().err
-    assert (stored / "manifest.json").read_text() == before and len(results.read_result("swebench"))
+    assert (stored / "manifest.json").read_text() == before and len(
+        results.read_result("swebench")
+    )
 
 
 @pytest.mark.slow
@@ -65,7 +73,9 @@ def test_a_part_that_differs_is_refused(stored):
     frame = pd.read_parquet(stored / "audit.parquet")
     frame["second"] += 1
     frame.to_parquet(stored / "audit.parquet", index=False)
-    with pytest.raises(CobanditError, match="is not the file that the manifest describes"):
+    with pytest.raises(
+        CobanditError, match="is not the file that the manifest describes"
+    ):
         results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())
     known["audit"]["sha256"] = kept.file_sha256(stored / "audit.parquet")
@@ -76,7 +86,10 @@ def test_a_part_that_differs_is_refused(stored):
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
     monkeypatch.setattr(kept.Result, "checksums", lambda self: {"data": "other"})
-    with pytest.raises(CobanditError, match="made from other data than there are now -> run: make results"):
+    with pytest.raises(
+        CobanditError,
+        match="made from other data than there are now -> run: make results",
+    ):
         results.read_result("posterior")
 
 
@@ -84,37 +97,60 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     """Tables that are stored are not drawn again; new numbers follow theirs, until enough are kept."""
     kept.remove("waiting")
     before = results.read_result("posterior")
-    of = before[before["key"] == "kept"].groupby(["dataset", "kind"])["value"].agg(["size", "sum"])
-    wanted = {kind: 1 + int(of.xs(kind, level="kind")["sum"].max()) for kind in results.WANTED}
+    of = (
+        before[before["key"] == "kept"]
+        .groupby(["dataset", "kind"])["value"]
+        .agg(["size", "sum"])
+    )
+    wanted = {
+        kind: 1 + int(of.xs(kind, level="kind")["sum"].max()) for kind in results.WANTED
+    }
     drawn = []
 
     def play(name, kind, number):
         drawn.append((name, kind, number))
-        row = {"reading": "default", "key": "kept", "value": float(number % 2), "dataset": name}
+        row = {
+            "reading": "default",
+            "key": "kept",
+            "value": float(number % 2),
+            "dataset": name,
+        }
         return pd.DataFrame([row | {"kind": kind, "number": number}])
 
     monkeypatch.setattr(results, "WANTED", wanted)
-    monkeypatch.setattr(results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play))
+    monkeypatch.setattr(
+        results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play)
+    )
     monkeypatch.setattr(results, "store_ledger", lambda: None)
     results.draw(str(tmp_path), workers=1)
     after = results.read_result("posterior")
     first = {place: int(counts["size"]) for place, counts in of.iterrows()}
     for (name, kind), size in first.items():
-        numbers = [number for own, of_kind, number in drawn if (own, of_kind) == (name, kind)]
+        numbers = [
+            number for own, of_kind, number in drawn if (own, of_kind) == (name, kind)
+        ]
         assert numbers == list(range(size, size + len(numbers)))
     assert {name for name, kind, _ in drawn if kind == "table"} == {"gsm8k", "piqa"}
     kept_now = after[after["key"] == "kept"].groupby(["dataset", "kind"])["value"].sum()
     assert all(kept_now[place] >= wanted[place[1]] for place in first)
     keys = ["dataset", "kind", "number", "reading", "key"]
     old = after[~after.set_index(keys[:3]).index.isin(drawn)]
-    assert before.sort_values(keys, ignore_index=True).equals(old.sort_values(keys, ignore_index=True))
+    assert before.sort_values(keys, ignore_index=True).equals(
+        old.sort_values(keys, ignore_index=True)
+    )
 
 
-def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(stored, monkeypatch, tmp_path):
+def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
+    stored, monkeypatch, tmp_path
+):
     """No page sees them before, and none is drawn twice."""
     kept.remove("waiting")
     before = results.read_result("posterior")
-    n_kept = before[(before["key"] == "kept") & (before["kind"] == "table")].groupby("dataset")["value"].sum()
+    n_kept = (
+        before[(before["key"] == "kept") & (before["kind"] == "table")]
+        .groupby("dataset")["value"]
+        .sum()
+    )
     monkeypatch.setattr(results, "WANTED", {"table": int(n_kept.max()) + 25})
     monkeypatch.setattr(results, "store_ledger", lambda: None)
     drawn, patience = [], [23]
@@ -126,7 +162,9 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(stored, monke
         row = {"reading": "default", "key": "kept", "value": 1.0, "dataset": name}
         return pd.DataFrame([row | {"kind": kind, "number": number}])
 
-    monkeypatch.setattr(results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play))
+    monkeypatch.setattr(
+        results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play)
+    )
     with pytest.raises(KeyboardInterrupt):
         results.draw(str(tmp_path), workers=1)
     assert len(results.read_result("waiting")) == 23
@@ -134,7 +172,9 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(stored, monke
     patience[0] = 10**6
     results.draw(str(tmp_path), workers=1)
     assert len(drawn) == len(set(drawn))
-    assert "waiting" not in kept.manifest() and not (stored / "waiting.parquet").exists()
+    assert (
+        "waiting" not in kept.manifest() and not (stored / "waiting.parquet").exists()
+    )
     after = results.read_result("posterior")
     assert len(after) == len(before) + len(drawn)
 
@@ -151,7 +191,9 @@ def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkey
 
 def test_missing_results_say_what_to_do(stored):
     (stored / "posterior.parquet").unlink()
-    with pytest.raises(CobanditError, match=r"is not stored in .* -> run: make results"):
+    with pytest.raises(
+        CobanditError, match=r"is not stored in .* -> run: make results"
+    ):
         results.read_result("posterior")
     with pytest.raises(CobanditError, match="unknown result"):
         results.read_result("posteriro")
@@ -162,11 +204,16 @@ def test_every_number_has_a_row_in_the_stored_ledger():
     rows = results.ledger()
     numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
-    tested = rows[rows["role"].isin(("predicted", "arithmetic")) & (rows["experiment"] != "tuning")]
+    tested = rows[
+        rows["role"].isin(("predicted", "arithmetic"))
+        & (rows["experiment"] != "tuning")
+    ]
     assert rows.loc[rows["role"] == "used", "predicted_low"].isna().all()
     assert tested.loc[tested["against"].isna(), "ours"].notna().all()
     predicted = tested[tested["role"] == "predicted"]
-    assert len(predicted) > 30 and predicted[["predicted_low", "predicted_high"]].notna().all(axis=None)
+    assert len(predicted) > 30 and predicted[
+        ["predicted_low", "predicted_high"]
+    ].notna().all(axis=None)
 
 
 def test_stored_tables_are_those_of_their_numbers_in_a_row():
@@ -180,7 +227,10 @@ def test_stored_tables_are_those_of_their_numbers_in_a_row():
 
 @pytest.mark.slow
 def test_scores_are_widened_by_the_calibration():
-    assert paper.widening(paper.calibrate(results.read_result("posterior"))) == contrasts.WIDENING
+    assert (
+        paper.widening(paper.calibrate(results.read_result("posterior")))
+        == contrasts.WIDENING
+    )
 
 
 @pytest.mark.slow
@@ -201,7 +251,9 @@ def test_the_stored_ledger_is_that_of_the_stored_results():
 )
 def test_only_bundled_reconstructions_have_predictions(names, kind, known):
     """A table of the same name that someone measured is another one."""
-    tables = [SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names]
+    tables = [
+        SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names
+    ]
     assert (results.predictions_of(tables) is not None) == known
 
 
@@ -224,15 +276,18 @@ def test_results_come_from_the_code_at_hand():
 
 
 SMALL = {
-    "cobandit.facts": """
+    "cobandit.facts": (
+        """
 from pathlib import Path
 
 def read():
     return Path(__file__).with_name("facts.yml").read_text()
-""",
+"""
+    ),
     "cobandit.facts.yml": "mean: 0.5",
     "cobandit.policies.__init__": "from cobandit.policies.one import One",
-    "cobandit.policies.one": '''
+    "cobandit.policies.one": (
+        '''
 from cobandit.theory import bound
 
 class One:
@@ -240,8 +295,10 @@ class One:
 
     def ask(self):
         return bound(self.n)
-''',
-    "cobandit.theory": """
+'''
+    ),
+    "cobandit.theory": (
+        """
 from cobandit._budget import SLACK
 
 def bound(n):
@@ -250,16 +307,20 @@ def bound(n):
 
 def other(n):
     return n
-""",
+"""
+    ),
     "cobandit._budget": "SLACK = 1e-9\n",
-    "cobandit.replay.kernels.fast": """
+    "cobandit.replay.kernels.fast": (
+        """
 from cobandit import policies
 
 @policies.register(policies.One)
 def _index(n):
     return n
-""",
-    "cobandit.result": '''
+"""
+    ),
+    "cobandit.result": (
+        '''
 from cobandit.facts import read
 
 METHODS = ("One",)
@@ -270,7 +331,8 @@ def part(name):
 
 def play(methods):
     return methods
-''',
+'''
+    ),
 }
 
 
@@ -281,14 +343,18 @@ def package(tmp_path, monkeypatch):
     def checksum(module="", old="", new=""):
         for name, text in SMALL.items():
             suffix = ".yml" if name.endswith(".yml") else ".py"
-            path = tmp_path.joinpath(*name.removesuffix(".yml").split(".")).with_suffix(suffix)
+            path = tmp_path.joinpath(*name.removesuffix(".yml").split(".")).with_suffix(
+                suffix
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             changed = text.replace(old, new) if name == module else text
             assert module != name or changed != text
             path.write_text(changed)
         for cached in ("_tree", "_bound", "_kernels", "_definition"):
             getattr(sources, cached).cache_clear()
-        return sources.code_checksum(SimpleNamespace(__module__="cobandit.result", __name__="part"))
+        return sources.code_checksum(
+            SimpleNamespace(__module__="cobandit.result", __name__="part")
+        )
 
     monkeypatch.setattr(sources, "PACKAGES", {"cobandit": tmp_path / "cobandit"})
     yield checksum
@@ -306,13 +372,16 @@ def package(tmp_path, monkeypatch):
         ("cobandit._budget", "1e-9", "1e-8", True),
         ("cobandit.facts.yml", "0.5", "0.6", True),
         ("cobandit.replay.kernels.fast", "return n", "return -n", True),
-        ("cobandit.theory", "    return n\n", "    return -n\n", False),  # of a function that nothing calls
+        # of a function that nothing calls
+        ("cobandit.theory", "    return n\n", "    return -n\n", False),
         ("cobandit.theory", "# why", "# because", False),
         ("cobandit.result", "Words", "Other words", False),
         ("cobandit.policies.one", "\n\nclass", "\nclass", False),
     ],
 )
-def test_the_code_of_a_result_is_all_that_it_leads_to(package, module, old, new, counts):
+def test_the_code_of_a_result_is_all_that_it_leads_to(
+    package, module, old, new, counts
+):
     before = package()
     assert (package(module, old, new) != before) == counts
 
@@ -322,7 +391,9 @@ def test_what_other_code_stored_is_confirmed_by_a_few_parts(stored, monkeypatch)
         return pd.DataFrame({"dataset": [name], "block": block, "mean": factor * block})
 
     blocks = [(name, block) for name in "ab" for block in range(3)]
-    monkeypatch.setattr(kept, "RESULTS", {"small": kept.Result(part, lambda: blocks, (), False)})
+    monkeypatch.setattr(
+        kept, "RESULTS", {"small": kept.Result(part, lambda: blocks, (), False)}
+    )
     monkeypatch.setattr(kept, "code_checksum", lambda part: code)
     monkeypatch.setattr(kept, "spread", lambda **how: nullcontext())
     factor, code = 0.5, "old"

@@ -21,7 +21,9 @@ def small_cells(name, tuned):
     rows = [
         {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
         for number in paper.published()
-        if number.role in paper.RESULT_ROLES and number.operation is None and number.dataset == name
+        if number.role in paper.RESULT_ROLES
+        and number.operation is None
+        and number.dataset == name
     ]
     cells = pd.DataFrame(rows).drop_duplicates(coordinates, ignore_index=True)
     cells = cells[cells["experiment"].eq("tuning") == tuned].dropna(axis=1, how="all")
@@ -30,7 +32,9 @@ def small_cells(name, tuned):
 
 def small_play(name, kind, number):
     """What a table would print: the paper's numbers, spread a little."""
-    printed = {key: value for key, value in printed_values().items() if key.startswith(name)}
+    printed = {
+        key: value for key, value in printed_values().items() if key.startswith(name)
+    }
     scale = 1 + 0.01 * np.random.default_rng(number).normal(size=len(printed))
     values = {"kept": 1.0} | {
         key: min(value * s, 0.99) if value < 1 else value * s
@@ -42,7 +46,13 @@ def small_play(name, kind, number):
 
 def small_block(name, rho, block):
     return pd.DataFrame(
-        {"dataset": name, "rho": float(rho), "method": ["CoPSI", "PSISR"], "options": "", "n": 5}
+        {
+            "dataset": name,
+            "rho": float(rho),
+            "method": ["CoPSI", "PSISR"],
+            "options": "",
+            "n": 5,
+        }
     ).assign(first=[1, 1], second=[block, 0], both=0, block=block)
 
 
@@ -62,8 +72,14 @@ def small(tmp_path_factory):
             lambda name: small_cells(name, tuned=False),
             lambda: [(name,) for name in results.NAMES],
         ),
-        "tuning": (lambda name: small_cells(name, tuned=True), lambda: [(name,) for name in results.NAMES]),
-        "posterior": (small_play, lambda: [(name, "table", i) for name in results.NAMES for i in range(40)]),
+        "tuning": (
+            lambda name: small_cells(name, tuned=True),
+            lambda: [(name,) for name in results.NAMES],
+        ),
+        "posterior": (
+            small_play,
+            lambda: [(name, "table", i) for name in results.NAMES for i in range(40)],
+        ),
         "audit": (small_block, lambda: [("gsm8k", 20, block) for block in range(3)]),
     }
     known = {
@@ -96,7 +112,9 @@ def rewrite(folder, name, change):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--fast"], ["--workers", 2, "--backend", "threading"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--fast"], ["--workers", 2, "--backend", "threading"]]
+)
 def test_what_is_stored_is_what_is_computed(stored, options):
     done = call_book("verify", *options)
     assert done.exit_code == 0, done.output
@@ -108,13 +126,17 @@ def test_what_is_stored_is_what_is_computed(stored, options):
 @pytest.mark.slow
 def test_an_unknown_back_end_is_refused(stored):
     done = call_book("verify", "--backend", "treading")
-    assert isinstance(done.exception, CobanditError) and "threading" in str(done.exception)
+    assert isinstance(done.exception, CobanditError) and "threading" in str(
+        done.exception
+    )
 
 
 def spoil_ledger(folder):
     text = (folder / "ledger.csv").read_text()
     which = pd.read_csv(folder / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
-    (folder / "ledger.csv").write_text(text.replace(f"{which['predicted_low']}", "0.123", 1))
+    (folder / "ledger.csv").write_text(
+        text.replace(f"{which['predicted_low']}", "0.123", 1)
+    )
 
 
 def spoil_files(folder):
@@ -131,20 +153,42 @@ AUDIT = ["audit: gsm8k", ": second is "]
 REPLICATION = ["replication: gsm8k"]
 DAMAGE = [
     (spoil_ledger, True, ["ledger: ", ": predicted_low is 0.123, recomputed"]),
-    (rewriting("audit", lambda f: f.assign(second=f["second"] + (f["block"] == 2))), False, AUDIT),
-    (rewriting("replication", lambda f: f.assign(mean=f["mean"] * 1.001)), True, REPLICATION),
-    (rewriting("posterior", lambda f: pd.concat([f, f.tail(3).assign(number=9)])), False, ["rows are"]),
-    (spoil_files, True, ["is not the file that the manifest describes", "not compared: it needs audit"]),
+    (
+        rewriting("audit", lambda f: f.assign(second=f["second"] + (f["block"] == 2))),
+        False,
+        AUDIT,
+    ),
+    (
+        rewriting("replication", lambda f: f.assign(mean=f["mean"] * 1.001)),
+        True,
+        REPLICATION,
+    ),
+    (
+        rewriting("posterior", lambda f: pd.concat([f, f.tail(3).assign(number=9)])),
+        False,
+        ["rows are"],
+    ),
+    (
+        spoil_files,
+        True,
+        ["is not the file that the manifest describes", "not compared: it needs audit"],
+    ),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("damage", "fast", "says"), DAMAGE)
-def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(stored, damage, fast, says):
+def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(
+    stored, damage, fast, says
+):
     damage(stored)
     done = call_book("verify", *["--fast"] * fast)
-    assert done.exit_code == 1 and all(part in done.output for part in says), done.output
-    assert ("ledger: " in done.output) == any("ledger" in part or "not compared" in part for part in says)
+    assert done.exit_code == 1 and all(part in done.output for part in says), (
+        done.output
+    )
+    assert ("ledger: " in done.output) == any(
+        "ledger" in part or "not compared" in part for part in says
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,14 +198,22 @@ def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(stored,
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-12)), []),
         (lambda f: f.assign(mean=f["mean"] * (1 + 1e-6)), ["a: mean is", "b: mean is"]),
         (lambda f: f.assign(count=[1, 3, 3]), ["b: count is 2, recomputed 3"]),
-        (lambda f: f.assign(mean=[0.5, np.nan, np.nan]), ["b: mean is 0.25, recomputed nan"]),
+        (
+            lambda f: f.assign(mean=[0.5, np.nan, np.nan]),
+            ["b: mean is 0.25, recomputed nan"],
+        ),
         (lambda f: f.assign(mean=[0.5, 0.25, 0.0]), ["c: mean is nan, recomputed 0.0"]),
-        (lambda f: f.rename(columns={"count": "n"}), ["do not have the same columns: count, n"]),
+        (
+            lambda f: f.rename(columns={"count": "n"}),
+            ["do not have the same columns: count, n"],
+        ),
         (lambda f: f.head(2), ["3 rows are stored, 2 recomputed"]),
     ],
 )
 def test_differences(change, says):
-    frame = pd.DataFrame({"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]}
+    )
     found = kept.differences(frame, change(frame), ["key"])
     assert len(found) == len(says)
     assert all(text in line for text, line in zip(says, found, strict=True))

@@ -19,15 +19,26 @@ from companion.stored import results
 # ----------------------------------------------------------------------------- problems
 @pytest.mark.slow
 @examples(40)
-@given(st.integers(0, 50), st.integers(3, 40), st.floats(1, 200), st.floats(-1, 1), st.integers(1, 5))
-def test_costs_have_the_ratio_that_was_asked_for(number, n_arms, ratio, tau, n_objectives):
+@given(
+    st.integers(0, 50),
+    st.integers(3, 40),
+    st.floats(1, 200),
+    st.floats(-1, 1),
+    st.integers(1, 5),
+)
+def test_costs_have_the_ratio_that_was_asked_for(
+    number, n_arms, ratio, tau, n_objectives
+):
     arms = random_arms(number, n_arms, ratio, tau, n_objectives=n_objectives)
     problem, costs = arms.problem, arms.rows[:, 0]
     assert problem.costs.max() / problem.costs.min() == pytest.approx(ratio)
-    assert costs.max() == pytest.approx(1) and costs.min() == pytest.approx(arms.cost_ratio)
+    assert costs.max() == pytest.approx(1) and costs.min() == pytest.approx(
+        arms.cost_ratio
+    )
     assert problem.means.shape == (n_arms, n_objectives)
     same = random_arms(number, n_arms, 7.0, -tau, n_objectives=n_objectives).problem
-    assert (same.means == problem.means).all()  # only the costs depend on ratio and dependence
+    # only the costs depend on ratio and dependence
+    assert (same.means == problem.means).all()
 
 
 @pytest.mark.slow
@@ -35,23 +46,31 @@ def test_costs_have_the_ratio_that_was_asked_for(number, n_arms, ratio, tau, n_o
 def test_dependence_is_on_average_what_was_asked_for(tau):
     """A mean over 80 problems of 30 arms; five standard errors, so a sound one fails once in a million."""
     problems = [random_arms(n, 30, 10, tau).problem for n in range(80)]
-    seen = [stats.spearmanr(each.costs, each.hypervolume).statistic for each in problems]
+    seen = [
+        stats.spearmanr(each.costs, each.hypervolume).statistic for each in problems
+    ]
     expected = 6 / np.pi * np.arcsin(tau / 2)
     assert (
         abs(np.mean(seen) - expected) < 5 * np.std(seen) / np.sqrt(80) + 0.02
     )  # 30 ranks, not infinitely many
 
 
-@pytest.mark.parametrize("wrong", [{"dependence": 1.5}, {"cost_ratio": 0.5}, {"n_arms": 1}], ids=str)
+@pytest.mark.parametrize(
+    "wrong", [{"dependence": 1.5}, {"cost_ratio": 0.5}, {"n_arms": 1}], ids=str
+)
 def test_bad_properties_are_refused(wrong):
     with pytest.raises(ValueError, match=r"math domain|must lie in|n_arms"):
-        random_arms(**{"number": 0, "n_arms": 8, "cost_ratio": 10.0, "dependence": 0.0} | wrong)
+        random_arms(
+            **{"number": 0, "n_arms": 8, "cost_ratio": 10.0, "dependence": 0.0} | wrong
+        )
 
 
 # ----------------------------------------------------------------------------- the map
 @pytest.mark.parametrize("selection", regions.METHODS)
 @pytest.mark.slow
-def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monkeypatch):
+def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(
+    selection, monkeypatch
+):
     """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
     monkeypatch.setattr(regions, "PROBLEMS", 2)
     part = regions.part(selection, 10, 0.5, 8)
@@ -62,9 +81,13 @@ def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monk
     budgets = regions.BUDGETS[selection]
     methods = regions.METHODS[selection]
     replay = cb.replay_online if selection == "online" else cb.replay_identification
-    runs = replay(table, list(methods.values()), budgets, 2 * regions.REPLICATIONS, regions.SEED)
+    runs = replay(
+        table, list(methods.values()), budgets, 2 * regions.REPLICATIONS, regions.SEED
+    )
     names = {(method.name, method.options): name for name, method in methods.items()}
-    runs["name"] = [names[pair] for pair in zip(runs["method"], runs["options"], strict=True)]
+    runs["name"] = [
+        names[pair] for pair in zip(runs["method"], runs["options"], strict=True)
+    ]
     if selection == "online":
         most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
         runs["loss"] = (runs["standard_regret"] / most).fillna(1.0)
@@ -73,7 +96,9 @@ def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(selection, monk
     runs = runs[runs["replication"] >= regions.REPLICATIONS]  # those of problem 1
     expected = runs.groupby(["rho", "name"])["loss"].mean()
     own = part[part["problem"] == 1].set_index(["rho", "name"])["loss"]
-    pd.testing.assert_series_equal(own.sort_index(), expected.sort_index(), rtol=1e-9, check_names=False)
+    pd.testing.assert_series_equal(
+        own.sort_index(), expected.sort_index(), rtol=1e-9, check_names=False
+    )
 
 
 def test_a_budget_that_is_too_small_loses_everything(monkeypatch):
@@ -89,13 +114,21 @@ def test_every_cell_of_the_map_is_stored():
     stored = results.read_result("regions")
     cells = stored.groupby(["selection", "cost_ratio", "dependence", "n_arms"])
     assert len(cells) == len(regions.parts()) and stored["loss"].between(-0.2, 1).all()
-    assert set(stored["name"]) == {name for methods in regions.METHODS.values() for name in methods}
+    assert set(stored["name"]) == {
+        name for methods in regions.METHODS.values() for name in methods
+    }
 
 
 # ----------------------------------------------------------------------------- advice
 def made(losses, **cell):
     """Rows of one cell from the losses of each method by problem."""
-    at = {"selection": "online", "cost_ratio": 10.0, "dependence": 0.0, "n_arms": 8, "rho": 4.0} | cell
+    at = {
+        "selection": "online",
+        "cost_ratio": 10.0,
+        "dependence": 0.0,
+        "n_arms": 8,
+        "rho": 4.0,
+    } | cell
     return pd.DataFrame(
         [
             at | {"name": name, "problem": problem, "loss": loss}
@@ -110,7 +143,11 @@ def test_decisions_pool_cells_by_problem():
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
     row = regions.decide(both, "online").iloc[0]
-    assert (row["costs"], row["quality"], row["leader"]) == ("20 or more", "no clear order", "a")
+    assert (row["costs"], row["quality"], row["leader"]) == (
+        "20 or more",
+        "no clear order",
+        "a",
+    )
     assert row["level"] == ("c",)  # b is always 0.1 worse, c is worse by chance
     assert row.equals(regions.decide(made(losses, cost_ratio=30.0), "online").iloc[0])
 
@@ -137,7 +174,11 @@ def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     decided = regions.decide(results.read_result("regions"), "online")
     leaders = decided.set_index(["costs", "quality", "rho"])["leader"]
     dearer = "better always costs more"
-    for row in (("equal (below 2)", "any", 4.0), ("2 to 5", dearer, 4.0), ("2 to 5", dearer, 64.0)):
+    for row in (
+        ("equal (below 2)", "any", 4.0),
+        ("2 to 5", dearer, 4.0),
+        ("2 to 5", dearer, 64.0),
+    ):
         assert leaders[row] == "HV-UCB"
     assert leaders["2 to 5", "no clear order", 4.0] == "CoHV-UCB"
 
@@ -155,27 +196,36 @@ def test_choices_are_compared_with_what_the_replays_give():
     """The default of the regret rows is the replay itself, and a choice that changes nothing is at one."""
     table = cb.load("synthetic-24")
     found = sensitivity.change_choices(table, 4).set_index("what")
-    assert len(found) == 13 and "F1" not in set(found["quantity"])  # CoPSI cannot run at the smallest budget
-    regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)["efficiency_regret"].mean()
+    # CoPSI cannot run at the smallest budget
+    assert len(found) == 13 and "F1" not in set(found["quantity"])
+    regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)[
+        "efficiency_regret"
+    ].mean()
     for what in ("A1: α = 1", "A2: λ of mean costs", "A4: the crossing pull counts"):
         assert found.loc[what, "default"] == pytest.approx(regret)
     assert found.loc["A4: the crossing pull counts", "other"] >= regret
     more = found.loc["A9: against ν*(B + 1)", ["other", "default"]]
-    assert more["other"] - more["default"] == pytest.approx(table.problem.efficiency.max())
+    assert more["other"] - more["default"] == pytest.approx(
+        table.problem.efficiency.max()
+    )
     assert found.loc["A13: radii tuned here", "high"] < 1
 
 
 @pytest.mark.slow
 def test_wider_radii_protect_the_worst_runs_and_cost_on_average():
     found = sensitivity.widen_radii(cb.load("synthetic-24"), 64, 40).set_index("radius")
-    assert (found["worst"] >= found["mean"]).all() and (found["mean_low"] <= found["mean"]).all()
+    assert (found["worst"] >= found["mean"]).all() and (
+        found["mean_low"] <= found["mean"]
+    ).all()
     assert found.loc["s = 1 (theory)", "mean"] > found.loc["s = .1", "mean"]
 
 
 @pytest.mark.slow
 def test_questions_drawn_again_widen_what_replays_say():
     table = cb.load("piqa-small")
-    spread = sensitivity.draw_again(experiments.summary(table, 0.05), [table], redraws=3)
+    spread = sensitivity.draw_again(
+        experiments.summary(table, 0.05), [table], redraws=3
+    )
     assert spread[["method", "against"]].to_numpy().tolist() == [
         ["CoHVUCB", "HVUCB"],
         ["CoHVUCB", "AccuracyCostUCB"],
@@ -190,12 +240,16 @@ def test_from_which_spread_of_costs_dividing_pays():
     """As the page's first lines say, as differences of two standard errors over problems."""
     outcomes = results.read_result("regions").query("selection == 'online'")
     cell = ["cost_ratio", "dependence", "n_arms"]
-    lost = outcomes.pivot_table(index=[*cell, "rho", "problem"], columns="name", values="loss")
+    lost = outcomes.pivot_table(
+        index=[*cell, "rho", "problem"], columns="name", values="loss"
+    )
     gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(cell).agg(["mean", "sem"])
     pays = (gained["mean"] > 2 * gained["sem"]).unstack("cost_ratio")  # noqa: PD010 - nothing twice
-    assert (pays == pays.cummax(axis=1)).all(axis=None)  # once it pays, it pays at every larger spread
+    # once it pays, it pays at every larger spread
+    assert (pays == pays.cummax(axis=1)).all(axis=None)
     from_on = pays.idxmax(axis=1)
-    dearer = from_on.xs(1.0, level="dependence")  # the better configurations always cost more
+    # the better configurations always cost more
+    dearer = from_on.xs(1.0, level="dependence")
     assert dearer.to_dict() == {8: 10, 24: 10, 72: 30}
     assert set(from_on.drop(1.0, level="dependence")) == {3}
     assert (gained["mean"].xs(1.0, level="cost_ratio") < 0).all()

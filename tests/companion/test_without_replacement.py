@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PairedEvidence
 from companion import bounds
-from companion.proofs.without_replacement import exact_tails, largest_ratio, orders, two_arms_once
+from companion.proofs.without_replacement import (
+    exact_tails,
+    largest_ratio,
+    orders,
+    two_arms_once,
+)
 
 
 @pytest.mark.parametrize(("n_instances", "levels"), [(4, 2), (6, 2), (7, 2), (5, 3)])
@@ -24,14 +29,22 @@ from companion.proofs.without_replacement import exact_tails, largest_ratio, ord
     ],
     ids=["Hoeffding", "Bernstein"],
 )
-def test_the_bounds_of_serflings_kind_hold_at_every_depth_for_all_later_ones(bound, n_instances, levels):
+def test_the_bounds_of_serflings_kind_hold_at_every_depth_for_all_later_ones(
+    bound, n_instances, levels
+):
     assert 0.8 < largest_ratio(bound, n_instances, levels) <= 1
 
 
 CUT = {
-    "3 in place of 2": lambda e, n, N, x: bounds.hoeffding_serfling_tail(e * 1.5**0.5, n, N),
-    "without 1 + 1/n": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - n / N)) if n < N else 0.0,
-    "n unseen, not n - 1": lambda e, n, N, x: exp(-2 * n * e**2 / (1 - (n + 1) / N)) if n + 1 < N else 1.0,
+    "3 in place of 2": lambda e, n, N, x: bounds.hoeffding_serfling_tail(
+        e * 1.5**0.5, n, N
+    ),
+    "without 1 + 1/n": lambda e, n, N, x: (
+        exp(-2 * n * e**2 / (1 - n / N)) if n < N else 0.0
+    ),
+    "n unseen, not n - 1": lambda e, n, N, x: (
+        exp(-2 * n * e**2 / (1 - (n + 1) / N)) if n + 1 < N else 1.0
+    ),
     "Gauss in place of Bernstein": lambda e, n, N, x: exp(-n * e**2 / (2 * x.var())),
 }
 
@@ -51,7 +64,10 @@ def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
 
 
 def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
-    tails = {(n, values.sum(), round(off, 9)): tail for tail, off, n, values in exact_tails(6)}
+    tails = {
+        (n, values.sum(), round(off, 9)): tail
+        for tail, off, n, values in exact_tails(6)
+    }
     assert tails[5, 3, 0.1] == pytest.approx(0.5)  # the last is a zero
     assert len(list(orders([0, 0, 1, 1]))) == 6
 
@@ -61,7 +77,9 @@ def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
 def test_the_error_of_two_arms_by_enumeration(better, worse, depth):
     differences = np.repeat([1, -1, 0], [better, worse, 6 - better - worse])
     seen = [sum(differences[list(Q)]) for Q in combinations(range(6), depth)]
-    assert two_arms_once(better, worse, 6, depth) == pytest.approx(np.mean(np.array(seen) <= 0))
+    assert two_arms_once(better, worse, 6, depth) == pytest.approx(
+        np.mean(np.array(seen) <= 0)
+    )
 
 
 def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_elsewhere():
@@ -71,7 +89,12 @@ def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_e
     assert bounds.once_error_bound([1000, 999], [0.0, 0.0, 0.4], **options) == inf
     expected = [600 * 0.4**2, 800 * 0.2**2]  # the largest gap first
     factor = [(1 - n / 1000) * (1 + 1 / n) for n in (600, 800)]
-    bound = 2 * 3 * 2 * sum(exp(-x / (32 * f)) for x, f in zip(expected, factor, strict=True))
+    bound = (
+        2
+        * 3
+        * 2
+        * sum(exp(-x / (32 * f)) for x, f in zip(expected, factor, strict=True))
+    )
     assert bounds.once_error_bound([600, 800], gaps, **options) == pytest.approx(bound)
     with_replacement = 2 * 3 * 2 * sum(exp(-x / 32) for x in expected)
     assert bound < with_replacement / 5
@@ -80,10 +103,16 @@ def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_e
 def test_pairing_pays_where_answers_are_alike():
     depths, gaps = [400, 450], [0.2, 0.2, 0.3]
     alike, independent = np.full((3, 3, 1), 0.02), np.full((3, 3, 1), 0.5)
-    all_bounds = [bounds.paired_error_bound(depths, gaps, v, n_instances=500) for v in (alike, independent)]
+    all_bounds = [
+        bounds.paired_error_bound(depths, gaps, v, n_instances=500)
+        for v in (alike, independent)
+    ]
     plain = bounds.once_error_bound(depths, gaps, n_objectives=1, n_instances=500)
     assert 1e3 * all_bounds[0] < min(plain, all_bounds[1])
-    assert bounds.paired_error_bound(depths, gaps, np.ones((3, 3, 1)), n_instances=500) > plain
+    assert (
+        bounds.paired_error_bound(depths, gaps, np.ones((3, 3, 1)), n_instances=500)
+        > plain
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,9 +123,15 @@ def test_pairing_pays_where_answers_are_alike():
         lambda: bounds.hoeffding_serfling_tail(0.0, 1, 4),
         lambda: bounds.hoeffding_serfling_tail(0.1, 1, 4, width=-1),
         lambda: bounds.bernstein_serfling_tail(0.1, 1, 4, variance=-0.1),
-        lambda: bounds.once_error_bound([1], [0.1, 0.1, 0.1], n_objectives=1, n_instances=4),
-        lambda: bounds.once_error_bound([1], [0.1, -0.1], n_objectives=1, n_instances=4),
-        lambda: bounds.paired_error_bound([1], [0.1, 0.1], np.ones((3, 3, 1)), n_instances=4),
+        lambda: bounds.once_error_bound(
+            [1], [0.1, 0.1, 0.1], n_objectives=1, n_instances=4
+        ),
+        lambda: bounds.once_error_bound(
+            [1], [0.1, -0.1], n_objectives=1, n_instances=4
+        ),
+        lambda: bounds.paired_error_bound(
+            [1], [0.1, 0.1], np.ones((3, 3, 1)), n_instances=4
+        ),
     ],
 )
 def test_arguments_out_of_range_are_refused(wrong):
@@ -119,7 +154,9 @@ def expected_capital(population):
     return np.mean(capitals, axis=0)
 
 
-@pytest.mark.parametrize("population", [[-1, 0, 1], [-1, -1, 1, 1], [-1, -0.5, 0, 0.5, 1], [-1, -1, 0, 1, 1]])
+@pytest.mark.parametrize(
+    "population", [[-1, 0, 1], [-1, -1, 1, 1], [-1, -0.5, 0, 0.5, 1], [-1, -1, 0, 1, 1]]
+)
 def test_the_capital_of_a_bet_on_what_is_not_so_is_a_martingale(population):
     assert expected_capital(population) == pytest.approx(1)
     lower = expected_capital(np.array(population) * 0.75 - 0.25)
@@ -143,7 +180,9 @@ def test_two_that_are_equal_are_rarely_told_apart(confidence):
     assert wrongly_certain(population, confidence) <= 1 - confidence
 
 
-def test_certainty_would_be_wrong_too_often_without_the_union_over_both_directions(monkeypatch):
+def test_certainty_would_be_wrong_too_often_without_the_union_over_both_directions(
+    monkeypatch,
+):
     """The limit counts 2 claims; a limit for a half of one is passed too often."""
     population, confidence = [-1] * 4 + [1] * 4, 0.1
     made = PairedEvidence.__init__
@@ -174,8 +213,12 @@ def test_no_instance_is_needed_where_nothing_can_be_told_and_all_but_one_where_a
 ):
     a, b = min(a, N), min(b, N - min(a, N))
     counts = [a, b, N - a - b]
-    assert bounds.least_instances(counts, counts, delta) == pytest.approx(N * (1 - 2 * delta))
-    assert bounds.least_instances([N, 0, 0], [0, N, 0], delta) == pytest.approx(1 - 2 * delta, abs=1e-9)
+    assert bounds.least_instances(counts, counts, delta) == pytest.approx(
+        N * (1 - 2 * delta)
+    )
+    assert bounds.least_instances([N, 0, 0], [0, N, 0], delta) == pytest.approx(
+        1 - 2 * delta, abs=1e-9
+    )
 
 
 def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
@@ -184,7 +227,8 @@ def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
     for n in range(4):
         outcomes = list(product(range(3), range(3)))
         first, second = (
-            np.array([_chance((x, y), n, counts) for x, y in outcomes]) for counts in ((2, 1, 1), (1, 2, 1))
+            np.array([_chance((x, y), n, counts) for x, y in outcomes])
+            for counts in ((2, 1, 1), (1, 2, 1))
         )
         for chosen in product([0, 1], repeat=len(outcomes)):
             if second @ chosen <= 0.25 + 1e-12:
@@ -199,5 +243,9 @@ def _chance(seen, n, counts):
     rest = n - sum(seen)
     if not 0 <= rest <= counts[2] or seen[0] > counts[0] or seen[1] > counts[1]:
         return 0.0
-    ways = math.comb(counts[0], seen[0]) * math.comb(counts[1], seen[1]) * math.comb(counts[2], rest)
+    ways = (
+        math.comb(counts[0], seen[0])
+        * math.comb(counts[1], seen[1])
+        * math.comb(counts[2], rest)
+    )
     return ways / math.comb(sum(counts), n)

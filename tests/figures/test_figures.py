@@ -30,10 +30,16 @@ from cobandit.stats import metrics
 from cobandit.testing.protocol import table_of
 
 ROOT = Path(__file__).parents[2]
-#: Everything that draws, but for the registry of colours itself; commands colour what they print.
+#: Everything that draws, but for the registry of colours itself; commands colour what
+#: they print.
 DRAWS = [
     path
-    for pattern in ("cobandit/figures/*.py", "companion/**/*.py", "notebooks/*.md", "book/*.md")
+    for pattern in (
+        "cobandit/figures/*.py",
+        "companion/**/*.py",
+        "notebooks/*.md",
+        "book/*.md",
+    )
     for path in sorted(ROOT.glob(pattern))
     if path.stem != "style" and path.parent.name != "cli"
 ]
@@ -59,7 +65,9 @@ def online(small_table):
 def found(synthetic):
     """From errors in every run to none at all."""
     methods = ["CoPSI", "UniformIdentification"]
-    return cb.replay_identification(synthetic, methods, rho=[1, 4, 40, 4000], replications=6)
+    return cb.replay_identification(
+        synthetic, methods, rho=[1, 4, 40, 4000], replications=6
+    )
 
 
 def lines(ax, label):
@@ -73,8 +81,15 @@ def bands(ax):
     spans = []
     for band in ax.collections:
         corners = [path.vertices for path in band.get_paths() if len(path.vertices)]
-        points = pd.DataFrame(np.concatenate(corners) if corners else np.empty((0, 2)), columns=["x", "y"])
-        spans.append({x: (group["y"].min(), group["y"].max()) for x, group in points.groupby("x")})
+        points = pd.DataFrame(
+            np.concatenate(corners) if corners else np.empty((0, 2)), columns=["x", "y"]
+        )
+        spans.append(
+            {
+                x: (group["y"].min(), group["y"].max())
+                for x, group in points.groupby("x")
+            }
+        )
     return spans
 
 
@@ -94,8 +109,11 @@ def test_by_budget_draws_the_summary(online):
         x, y = lines(ax, label).get_data()
         assert list(x) == [0.5, 2, 8]
         assert list(y) == pytest.approx(cell["mean"].tolist(), nan_ok=True)
-        assert np.isnan(y[0]) and 0.5 not in drawn[place]  # a gap where the budget is too small
-        for rho, low, high in cell[["rho", "low", "high"]].dropna().itertuples(index=False):
+        # a gap where the budget is too small
+        assert np.isnan(y[0]) and 0.5 not in drawn[place]
+        for rho, low, high in (
+            cell[["rho", "low", "high"]].dropna().itertuples(index=False)
+        ):
             assert drawn[place][rho] == pytest.approx((low, high))
     assert ax.get_ylabel() == "regret" and ax.get_xscale() == "log"
     assert list(ax.get_xticks()) == [0.5, 2, 8]
@@ -107,21 +125,32 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
     ax = figures.by_budget(runs, "efficiency_regret", "regret")
     (above,) = ax.child_axes
     ax.figure.canvas.draw()
-    assert above.get_xlim() == pytest.approx(np.multiply(ax.get_xlim(), small_table.costs.sum()), rel=5e-3)
+    assert above.get_xlim() == pytest.approx(
+        np.multiply(ax.get_xlim(), small_table.costs.sum()), rel=5e-3
+    )
     assert above.get_xlabel() == f"budget B ({small_table.card.cost.unit})"
 
 
 def test_error_by_budget_draws_zero_errors_as_limits(found):
     ax = figures.error_by_budget(found)
-    cells = metrics.summarise(found.assign(error=~found["correct"]), "error").sort_values("rho")
+    cells = metrics.summarise(
+        found.assign(error=~found["correct"]), "error"
+    ).sort_values("rho")
     arrows = [line for line in ax.get_lines() if line.get_marker() == r"$\downarrow$"]
     limits = {(x, y) for line in arrows for x, y in zip(*line.get_data(), strict=True)}
     unseen = cells[(cells["successes"] == 0) & (cells["runs"] > 0)]
-    assert len(unseen) and limits == set(unseen[["rho", "high"]].itertuples(index=False, name=None))
-    for method, label in (("CoPSI", "CoPSI"), ("UniformIdentification", "Uniform identification")):
+    assert len(unseen) and limits == set(
+        unseen[["rho", "high"]].itertuples(index=False, name=None)
+    )
+    for method, label in (
+        ("CoPSI", "CoPSI"),
+        ("UniformIdentification", "Uniform identification"),
+    ):
         cell = cells[cells["method"] == method]
         expected = cell["mean"].where(cell["successes"] > 0)
-        assert list(lines(ax, label).get_ydata()) == pytest.approx(expected.tolist(), nan_ok=True)
+        assert list(lines(ax, label).get_ydata()) == pytest.approx(
+            expected.tolist(), nan_ok=True
+        )
     assert ax.get_yscale() == "log"
 
 
@@ -138,10 +167,19 @@ def test_figures_without_any_feasible_budget(rho, synthetic):
 @pytest.mark.slow
 def test_a_method_looks_the_same_in_every_figure(online, found):
     everything = figures.by_budget(online, "efficiency_regret", "regret")
-    alone = figures.by_budget(online[online["method"] == "UniformAllocation"], "standard_regret", "regret")
+    alone = figures.by_budget(
+        online[online["method"] == "UniformAllocation"], "standard_regret", "regret"
+    )
     one, other = (lines(ax, "Uniform allocation") for ax in (everything, alone))
-    assert (one.get_color(), one.get_marker()) == (other.get_color(), other.get_marker())
-    variants = [line for line in everything.get_lines() if line.get_label().startswith("CoHV-UCB")]
+    assert (one.get_color(), one.get_marker()) == (
+        other.get_color(),
+        other.get_marker(),
+    )
+    variants = [
+        line
+        for line in everything.get_lines()
+        if line.get_label().startswith("CoHV-UCB")
+    ]
     assert len({line.get_color() for line in variants}) == 1
     assert len({line.get_linestyle() for line in variants}) == 2
     error = lines(figures.error_by_budget(found), "CoPSI")
@@ -154,7 +192,9 @@ def test_methods_are_told_apart():
     styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
         assert len({each[key] for each in styles}) == len(own)
-    assert {name for name, policy in list_methods().items() if is_ours(policy)} == set(own)
+    assert {name for name, policy in list_methods().items() if is_ours(policy)} == set(
+        own
+    )
     assert figures.method_label("CoPSI") == "CoPSI"
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
 
@@ -163,7 +203,10 @@ def contrast(color, ground):
     """Ratio of relative luminances, as WCAG 2 defines it."""
 
     def luminance(shade):
-        linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(shade)]
+        linear = [
+            x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4
+            for x in to_rgb(shade)
+        ]
         return np.dot(linear, (0.2126, 0.7152, 0.0722))
 
     low, high = sorted((luminance(color), luminance(ground)))
@@ -173,7 +216,8 @@ def contrast(color, ground):
 def test_colours_are_seen_in_both_themes_and_the_methods_are_theirs_alone():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     methods = [(look.light, look.dark) for look in LOOKS.values()]
-    shades = [(light, dark) for light, dark in SHADES.items() if light != INK]  # the text's, in either theme
+    # the text's, in either theme
+    shades = [(light, dark) for light, dark in SHADES.items() if light != INK]
     for light, dark in methods + shades:
         assert contrast(light, "#ffffff") >= 3 and contrast(dark, "#14181e") >= 3
     assert contrast(INK, "#ffffff") >= 3
@@ -190,7 +234,8 @@ def test_no_picture_takes_a_colour_from_a_default_palette(source):
     text = source.read_text(encoding="utf-8")
     tableau = "|".join(TABLEAU_COLORS)
     assert not re.search(
-        rf"\"C[0-9]\"|{tableau}|tab10|viridis|[\"'](?:red|blue|green|orange|purple)[\"']", text
+        rf"\"C[0-9]\"|{tableau}|tab10|viridis|[\"'](?:red|blue|green|orange|purple)[\"']",
+        text,
     )
     assert not [look for look in LOOKS.values() if f'"{look.light}"' in text]
 
@@ -200,10 +245,17 @@ def test_the_look_of_a_users_method_follows_from_its_name():
     """In this process and any other, and never that of a method of the project."""
     names = [f"Own{number}" for number in range(40)]
     looks = [figures.method_style(name) for name in names]
-    code = f"from cobandit import figures; print([figures.method_style(name) for name in {names}])"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = (
+        "from cobandit import figures; print([figures.method_style(name) for name in"
+        f" {names}])"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert shown.stdout.strip() == str(looks)
-    assert not {look["marker"] for look in looks} & {look.marker for look in LOOKS.values()}
+    assert not {look["marker"] for look in looks} & {
+        look.marker for look in LOOKS.values()
+    }
     assert len({tuple(look.values()) for look in looks}) > 20
 
 
@@ -229,14 +281,20 @@ def test_landscape(synthetic):
     points = synthetic.summary()
     front = points[points["on_front"]].sort_values(["accuracy", "efficiency"])
     rest, best = ax.collections[:2]
-    assert np.asarray(best.get_offsets()) == pytest.approx(front[["accuracy", "efficiency"]].to_numpy())
+    assert np.asarray(best.get_offsets()) == pytest.approx(
+        front[["accuracy", "efficiency"]].to_numpy()
+    )
     assert len(rest.get_offsets()) == len(points) - len(front)
     areas, costs = best.get_sizes(), front["cost"].to_numpy()
     assert np.corrcoef(areas, costs)[0, 1] == pytest.approx(1)
     numbered = [f"{number}  {name}" for number, name in enumerate(front.index, start=1)]
-    assert [text.get_text() for text in ax.get_legend().get_texts()][-len(front) :] == numbered
+    assert [text.get_text() for text in ax.get_legend().get_texts()][
+        -len(front) :
+    ] == numbered
     ranges = [list(map(int, text.get_text().split("–"))) for text in ax.texts]
-    assert [n for ends in ranges for n in range(ends[0], ends[-1] + 1)] == list(range(1, len(front) + 1))
+    assert [n for ends in ranges for n in range(ends[0], ends[-1] + 1)] == list(
+        range(1, len(front) + 1)
+    )
     with pytest.raises(CobanditError, match="Did you mean 'accuracy'"):
         figures.landscape(synthetic, "acuracy", "efficiency")
     with pytest.raises(CobanditError, match="unknown objective"):
@@ -245,7 +303,14 @@ def test_landscape(synthetic):
 
 def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_a_number():
     # dominated only if worse in both: arms 1 to 3 tie in the first objective
-    means = [(0.125, 1.0), (0.5, 0.875), (0.5, 0.8701171875), (0.5, 0.25), (0.875, 0.125), (0.25, 0.125)]
+    means = [
+        (0.125, 1.0),
+        (0.5, 0.875),
+        (0.5, 0.8701171875),
+        (0.5, 0.25),
+        (0.875, 0.125),
+        (0.25, 0.125),
+    ]
     table = table_of([[[1.0, *mean]] * 2 for mean in means])
     ax = figures.landscape(table, "objective0", "objective1")
     x, y = np.array(ax.lines[0].get_data())
@@ -259,9 +324,13 @@ def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
     table = synthetic.select_objectives("accuracy")
     ax = figures.landscape(table, "cost", "accuracy")
     assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
-    x, y = np.array(ax.lines[0].get_data())  # more cost is better along the front, from the cheapest on
+    # more cost is better along the front, from the cheapest on
+    x, y = np.array(ax.lines[0].get_data())
     assert (np.diff(x) > 0).all() and (np.diff(y) > 0).all()
-    assert x[0] == table.summary()["cost"].min() and y[-1] == table.summary()["accuracy"].max()
+    assert (
+        x[0] == table.summary()["cost"].min()
+        and y[-1] == table.summary()["accuracy"].max()
+    )
 
 
 @pytest.mark.slow
@@ -271,9 +340,13 @@ def test_names_stand_neither_on_one_another_nor_on_marks(n_arms):
     scores, costs = np.linspace(0.5, 0.9, n_arms), np.geomspace(1, 40, n_arms)
     if n_arms == 5:
         scores[1], costs[1] = 0.5001, 1.02
-    rows = np.stack([np.tile(scores, (4, 1)).T, np.tile(scores[::-1], (4, 1)).T], axis=2)
+    rows = np.stack(
+        [np.tile(scores, (4, 1)).T, np.tile(scores[::-1], (4, 1)).T], axis=2
+    )
     names = [f"model {arm}" for arm in range(n_arms)]
-    table = cb.EvaluationTable.from_arrays(rows, np.tile(costs, (4, 1)).T, configs=names)
+    table = cb.EvaluationTable.from_arrays(
+        rows, np.tile(costs, (4, 1)).T, configs=names
+    )
     advice = cb.recommend(table, replications=2)
     figure = advice.plot()
     figure.canvas.draw()
@@ -281,7 +354,9 @@ def test_names_stand_neither_on_one_another_nor_on_marks(n_arms):
         boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
         assert len(boxes) == min(n_arms, 20)
         assert not [pair for pair in combinations(boxes, 2) if Bbox.intersection(*pair)]
-        marks = ax.transData.transform(advice.arms.loc[advice.front.index, ["cost", objective]].to_numpy())
+        marks = ax.transData.transform(
+            advice.arms.loc[advice.front.index, ["cost", objective]].to_numpy()
+        )
         assert not [place for place in marks for box in boxes if box.contains(*place)]
 
 
@@ -298,13 +373,21 @@ def test_letters_that_the_font_lacks_are_left_to_the_browser():
 
 def test_one_budget_has_one_number_above_and_large_regrets_are_grouped(small_table):
     runs = cb.replay_online(small_table, ["CoHVUCB"], rho=[19], replications=3)
-    ax = figures.by_budget(runs.assign(efficiency_regret=1_160_000.0), "efficiency_regret", "regret")
+    ax = figures.by_budget(
+        runs.assign(efficiency_regret=1_160_000.0), "efficiency_regret", "regret"
+    )
     ax.figure.canvas.draw()
     (above,) = ax.child_axes
-    assert [label.get_text() for label in above.get_xticklabels()] == [amount(runs["budget"].iloc[0])]
+    assert [label.get_text() for label in above.get_xticklabels()] == [
+        amount(runs["budget"].iloc[0])
+    ]
     assert "1,160,000" in {label.get_text() for label in ax.get_yticklabels()}
     found = cb.replay_identification(small_table, ["CoPSI"], rho=[50], replications=8)
-    intervals = [part for part in figures.by_budget(found, "f1", "F1").collections if len(part.get_paths())]
+    intervals = [
+        part
+        for part in figures.by_budget(found, "f1", "F1").collections
+        if len(part.get_paths())
+    ]
     assert intervals, "a single budget has intervals, too"
 
 
@@ -315,7 +398,11 @@ def test_a_narrow_logarithmic_axis_has_several_numbers(low, high):
     figures.log_axis(ax)
     ax.figure.canvas.draw()
     bottom, top = ax.get_ylim()
-    texts = [label.get_text() for label in ax.get_yticklabels() if bottom <= label.get_position()[1] <= top]
+    texts = [
+        label.get_text()
+        for label in ax.get_yticklabels()
+        if bottom <= label.get_position()[1] <= top
+    ]
     assert len(texts) >= 2 and not [text for text in texts if "e" in text]
 
 
@@ -331,11 +418,15 @@ def test_labels_of_small_costs_do_not_run_into_each_other():
 def test_landscape_of_a_split(synthetic):
     ax = figures.landscape(synthetic, "accuracy", "efficiency", split="evaluation")
     truth = synthetic.means[synthetic.problem.pareto_mask]
-    assert np.asarray(ax.collections[1].get_offsets()) == pytest.approx(truth[np.lexsort(truth.T[::-1])])
+    assert np.asarray(ax.collections[1].get_offsets()) == pytest.approx(
+        truth[np.lexsort(truth.T[::-1])]
+    )
 
 
 def test_index_path():
-    history = pd.DataFrame({"pull": [1, 1, 2, 2], "arm": ["a", "b"] * 2, "index": [0.5, 0.25, 0.5, 0.125]})
+    history = pd.DataFrame(
+        {"pull": [1, 1, 2, 2], "arm": ["a", "b"] * 2, "index": [0.5, 0.25, 0.5, 0.125]}
+    )
     ax = figures.index_path(history, "index", "index")
     assert list(lines(ax, "b").get_xdata()) == [1, 2]
     assert list(lines(ax, "b").get_ydata()) == [0.25, 0.125]
@@ -351,19 +442,36 @@ def test_phase_plane_rings_the_arm_that_leaves():
         ax = figures.phase_plane(phase, "abc", ("x", "y"))
         titles.append(ax.get_title())
         rings += [
-            (*ring.get_offsets()[0].tolist(), ring.get_linestyle()[0][1] is None) for ring in ax.collections
+            (*ring.get_offsets()[0].tolist(), ring.get_linestyle()[0][1] is None)
+            for ring in ax.collections
         ]
-        assert [text.get_text() for text in ax.texts] == ["abc"[arm] for arm in phase.active]
-    assert titles == ["phase 1: 2 pulls each, b accepted", "phase 2: 8 pulls each, c rejected"]
+        assert [text.get_text() for text in ax.texts] == [
+            "abc"[arm] for arm in phase.active
+        ]
+    assert titles == [
+        "phase 1: 2 pulls each, b accepted",
+        "phase 2: 8 pulls each, c rejected",
+    ]
     assert rings == [(0.25, 0.75, True), (0.5, 0.125, False)]  # whole: accepted
-    crossed = figures.phase_plane(finder.phases[0], "abc", ("x", "y"), front=[True, False, True])
-    assert crossed.get_title().endswith("b accepted by mistake") and len(crossed.collections) == 2
+    crossed = figures.phase_plane(
+        finder.phases[0], "abc", ("x", "y"), front=[True, False, True]
+    )
+    assert (
+        crossed.get_title().endswith("b accepted by mistake")
+        and len(crossed.collections) == 2
+    )
 
 
 def test_a_stepper_shows_one_step_and_prints_those_that_are_asked_for():
     shown = figures.stepper([("one <", "<p>1</p>"), ("two", "<p>2</p>")], printed=[1])
-    assert shown.count("checked>") == 1 and "one &lt;" in shown and shown.count('class="step paper"') == 1
-    one, other = (re.search(r'id="([^"]+)"', figures.stepper([("", "")]))[1] for _ in range(2))
+    assert (
+        shown.count("checked>") == 1
+        and "one &lt;" in shown
+        and shown.count('class="step paper"') == 1
+    )
+    one, other = (
+        re.search(r'id="([^"]+)"', figures.stepper([("", "")]))[1] for _ in range(2)
+    )
     assert one != other  # two on a page do not share their buttons
 
 
@@ -378,7 +486,10 @@ def test_log_axis_has_plain_numbers():
 
 def test_show_table_is_the_same_in_every_run():
     frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
-    first, again = (figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html() for _ in range(2))
+    first, again = (
+        figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html()
+        for _ in range(2)
+    )
     assert first == again and "0.250" in first and "–" in first and "Errors" in first
 
 
@@ -401,18 +512,31 @@ def marks_of(ax, face):
 
 
 def test_front_draws_the_recommendation(synthetic):
-    advice = cb.recommend(synthetic, at_least={"accuracy": 0.7}, tolerance=0.02, replications=20)
+    advice = cb.recommend(
+        synthetic, at_least={"accuracy": 0.7}, tolerance=0.02, replications=20
+    )
     figure = advice.plot()
-    assert [ax.get_ylabel() for ax in figure.axes] == ["mean accuracy", "mean efficiency"]
+    assert [ax.get_ylabel() for ax in figure.axes] == [
+        "mean accuracy",
+        "mean efficiency",
+    ]
     for objective, ax in zip(advice.objectives, figure.axes, strict=True):
         members = advice.arms.loc[advice.front.index]
         settled = members[members["front_settled"]]
         drawn = marks_of(ax, (*to_rgb(INK), 1.0))
         np.testing.assert_allclose(drawn, settled[["cost", objective]])
-    wish = [line.get_ydata() for line in figure.axes[0].get_lines() if line.get_linestyle() == "--"]
+    wish = [
+        line.get_ydata()
+        for line in figure.axes[0].get_lines()
+        if line.get_linestyle() == "--"
+    ]
     assert [list(each) for each in wish] == [[0.7, 0.7]]
-    assert not [line for line in figure.axes[1].get_lines() if line.get_linestyle() == "--"]
-    assert len(bands(figure.axes[0])) > len(bands(cb.recommend(synthetic, replications=20).plot().axes[0]))
+    assert not [
+        line for line in figure.axes[1].get_lines() if line.get_linestyle() == "--"
+    ]
+    assert len(bands(figure.axes[0])) > len(
+        bands(cb.recommend(synthetic, replications=20).plot().axes[0])
+    )
 
 
 @pytest.mark.parametrize("n_objectives", [1, 3, 4])
@@ -422,7 +546,9 @@ def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
     rng = np.random.default_rng(n_arms)
     configs = [f"provider/a-model-with-a-long-name $x$ {arm}" for arm in range(n_arms)]
     table = cb.EvaluationTable.from_arrays(
-        rng.random((n_arms, 20, n_objectives)), 10 ** rng.uniform(-4, 2, (n_arms, 20)), configs=configs
+        rng.random((n_arms, 20, n_objectives)),
+        10 ** rng.uniform(-4, 2, (n_arms, 20)),
+        configs=configs,
     )
     advice = cb.recommend(table, replications=2)
     figure = advice.plot()
@@ -436,6 +562,13 @@ def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
 def test_objects_show_themselves_in_a_notebook(synthetic):
     advice = cb.recommend(synthetic, replications=20)
     shown = advice._repr_html_()
-    assert shown.count("<svg") >= 2 and advice.front.index[0] in shown and "\n" not in repr(advice)
-    assert "<table" in synthetic._repr_html_() and synthetic.configs[0] in synthetic._repr_html_()
+    assert (
+        shown.count("<svg") >= 2
+        and advice.front.index[0] in shown
+        and "\n" not in repr(advice)
+    )
+    assert (
+        "<table" in synthetic._repr_html_()
+        and synthetic.configs[0] in synthetic._repr_html_()
+    )
     assert synthetic.problem.names[0] in synthetic.problem._repr_html_()

@@ -24,7 +24,9 @@ def make_table(n_arms, n_objectives):
     quality = np.linspace(0.1, 0.9, n_arms)[:, None, None]  # the better, the dearer
     rewards = rng.beta(10 * quality, 10 * (1 - quality), (n_arms, 20, n_objectives))
     costs = 10 ** (6 * quality[:, :, 0] - 4 + rng.uniform(0, 0.1, (n_arms, 20)))
-    return cb.EvaluationTable.from_arrays(rewards, costs, configs=names, objectives=objectives)
+    return cb.EvaluationTable.from_arrays(
+        rewards, costs, configs=names, objectives=objectives
+    )
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +41,21 @@ def browser():
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(3, 1), (24, 2), (108, 4)], ids=str)
 @pytest.mark.parametrize(("width", "scheme"), [(WIDTH, "light"), (PHONE, "dark")])
-def test_page_opens_from_disk_and_its_slider_moves_the_choice(browser, tmp_path, size, width, scheme):
+def test_page_opens_from_disk_and_its_slider_moves_the_choice(
+    browser, tmp_path, size, width, scheme
+):
     advice = cb.recommend(make_table(*size), replications=2)
     figures.write_front_page(advice, tmp_path / "front.html")
-    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
     errors, requests = [], []
-    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.on(
+        "console",
+        lambda message: (
+            errors.append(message.text) if message.type == "error" else None
+        ),
+    )
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto((tmp_path / "front.html").as_uri())
@@ -62,20 +73,26 @@ def test_page_opens_from_disk_and_its_slider_moves_the_choice(browser, tmp_path,
     cheapest = tab.locator(chosen).first.text_content()
     best = advice.arms[advice.objectives[0]].max()
     sliders.first.evaluate(
-        "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }",
+        "(input, value) => { input.value = value; input.dispatchEvent(new"
+        " Event('input')); }",
         float(np.floor(100 * best) / 100),
     )
     tab.wait_for_function(
-        "([where, before]) => document.querySelector(where)?.textContent !== before", arg=[chosen, cheapest]
+        "([where, before]) => document.querySelector(where)?.textContent !== before",
+        arg=[chosen, cheapest],
     )
     tab.close()
 
 
 def test_command_writes_the_page_and_says_where(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = call("recommend", "synthetic-24", "--replications", "2", "--html", "front.html")
+    done = call(
+        "recommend", "synthetic-24", "--replications", "2", "--html", "front.html"
+    )
     assert done.exit_code == 0 and "front.html" in done.output
-    assert "frontier-direct-t0.0" in (tmp_path / "front.html").read_text(encoding="utf-8")
+    assert "frontier-direct-t0.0" in (tmp_path / "front.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synthetic):
@@ -88,7 +105,9 @@ def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synth
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(cb.CobanditError, match=r"vl_convert.*cobandit\[html\]"):
-        figures.write_front_page(cb.recommend(synthetic, replications=2), tmp_path / "front.html")
+        figures.write_front_page(
+            cb.recommend(synthetic, replications=2), tmp_path / "front.html"
+        )
     assert not (tmp_path / "front.html").exists()
 
 
@@ -97,7 +116,9 @@ def test_sliders_begin_where_the_wish_has_its_choice(synthetic):
     advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
     chart = draw_chart(advice)
 
-    least = {param["name"]: param["value"] for param in chart["params"] if "bind" in param}
+    least = {
+        param["name"]: param["value"] for param in chart["params"] if "bind" in param
+    }
 
     assert least == {"least0": 0.79, "least1": 0.0}
     meets = advice.arms[advice.arms["accuracy"] >= least["least0"]]
@@ -115,17 +136,24 @@ def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
     advice = cb.recommend(synthetic, replications=2)
     figures.write_front_page(advice, tmp_path / "front.html")
 
-    table = (tmp_path / "front.html").read_text(encoding="utf-8").partition("<tbody>")[2]
+    table = (
+        (tmp_path / "front.html").read_text(encoding="utf-8").partition("<tbody>")[2]
+    )
 
     places = [table.index(f"<td>{name}</td>") for name in advice.front.index]
     assert places == sorted(places)
     assert max(places) < min(
-        table.index(f"<td>{name}</td>") for name in advice.arms.index.difference(advice.front.index)
+        table.index(f"<td>{name}</td>")
+        for name in advice.arms.index.difference(advice.front.index)
     )
 
 
-@pytest.mark.parametrize(("least", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")])
+@pytest.mark.parametrize(
+    ("least", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")]
+)
 def test_picture_says_whether_a_wish_is_met(synthetic, least, outcome):
-    figure = cb.recommend(synthetic, at_least={"accuracy": least}, replications=2).plot()
+    figure = cb.recommend(
+        synthetic, at_least={"accuracy": least}, replications=2
+    ).plot()
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert outcome in texts

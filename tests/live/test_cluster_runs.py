@@ -13,7 +13,9 @@ from cobandit.errors import CobanditError, TableError
 from cobandit.live.plan import check_plan
 
 SIZES = [1, 4, 2, 5] * 10
-RACE = {key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")} | {
+RACE = {
+    key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")
+} | {
     "stop": {"tolerance": 0.2},
     "instances": {"file": "questions.csv", "cluster": "passage"},
 }
@@ -30,21 +32,37 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_clusters_are_shuffled_whole(folder):
-    plan, other = (check_plan(RACE | {"seed": seed}, "plan.yml", folder) for seed in (0, 1))
-    assert sorted(plan.order) == sorted(map(str, range(120))) and plan.order != other.order
+    plan, other = (
+        check_plan(RACE | {"seed": seed}, "plan.yml", folder) for seed in (0, 1)
+    )
+    assert (
+        sorted(plan.order) == sorted(map(str, range(120))) and plan.order != other.order
+    )
     starts = [a != b for a, b in zip(plan.cluster, ["", *plan.cluster], strict=False)]
     assert sum(starts) == 40 and len(plan.cluster) == 120
-    kept = check_plan(plan.model_dump(mode="json"), "plan.json")  # as a run keeps it, without the file
-    assert kept.cluster == plan.cluster and not kept.differences(plan.model_dump(mode="json"))
+    # as a run keeps it, without the file
+    kept = check_plan(plan.model_dump(mode="json"), "plan.json")
+    assert kept.cluster == plan.cluster and not kept.differences(
+        plan.model_dump(mode="json")
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"instances": {"file": "questions.csv", "cluster": "pasage"}}, "did you mean 'passage'"),
-        ({"method": "CoPSIOnce", "stop": None, "budget": 0.5, "unit": "share"}, "take ParetoRace"),
+        (
+            {"instances": {"file": "questions.csv", "cluster": "pasage"}},
+            "did you mean 'passage'",
+        ),
+        (
+            {"method": "CoPSIOnce", "stop": None, "budget": 0.5, "unit": "share"},
+            "take ParetoRace",
+        ),
         ({"ordered": True}, "order whole clusters"),
-        ({"cost": {"column": "passage", "unit": "tokens"}}, "two columns of the table are 'passage'"),
+        (
+            {"cost": {"column": "passage", "unit": "tokens"}},
+            "two columns of the table are 'passage'",
+        ),
     ],
 )
 def test_bad_clusters(folder, changes, said):
@@ -54,7 +72,9 @@ def test_bad_clusters(folder, changes, said):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "certified", [{}, {"certified": True, "front": "objectives"}], ids=["measured", "certified"]
+    "certified",
+    [{}, {"certified": True, "front": "objectives"}],
+    ids=["measured", "certified"],
 )
 def test_run_evaluates_whole_clusters(folder, certified):
     plan = RACE | {"stop": {"tolerance": 0.2, **certified}}
@@ -69,7 +89,12 @@ def test_run_evaluates_whole_clusters(folder, certified):
         live.run(folder / "plan.yml", folder / "run", evaluator=half)
     done = live.run(folder / "plan.yml", folder / "run", evaluator=Fake())
     policy, order = done.policy, done.plan.order
-    ends = np.flatnonzero([a != b for a, b in zip(done.plan.cluster, [*done.plan.cluster[1:], ""])]) + 1
+    ends = (
+        np.flatnonzero(
+            [a != b for a, b in zip(done.plan.cluster, [*done.plan.cluster[1:], ""])]
+        )
+        + 1
+    )
     assert policy.status == "settled" and np.isin(policy.pulls, ends).all()
     table = cb.read(done.table)
     assert table.card.cluster == "passage" and len(np.unique(table.clusters)) <= 40

@@ -31,7 +31,13 @@ class Wrong(Fake):
 
 def write_questions(folder, answer="2"):
     lines = [
-        {"instance": f"q{n}", "question": f"{n}?", "answer": answer, "gold": f"{1 + n % 2}"} for n in range(8)
+        {
+            "instance": f"q{n}",
+            "question": f"{n}?",
+            "answer": answer,
+            "gold": f"{1 + n % 2}",
+        }
+        for n in range(8)
     ]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
 
@@ -64,7 +70,9 @@ def test_equal_scores_stop_the_run_and_show_an_answer_with_its_key(tmp_path):
         fault = stopped(lambda: live.run(plan, tmp_path / "run"))
         assert len(address.requests) == 6  # the pilot alone
     assert fault.file == str(tmp_path / "run")
-    assert "', where '2' is right" in fault.problem and "answered 'It is " in fault.problem
+    assert (
+        "', where '2' is right" in fault.problem and "answered 'It is " in fault.problem
+    )
     assert "equal_scores: true" in fault.remedy and "asks nothing twice" in fault.remedy
 
 
@@ -78,14 +86,19 @@ def test_a_mended_scorer_scores_the_kept_answers_and_asks_nothing_twice(tmp_path
         whole = live.run(tmp_path / "plan.yml", tmp_path / "whole")
     after = read_entries(tmp_path / "run" / "pilot.journal")
     # the same evaluations at the same costs, other scores
-    assert [entry.get("cost") for entry in before] == [entry.get("cost") for entry in after]
+    assert [entry.get("cost") for entry in before] == [
+        entry.get("cost") for entry in after
+    ]
     assert before != after
     columns = ["config", "instance", "score", "tokens"]
     tables = [pd.read_parquet(each.table)[columns] for each in (done, whole)]
     pd.testing.assert_frame_equal(*tables)
     assert done.recommendation == whole.recommendation and done.spent == whole.spent
     rows = live.read_answers(tmp_path / "run").set_index(["config", "instance"])["row"]
-    assert all(rows[each.config, each.instance]["score"] == each.score for each in tables[0].itertuples())
+    assert all(
+        rows[each.config, each.instance]["score"] == each.score
+        for each in tables[0].itertuples()
+    )
 
 
 def test_last_line_without_its_end_is_not_lost_when_scored_anew(tmp_path):
@@ -116,8 +129,14 @@ def test_mended_right_answers_are_scored_anew(tmp_path):
 def test_another_column_of_right_answers_is_scored_anew(tmp_path):
     write_questions(tmp_path, answer="none of these")
     with stub_endpoint(answer) as address:
-        stopped(lambda: live.run(write_plan(tmp_path, address, "contains"), tmp_path / "run"))
-        done = live.run(write_plan(tmp_path, address, "contains", answer="gold"), tmp_path / "run")
+        stopped(
+            lambda: live.run(
+                write_plan(tmp_path, address, "contains"), tmp_path / "run"
+            )
+        )
+        done = live.run(
+            write_plan(tmp_path, address, "contains", answer="gold"), tmp_path / "run"
+        )
         assert len(address.requests) == len(pd.read_parquet(done.table))
 
 
@@ -143,13 +162,19 @@ def test_answers_to_other_prompts_are_not_scored_anew(tmp_path):
     assert caught.value.faults[0].code == "other-plan"
 
 
-def test_a_process_that_dies_while_it_rescores_leaves_a_run_that_goes_on(tmp_path, monkeypatch):
+def test_a_process_that_dies_while_it_rescores_leaves_a_run_that_goes_on(
+    tmp_path, monkeypatch
+):
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
         stopped(lambda: live.run(write_plan(tmp_path, address), tmp_path / "run"))
         mended = write_plan(tmp_path, address, "number")
         with monkeypatch.context() as patched:
-            patched.setattr(Lines, "replace", lambda self, entries: self.close() or exec("raise OSError"))
+            patched.setattr(
+                Lines,
+                "replace",
+                lambda self, entries: self.close() or exec("raise OSError"),
+            )
             with pytest.raises(OSError):
                 live.run(mended, tmp_path / "run")
         done = live.run(mended, tmp_path / "run")
@@ -172,8 +197,12 @@ def test_equal_scores_go_on_if_the_plan_says_that_they_are_meant(tmp_path):
     fault = stopped(lambda: live.run(PLAN, tmp_path / "run", evaluator=Wrong()))
     assert "--folder" in fault.remedy
     done = live.run(PLAN | {"equal_scores": True}, tmp_path / "run", evaluator=Wrong())
-    whole = live.run(PLAN | {"equal_scores": True}, tmp_path / "whole", evaluator=Wrong())
-    pd.testing.assert_frame_equal(pd.read_parquet(done.table), pd.read_parquet(whole.table))
+    whole = live.run(
+        PLAN | {"equal_scores": True}, tmp_path / "whole", evaluator=Wrong()
+    )
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(done.table), pd.read_parquet(whole.table)
+    )
 
 
 def test_a_run_that_was_past_its_pilot_goes_on(tmp_path):

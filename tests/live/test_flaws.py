@@ -20,7 +20,13 @@ RACE = PLAN | {
     "budget": None,
     "unit": "",
     "stop": {"tolerance": 0.02},
-    "configurations": {"list": [{"model": "good", "max_tokens": 60}, {"model": "poor"}, {"model": "worst"}]},
+    "configurations": {
+        "list": [
+            {"model": "good", "max_tokens": 60},
+            {"model": "poor"},
+            {"model": "worst"},
+        ]
+    },
     "objectives": [{"name": "accuracy", "column": "correct"}],
 }
 
@@ -34,7 +40,10 @@ class Cut(Fake):
 
     async def evaluate(self, configuration, instances):
         self.calls.append((tuple(configuration.values()), tuple(instances)))
-        return [self.measure(configuration["model"], int(instance)) for instance in instances]
+        return [
+            self.measure(configuration["model"], int(instance))
+            for instance in instances
+        ]
 
     def measure(self, model, number):
         right = {"good": True, "poor": number % 10 < 8, "worst": number % 10 < 5}[model]
@@ -54,7 +63,9 @@ class Cut(Fake):
         ("failed", FAILURES, "See why they fail"),
     ],
 )
-def test_configuration_that_loses_by_flaws_is_named_with_the_remedy(tmp_path, kind, counted, remedy):
+def test_configuration_that_loses_by_flaws_is_named_with_the_remedy(
+    tmp_path, kind, counted, remedy
+):
     done = live.run(RACE, tmp_path / "run", evaluator=Cut(kind))
     good, poor, _ = done.plan.names
     assert done.recommendation == (poor,)
@@ -81,9 +92,9 @@ def test_configuration_that_would_lose_anyway_is_not_named(tmp_path):
 
     class Poor(Cut):
         def measure(self, model, number):
-            return super().measure({"good": "worst", "poor": "poor", "worst": "worst"}[model], number) | {
-                "truncated": float(model == "good" and number % 4 < 2)
-            }
+            return super().measure(
+                {"good": "worst", "poor": "poor", "worst": "worst"}[model], number
+            ) | {"truncated": float(model == "good" and number % 4 < 2)}
 
     done = live.run(RACE, tmp_path / "run", evaluator=Poor())
     stage = live.read_progress(tmp_path / "run").stage

@@ -11,7 +11,12 @@ from cobandit.errors import CobanditError
 
 pytestmark = pytest.mark.slow
 
-RACE = PLAN | {"method": "ParetoRace", "budget": None, "unit": "", "stop": {"tolerance": 0.2}}
+RACE = PLAN | {
+    "method": "ParetoRace",
+    "budget": None,
+    "unit": "",
+    "stop": {"tolerance": 0.2},
+}
 
 
 def text_of(page):
@@ -25,11 +30,14 @@ def test_folder_of_finished_run_shows_status_configurations_and_front(tmp_path):
     text = text_of(page)
     assert "toy, ParetoRace, over" in text and "settled: 6 of 6" in text
     for name, pulls in zip(done.plan.names, done.policy.pulls, strict=True):
-        assert re.search(rf"{name}\s+{pulls}\s+(returned|left) after {pulls} instances", text), name
+        assert re.search(
+            rf"{name}\s+{pulls}\s+(returned|left) after {pulls} instances", text
+        ), name
     assert page.count("<svg") >= 1
     assert repr(folder) == f"RunFolder({(tmp_path / 'run').as_posix()!r})"
     assert (
-        repr(done).startswith(f"Run('toy', returns {len(done.recommendation)} of 6") and len(repr(done)) < 100
+        repr(done).startswith(f"Run('toy', returns {len(done.recommendation)} of 6")
+        and len(repr(done)) < 100
     )
 
 

@@ -21,11 +21,15 @@ from cobandit.testing.protocol import bad_tells, snapshot
 
 COSTS = [0.25, 1.0, 0.5]
 MAKERS = {
-    "CoHVUCB": lambda: cb.CoHVUCB(3, 2, 4, (0.2, 1.0), reward_scale=0.1, expected_costs=COSTS),
+    "CoHVUCB": lambda: cb.CoHVUCB(
+        3, 2, 4, (0.2, 1.0), reward_scale=0.1, expected_costs=COSTS
+    ),
     "CoHVUCBV": lambda: cb.CoHVUCBV(3, 2, 4, (0.2, 1.0), alpha=0.1, selection="all"),
     "CoHVKLUCB": lambda: cb.CoHVKLUCB(3, 2, 4, (0.2, 1.0), expected_costs=COSTS),
     "HVUCB": lambda: cb.HVUCB(3, 2, 4, (0.2, 1.0), n_init=2),
-    "AccuracyCostUCB": lambda: cb.AccuracyCostUCB(3, 2, 4, (0.2, 1.0), objective=1, alpha=1.5),
+    "AccuracyCostUCB": lambda: cb.AccuracyCostUCB(
+        3, 2, 4, (0.2, 1.0), objective=1, alpha=1.5
+    ),
     "UniformAllocation": lambda: cb.UniformAllocation(3, 2, 4, (0.2, 1.0)),
     "CoPSI": lambda: cb.CoPSI(COSTS, 9, 2, min_cost=0.2),
     "CoPSIExact": lambda: cb.CoPSIExact(COSTS, 9, 2),
@@ -71,12 +75,16 @@ def told(path):
 
 
 def without_sums(tells):
-    return [{key: value for key, value in entry.items() if key != "crc"} for entry in tells]
+    return [
+        {key: value for key, value in entry.items() if key != "crc"} for entry in tells
+    ]
 
 
 def twice(path):
     """Evaluations that were begun and never told."""
-    return sum(entry.get("ask") is not None for entry in entries(path)) - len(told(path))
+    return sum(entry.get("ask") is not None for entry in entries(path)) - len(
+        told(path)
+    )
 
 
 def places(content, whole=3):
@@ -125,22 +133,58 @@ def test_lines_of_a_journal(path):
     kept = {"seconds": 0.5, "said": "é"}
     with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
         first, second = run.ask(), run.ask()
-        assert [pull.key for pull in run.in_flight] == [first.key, second.key] == [(0, 0), (0, 1)]
-        run.tell(second, np.array([0.1, 1], dtype=np.float32), None, kept | {"seconds": np.float64(0.5)})
+        assert (
+            [pull.key for pull in run.in_flight]
+            == [first.key, second.key]
+            == [(0, 0), (0, 1)]
+        )
+        run.tell(
+            second,
+            np.array([0.1, 1], dtype=np.float32),
+            None,
+            kept | {"seconds": np.float64(0.5)},
+        )
         run.tell(0, None, 0.125)
         assert run.in_flight == []
     head, *asks, tell, failure = without_sums(entries(path))
-    options = {"costs": COSTS, "budget": 9.0, "n_objectives": 2, "min_cost": 0.2, "largest_costs": None}
-    assert head == {"journal": 2, "policy": "CoPSI", "names": ["a", "b", "c"], "options": options}
+    options = {
+        "costs": COSTS,
+        "budget": 9.0,
+        "n_objectives": 2,
+        "min_cost": 0.2,
+        "largest_costs": None,
+    }
+    assert head == {
+        "journal": 2,
+        "policy": "CoPSI",
+        "names": ["a", "b", "c"],
+        "options": options,
+    }
     assert asks == [{"ask": 0, "number": 0}, {"ask": 0, "number": 1}]
     reward = [float(np.float32(0.1)), 1.0]
-    assert tell == {"tell": 0, "number": 1, "reward": reward, "cost": None, "record": kept}
-    assert failure == {"tell": 0, "number": 0, "reward": None, "cost": 0.125, "record": None}
+    assert tell == {
+        "tell": 0,
+        "number": 1,
+        "reward": reward,
+        "cost": None,
+        "record": kept,
+    }
+    assert failure == {
+        "tell": 0,
+        "number": 0,
+        "reward": None,
+        "cost": 0.125,
+        "record": None,
+    }
 
 
 def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
     flushed = []
-    monkeypatch.setattr(os, "fsync", lambda fd: flushed.append((os.fstat(fd).st_ino, os.fstat(fd).st_size)))
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda fd: flushed.append((os.fstat(fd).st_ino, os.fstat(fd).st_size)),
+    )
     with cb.Journal(path, MAKERS["CoHVUCB"]()) as run:
 
         def is_safe():
@@ -184,10 +228,13 @@ def test_cut_at_any_byte(path, name, no_flush):
         whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
         with cb.Journal(path, policy := make()) as run:
             assert snapshot(policy) == states[whole - 1]
-            assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
+            assert path.read_bytes() == b"".join(
+                content.splitlines(keepends=True)[:whole]
+            )
             begun = len(run.in_flight)
             if cut != len(path.read_bytes()):
-                continue  # the same file and the same state as for the cut between two lines
+                # the same file and the same state as for the cut between two lines
+                continue
             play(run)
         assert snapshot(policy) == states[-1]
         assert without_sums(told(path)) == without_sums(tells)
@@ -222,7 +269,11 @@ def test_cut_again_and_again(tmp_path_factory, name, cuts, seed):
 
 
 @pytest.mark.slow
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(1e-9, 0.4)), max_size=10))
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(1e-9, 0.4)), max_size=10
+    )
+)
 def test_numbers_come_back_to_the_last_bit(tmp_path_factory, feedback):
     path = tmp_path_factory.mktemp("bits") / "run.journal"
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -278,11 +329,15 @@ def test_killed_at_random_moments(tmp_path):
     command = [sys.executable, "-c", KILLER, os.pathsep.join(sys.path), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    for (name, make), kills in zip(LONG.items(), map(int, done.stdout.split()), strict=True):
+    for (name, make), kills in zip(
+        LONG.items(), map(int, done.stdout.split()), strict=True
+    ):
         states = uninterrupted(tmp_path / "whole", make)
         with cb.Journal(tmp_path / name, policy := make()):
             assert snapshot(policy) == states[-1]
-        assert without_sums(told(tmp_path / name)) == without_sums(told(tmp_path / "whole"))
+        assert without_sums(told(tmp_path / name)) == without_sums(
+            told(tmp_path / "whole")
+        )
         assert kills >= 2 and twice(tmp_path / name) <= kills
         (tmp_path / "whole").unlink()
 
@@ -302,7 +357,10 @@ def state(run):
             policy.mean_rewards.tolist(),
             found.tolist() if isinstance(found, np.ndarray) else str(found),
             [pull.key for pull in run.in_flight],
-            [(told.pull.key, str(told.reward), told.cost, told.record) for told in run.records()],
+            [
+                (told.pull.key, str(told.reward), told.cost, told.record)
+                for told in run.records()
+            ],
         )
     )
 
@@ -328,20 +386,30 @@ def fly(run, rng, at_once=3, most=None, leave_out=False):
             run.tell(pull, None, 0.0, {"attempt": 1})
         else:
             run.tell(
-                pull, reward, None if run.policy.label.startswith(("CoPSI", "Uni")) else cost, {"n": attempts}
+                pull,
+                reward,
+                None if run.policy.label.startswith(("CoPSI", "Uni")) else cost,
+                {"n": attempts},
             )
         yield
         most = None if most is None else most - 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["UniformIdentification", "CoHVUCB", "CoPSI", "CoPSIOnce"])
+@pytest.mark.parametrize(
+    "name", ["UniformIdentification", "CoHVUCB", "CoPSI", "CoPSIOnce"]
+)
 def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
     make = MAKERS[name]
     with cb.Journal(path, make()) as run:
         states = [
             state(run),
-            *(state(run) for _ in fly(run, np.random.default_rng(0), leave_out=name == "CoPSIOnce")),
+            *(
+                state(run)
+                for _ in fly(
+                    run, np.random.default_rng(0), leave_out=name == "CoPSIOnce"
+                )
+            ),
         ]
         assert run.policy.finished
         assert run.ask() is None  # written by the last ask of the flight
@@ -353,7 +421,9 @@ def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
         whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
         with cb.Journal(path, make()) as run:
             assert state(run) == states[whole - 1]
-            assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
+            assert path.read_bytes() == b"".join(
+                content.splitlines(keepends=True)[:whole]
+            )
             if cut != len(path.read_bytes()):
                 continue
             waiting = [pull.key for pull in run.in_flight]
@@ -365,10 +435,14 @@ def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
 @examples(60)
 @given(
     st.sampled_from(["CoPSI", "CoPSIExact", "CoPSIOnce", "UniformIdentification"]),
-    st.lists(st.tuples(st.integers(0, 8), st.integers(1, 9), st.floats(0, 1)), max_size=5),
+    st.lists(
+        st.tuples(st.integers(0, 8), st.integers(1, 9), st.floats(0, 1)), max_size=5
+    ),
     st.integers(0, 2**32),
 )
-def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(tmp_path_factory, name, cuts, seed):
+def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(
+    tmp_path_factory, name, cuts, seed
+):
     folder, rng = tmp_path_factory.mktemp("flights"), np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda fd: None)
@@ -388,7 +462,11 @@ def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(tmp_path_fa
     assert repr(policy.phases) == repr(whole.phases)
     scored = [told.pull.key for told in records if told.reward is not None]
     assert len(scored) == len(set(scored)) == policy.pulls.sum()
-    begun = [(entry["ask"], entry["number"]) for entry in entries(path) if entry.get("ask") is not None]
+    begun = [
+        (entry["ask"], entry["number"])
+        for entry in entries(path)
+        if entry.get("ask") is not None
+    ]
     ended = [told.pull.key for told in records]
     for key in set(begun):
         assert 0 <= begun.count(key) - ended.count(key) <= len(cuts)
@@ -410,14 +488,25 @@ def test_records_come_back(path):
     with cb.Journal(path, make()) as run:
         first, second = run.records()
         assert (first.pull.key, second.pull.key) == ((0, 4), (0, 0))
-        assert first.record == {"prompt tokens": 12, "answer": "17 €", "parts": [0.5, None, True]}
-        assert (first.reward.tolist(), first.cost, second.reward, second.cost) == ([1.0, 0.5], 0.2, None, 0.1)
+        assert first.record == {
+            "prompt tokens": 12,
+            "answer": "17 €",
+            "parts": [0.5, None, True],
+        }
+        assert (first.reward.tolist(), first.cost, second.reward, second.cost) == (
+            [1.0, 0.5],
+            0.2,
+            None,
+            0.1,
+        )
         assert run.policy.left_out.tolist() == [True] + [False] * 6
         assert [run.ask().key for _ in range(6)] == [(0, 1), (0, 2), (0, 3), *after]
     assert pickle.loads(before)[5] == [(0, 1), (0, 2), (0, 3)]
 
 
-@pytest.mark.parametrize("record", [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3])
+@pytest.mark.parametrize(
+    "record", [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3]
+)
 def test_a_record_that_cannot_be_kept_is_refused(path, record):
     with cb.Journal(path, policy := MAKERS["CoPSI"]()) as run:
         arm = run.ask()
@@ -428,7 +517,11 @@ def test_a_record_that_cannot_be_kept_is_refused(path, record):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("CoPSI", "does not share instances"), ("CoPSIOnce, certain", "with a confidence")]
+    ("name", "message"),
+    [
+        ("CoPSI", "does not share instances"),
+        ("CoPSIOnce, certain", "with a confidence"),
+    ],
 )
 def test_refused_omissions_are_not_written(path, name, message):
     with cb.Journal(path, MAKERS[name]()) as run:
@@ -447,7 +540,8 @@ def test_any_changed_byte_is_found_in_its_line(path, no_flush):
     make = MAKERS["CoPSI"]
     uninterrupted(path, make)
     content = path.read_bytes()
-    for place in [*places(content)][:-2]:  # without the last newline the last line is a torn one
+    # without the last newline the last line is a torn one
+    for place in [*places(content)][:-2]:
         damaged = bytearray(content)
         damaged[place] ^= 1
         path.write_bytes(damaged)
@@ -488,7 +582,9 @@ def test_advice_for_a_damaged_line_works(path):
     assert snapshot(policy) == states[-1]
 
 
-@pytest.mark.parametrize("text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, '])
+@pytest.mark.parametrize(
+    "text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, ']
+)
 def test_other_files_are_left_alone(path, text):
     path.write_bytes(text)
     with pytest.raises(CobanditError, match="no journal"):
@@ -507,7 +603,8 @@ def test_a_full_disk_loses_nothing(path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, hard))
     try:
         with pytest.raises(
-            CobanditError, match=r'not write \{"tell": 0, "number": 0, "reward": \[0.25, 0.5\], "c'
+            CobanditError,
+            match=r'not write \{"tell": 0, "number": 0, "reward": \[0.25, 0.5\], "c',
         ):
             run.tell(arm, [0.25, 0.5], 0.2)
     finally:
@@ -554,14 +651,20 @@ OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pu
     ("kind", "given", "option", "value"),
     [
         *((cb.CoHVUCB, ONLINE, *other) for other in OTHERS.items()),
-        *((cb.CoPSIOnce, ONCE, *other) for other in {"n_instances": 8, "confidence": 0.9}.items()),
+        *(
+            (cb.CoPSIOnce, ONCE, *other)
+            for other in {"n_instances": 8, "confidence": 0.9}.items()
+        ),
     ],
 )
 def test_other_options_are_refused_by_name(path, kind, given, option, value):
     cb.Journal(path, kind(**given)).close()
     content = path.read_bytes()
     with pytest.raises(
-        CobanditError, match=rf"belongs to another run: options\.{option}[.\d]* is .* there and .* here"
+        CobanditError,
+        match=(
+            rf"belongs to another run: options\.{option}[.\d]* is .* there and .* here"
+        ),
     ):
         cb.Journal(path, kind(**given | {option: value}))
     assert path.read_bytes() == content
@@ -569,7 +672,9 @@ def test_other_options_are_refused_by_name(path, kind, given, option, value):
 
 def test_other_classes_and_names_are_refused(path):
     cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b", "c"]).close()
-    with pytest.raises(CobanditError, match="policy is 'CoHVUCB' there and 'HVUCB' here"):
+    with pytest.raises(
+        CobanditError, match="policy is 'CoHVUCB' there and 'HVUCB' here"
+    ):
         cb.Journal(path, cb.HVUCB(**ONLINE), names=["a", "b", "c"])
     for names in (["a", "c", "b"], None):
         with pytest.raises(CobanditError, match=r"names[.\d]* is"):
@@ -622,7 +727,11 @@ def test_policy_with_other_decisions_is_refused(path, monkeypatch):
     monkeypatch.setattr(Fickle, "first", 2)
     content = path.read_bytes()
     with pytest.raises(
-        CobanditError, match="line 2: the policy asked for evaluation 0 of arm 0 then and for 0 of arm 2 now"
+        CobanditError,
+        match=(
+            "line 2: the policy asked for evaluation 0 of arm 0 then and for 0 of arm"
+            " 2 now"
+        ),
     ):
         cb.Journal(path, Fickle(**ONLINE))
     assert path.read_bytes() == content
@@ -636,7 +745,9 @@ def test_policy_that_refuses_earlier_results_is_reported(path, monkeypatch):
         raise CobanditError("not today")
 
     monkeypatch.setattr(Fickle, "tell", refuse)
-    with pytest.raises(CobanditError, match="line 3: the policy refuses it now: not today"):
+    with pytest.raises(
+        CobanditError, match="line 3: the policy refuses it now: not today"
+    ):
         cb.Journal(path, Fickle(**ONLINE))
 
 
@@ -646,7 +757,9 @@ def test_own_policies_can_be_journaled(path):
     cb.Journal(path, Seeded(7)).close()
     with pytest.raises(CobanditError, match=r"options\.rng is 7 there and 8 here"):
         cb.Journal(path, Seeded(8))
-    with pytest.raises(CobanditError, match=r"option rng is .*\(a seed, not a generator"):
+    with pytest.raises(
+        CobanditError, match=r"option rng is .*\(a seed, not a generator"
+    ):
         cb.Journal(path, Seeded(np.random.default_rng()))
     with pytest.raises(AttributeError, match="no attribute 'rng'"):
         cb.Journal(path, Forgetful(7))
@@ -669,7 +782,9 @@ def test_second_process_is_refused(path):
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         holder.stdout.readline()
-        with pytest.raises(CobanditError, match="open already, here or in another process"):
+        with pytest.raises(
+            CobanditError, match="open already, here or in another process"
+        ):
             cb.Journal(path, MAKERS["CoPSI"]())
     finally:
         holder.kill()
@@ -681,7 +796,10 @@ def test_second_process_is_refused_by_another_path(path):
     path.touch()
     link = path.with_name("link")
     link.symlink_to(path)
-    with cb.Journal(path, MAKERS["CoPSI"]()), pytest.raises(CobanditError, match="open already"):
+    with (
+        cb.Journal(path, MAKERS["CoPSI"]()),
+        pytest.raises(CobanditError, match="open already"),
+    ):
         cb.Journal(link, MAKERS["CoPSI"]())
 
 
@@ -699,7 +817,9 @@ def test_failed_lock_is_reported(path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     other = path.with_name("other.journal")
-    with pytest.raises(CobanditError, match=r"cannot be locked and opened .*no locks here"):
+    with pytest.raises(
+        CobanditError, match=r"cannot be locked and opened .*no locks here"
+    ):
         cb.Journal(other, MAKERS["CoPSI"]())
     assert not other.exists()
 

@@ -41,10 +41,17 @@ OUTAGES = {
     "status 500": lambda _: (500, "oops"),
     "status 502": lambda _: (502, "<html>bad gateway</html>"),
     "busy": lambda _: (503, "busy", {"Retry-After": "0.1"}),
-    "too many requests": lambda _: (429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"}),
+    "too many requests": lambda _: (
+        429,
+        {"error": {"message": "slow down"}},
+        {"Retry-After": "3600"},
+    ),
     "overloaded": lambda _: (529, "overloaded"),
     "a page": lambda _: (200, "<html>please log in</html>"),
-    "an error with status 200": lambda _: (200, {"error": {"message": "upstream", "code": 502}}),
+    "an error with status 200": lambda _: (
+        200,
+        {"error": {"message": "upstream", "code": 502}},
+    ),
     "dropped": hang_up,
     "silent": hang,
 }
@@ -54,12 +61,16 @@ def write_plan(folder, address, n=8, **changes):
     ids = [f"q{number}" for number in range(n)]
     lines = [{"instance": name, "question": f"{name}?", "answer": "2"} for name in ids]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (folder / "plan.yml").write_text(json.dumps(asking(address) | {"budget": 1} | QUICK | changes))
+    (folder / "plan.yml").write_text(
+        json.dumps(asking(address) | {"budget": 1} | QUICK | changes)
+    )
     return folder / "plan.yml"
 
 
 def answer_well(body):
-    return completion("2" if body["model"] == "large" else "3", (9, 3 + (body["model"] == "large")))
+    return completion(
+        "2" if body["model"] == "large" else "3", (9, 3 + (body["model"] == "large"))
+    )
 
 
 @pytest.mark.slow
@@ -76,11 +87,16 @@ def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
     lines = []
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address, at_once=at_once, patience=60)
-        done = live.run(plan, tmp_path / "run", watch=lambda progress: lines.append(progress.line))
+        done = live.run(
+            plan, tmp_path / "run", watch=lambda progress: lines.append(progress.line)
+        )
     found = pd.read_parquet(done.table)
     # one that took too long may have been billed, and is charged
     assert "failed" not in found and (len(found) == 16 or sick is hang)
-    assert found.groupby("model")["score"].mean().to_dict() == {"large": 1.0, "small": 0.0}
+    assert found.groupby("model")["score"].mean().to_dict() == {
+        "large": 1.0,
+        "small": 0.0,
+    }
     assert sum("is tried again in" in line for line in lines) >= 3
 
 
@@ -90,7 +106,11 @@ def test_long_outage_stops_the_run_which_goes_on_later(tmp_path, sick):
     counter = itertools.count()
 
     def answer(body):
-        return sick(body) if body["model"] == "small" and next(counter) >= 4 else answer_well(body)
+        return (
+            sick(body)
+            if body["model"] == "small" and next(counter) >= 4
+            else answer_well(body)
+        )
 
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address, at_once=2)
@@ -99,7 +119,8 @@ def test_long_outage_stops_the_run_which_goes_on_later(tmp_path, sick):
             live.run(plan, tmp_path / "run")
         assert 0.5 < time.monotonic() - began < 20
     with stub_endpoint(answer_well) as address:
-        plan = write_plan(tmp_path, address, at_once=2)  # a server that comes back has another port
+        # a server that comes back has another port
+        plan = write_plan(tmp_path, address, at_once=2)
         done = live.run(plan, tmp_path / "run")
     found = pd.read_parquet(done.table)
     assert "failed" not in found and (len(found) == 16 or sick is hang)
@@ -110,7 +131,9 @@ def test_long_outage_stops_the_run_which_goes_on_later(tmp_path, sick):
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_error_of_a_question_scores_zero(tmp_path, status, at_once):
     """Even if the very first question of all is too long for every model."""
-    first = check_plan(PLAN | {"instances": [f"q{n}" for n in range(8)], "pilot": 2}, "plan").order[0]
+    first = check_plan(
+        PLAN | {"instances": [f"q{n}" for n in range(8)], "pilot": 2}, "plan"
+    ).order[0]
 
     def answer(body):
         if body["messages"][0]["content"] == f"{first}?":
@@ -118,7 +141,9 @@ def test_error_of_a_question_scores_zero(tmp_path, status, at_once):
         return answer_well(body)
 
     with stub_endpoint(answer) as address:
-        done = live.run(write_plan(tmp_path, address, at_once=at_once), tmp_path / "run")
+        done = live.run(
+            write_plan(tmp_path, address, at_once=at_once), tmp_path / "run"
+        )
     found = pd.read_parquet(done.table)
     assert found[found["failed"]]["instance"].tolist() == [first, first]
     assert (found[found["failed"]]["tokens"] > 0).all()  # charged what others cost
@@ -133,7 +158,11 @@ def test_service_that_refuses_all_questions_stops_the_run(tmp_path):
     sick = True
 
     def answer(body):
-        return (400, {"error": {"message": "unknown field"}}) if sick else answer_well(body)
+        return (
+            (400, {"error": {"message": "unknown field"}})
+            if sick
+            else answer_well(body)
+        )
 
     with stub_endpoint(answer) as address:
         start, plan = first.table, write_plan(tmp_path, address, at_once=2)
@@ -142,11 +171,15 @@ def test_service_that_refuses_all_questions_stops_the_run(tmp_path):
         assert len(address.requests) <= 2 * 2 + 1
         sick = False
         done = live.run(plan, tmp_path / "run", start=start)
-    assert "failed" not in pd.read_parquet(done.table) and done.recommendation == ("large",)
+    assert "failed" not in pd.read_parquet(done.table) and done.recommendation == (
+        "large",
+    )
 
 
 @pytest.mark.slow
-def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(tmp_path, monkeypatch):
+def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(
+    tmp_path, monkeypatch
+):
     """It fails as an outage does, for longer than the patience, while its configuration answers others."""
     told = [time.monotonic(), 0.0]
 
@@ -160,19 +193,29 @@ def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(t
     bad = check_plan(PLAN, "plan").order[2]
 
     def fail(configuration, instance, tried):
-        return Failure("status 500", retry=True) if instance == bad and configuration["shots"] == 6 else None
+        return (
+            Failure("status 500", retry=True)
+            if instance == bad and configuration["shots"] == 6
+            else None
+        )
 
     fake = Fake(delay=0.05, fail=fail)
     done = live.run(
-        PLAN | {"patience": 0.4, "at_once": 3, "pilot": 12, "budget": 1}, tmp_path / "run", evaluator=fake
+        PLAN | {"patience": 0.4, "at_once": 3, "pilot": 12, "budget": 1},
+        tmp_path / "run",
+        evaluator=fake,
     )
     found = pd.read_parquet(done.table)
-    assert set(found[found["failed"]]["instance"]) == {bad} and found["failed"].sum() == 2
+    assert (
+        set(found[found["failed"]]["instance"]) == {bad} and found["failed"].sum() == 2
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cost", [None, 4.0])
-def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(tmp_path, cost):
+def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
+    tmp_path, cost
+):
     """One that was answered is asked again, which is charged, and then the bad one once more."""
     bad = check_plan(PLAN, "plan").order[-1]
     arms, tries = {"model": ["small", "large"], "shots": [6]}, []
@@ -183,12 +226,23 @@ def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
         return Failure("status 500", cost=cost, retry=True) if broken else None
 
     fake = Fake(fail=fail)
-    plan = PLAN | {"configurations": {"grid": arms}, "patience": 0.3, "budget": 1, "retries": 99}
+    plan = PLAN | {
+        "configurations": {"grid": arms},
+        "patience": 0.3,
+        "budget": 1,
+        "retries": 99,
+    }
     done = live.run(plan, tmp_path / "run", evaluator=fake)
     found = pd.read_parquet(done.table)
-    assert found[found["failed"]][["model", "instance"]].to_numpy().tolist() == [["small", bad]]
-    assert fake.evaluated.count((("small", 6), bad)) == sum(tries) and len(fake.evaluated) == len(tries)
-    assert done.spent == pytest.approx(fake.billed + (done.policy.costs[0] if cost is None else 0))
+    assert found[found["failed"]][["model", "instance"]].to_numpy().tolist() == [
+        ["small", bad]
+    ]
+    assert fake.evaluated.count((("small", 6), bad)) == sum(tries) and len(
+        fake.evaluated
+    ) == len(tries)
+    assert done.spent == pytest.approx(
+        fake.billed + (done.policy.costs[0] if cost is None else 0)
+    )
 
 
 @pytest.mark.slow
@@ -204,8 +258,13 @@ def test_other_configurations_go_on_while_one_rests(tmp_path):
 
     done = live.run(PLAN | {"pilot": 2}, tmp_path / "run", evaluator=Fake(fail=fail))
     assert "failed" not in pd.read_parquet(done.table)
-    first_small = next(place for place, (model, away) in enumerate(order) if model == "small" and not away)
-    assert sum(model == "large" for model, _ in order[:first_small]) >= 6  # all of its pilot
+    first_small = next(
+        place
+        for place, (model, away) in enumerate(order)
+        if model == "small" and not away
+    )
+    # all of its pilot
+    assert sum(model == "large" for model, _ in order[:first_small]) >= 6
 
 
 class Cached(Fake):
@@ -226,7 +285,9 @@ class Cached(Fake):
 def test_zero_cost_is_charged_as_smallest_cost(tmp_path, at_once):
     order = check_plan(PLAN, "plan").order
     fake = Cached([order[0], order[7]])  # the first of all among them
-    done = live.run(PLAN | {"budget": 1, "at_once": at_once}, tmp_path / "run", evaluator=fake)
+    done = live.run(
+        PLAN | {"budget": 1, "at_once": at_once}, tmp_path / "run", evaluator=fake
+    )
     found = pd.read_parquet(done.table).set_index("instance")["tokens"]
     smallest = found.loc[list(order[1:5])].min()  # of the pilot, which comes first
     assert (found[order[0]] > 0).all() and (found[order[7]] == smallest).all()
@@ -239,10 +300,17 @@ def test_zero_cost_is_charged_as_smallest_cost(tmp_path, at_once):
 def test_zero_cost_after_failures_is_charged_as_smallest_charge(tmp_path):
     order = check_plan(PLAN, "plan").order
     fake = Cached(order[:2])
-    fake.fail = lambda configuration, *_: Failure("no", cost=3) if configuration["model"] == "small" else None
+    fake.fail = lambda configuration, *_: (
+        Failure("no", cost=3) if configuration["model"] == "small" else None
+    )
     done = live.run(PLAN | {"pilot": 2}, tmp_path / "run", evaluator=fake)
     found = pd.read_parquet(done.table)
-    assert (found.loc[(found["model"] == "large") & found["instance"].isin(order[:2]), "tokens"] == 3).all()
+    assert (
+        found.loc[
+            (found["model"] == "large") & found["instance"].isin(order[:2]), "tokens"
+        ]
+        == 3
+    ).all()
 
 
 def test_run_without_any_cost_is_refused(tmp_path):

@@ -22,7 +22,9 @@ PROVED = RACES | {"stop": {"tolerance": 0.02, "certified": True, "front": "objec
 CERTAIN = {"method": {"CoPSIOnce": {"confidence": 0.9}}}
 GOOD = {
     "name": "word-sums",
-    "configurations": {"grid": {"model": ["a", "b"], "temperature": [0, 0.5], "max_tokens": [8]}},
+    "configurations": {
+        "grid": {"model": ["a", "b"], "temperature": [0, 0.5], "max_tokens": [8]}
+    },
     "instances": 30,
     "method": "CoPSIOnce",
     "budget": 0.5,
@@ -38,32 +40,63 @@ GOOD = {
 
 def test_fields_of_a_plan_are_read():
     plan = check_plan(GOOD, "plan.yml")
-    assert plan.names == ("a temperature=0", "a temperature=0.5", "b temperature=0", "b temperature=0.5")
-    assert plan.configurations.all[1] == {"model": "a", "temperature": 0.5, "max_tokens": 8}
+    assert plan.names == (
+        "a temperature=0",
+        "a temperature=0.5",
+        "b temperature=0",
+        "b temperature=0.5",
+    )
+    assert plan.configurations.all[1] == {
+        "model": "a",
+        "temperature": 0.5,
+        "max_tokens": 8,
+    }
     assert plan.settings == ("model", "temperature", "max_tokens")
-    assert (plan.method.name, plan.pilot, plan.at_once, plan.failures) == ("CoPSIOnce", 5, 1, "zero")
-    assert sorted(plan.order) == sorted(map(str, range(30))) and plan.order != plan.instances.ids
+    assert (plan.method.name, plan.pilot, plan.at_once, plan.failures) == (
+        "CoPSIOnce",
+        5,
+        1,
+        "zero",
+    )
+    assert (
+        sorted(plan.order) == sorted(map(str, range(30)))
+        and plan.order != plan.instances.ids
+    )
     assert plan.largest_costs is None and plan.is_once
 
 
 def test_a_list_with_options_and_a_largest_cost():
-    configurations = {"list": [{"model": "[a]", "limit": 8}, {"model": "b", "shots": 2, "limit": 32}]}
+    configurations = {
+        "list": [{"model": "[a]", "limit": 8}, {"model": "b", "shots": 2, "limit": 32}]
+    }
     changes = {"configurations": configurations, "largest_cost": "limit"}
     plan = check_plan(GOOD | CERTAIN | changes, "plan.yml")
     assert plan.names == ("[a] limit=8", "b limit=32 shots=2")
-    assert plan.method.options == {"confidence": 0.9} and plan.largest_costs == [8.0, 32.0]
-    assert check_plan(GOOD | {"largest_cost": 64}, "plan.yml").largest_costs == [64.0] * 4
+    assert plan.method.options == {"confidence": 0.9} and plan.largest_costs == [
+        8.0,
+        32.0,
+    ]
+    assert (
+        check_plan(GOOD | {"largest_cost": 64}, "plan.yml").largest_costs == [64.0] * 4
+    )
 
 
 @pytest.mark.parametrize(
-    "written", [{"file": "ids.txt"}, {"file": "ids.csv"}, {"file": "ids.jsonl", "column": "id"}]
+    "written",
+    [{"file": "ids.txt"}, {"file": "ids.csv"}, {"file": "ids.jsonl", "column": "id"}],
 )
 def test_instances_from_files(tmp_path, written):
     """Ids stay text, and a file stands where the plan does."""
     ids = ["007", "q 2", "[x]"]
-    (tmp_path / "ids.txt").write_text("\ufeff007\r\n\r\n q 2\r\n[x]\r\n", encoding="utf-8")
-    pd.DataFrame({"instance": ids, "question": 1}).to_csv(tmp_path / "ids.csv", index=False)
-    (tmp_path / "ids.jsonl").write_text("".join(json.dumps({"id": each}) + "\n" for each in ids))
+    (tmp_path / "ids.txt").write_text(
+        "\ufeff007\r\n\r\n q 2\r\n[x]\r\n", encoding="utf-8"
+    )
+    pd.DataFrame({"instance": ids, "question": 1}).to_csv(
+        tmp_path / "ids.csv", index=False
+    )
+    (tmp_path / "ids.jsonl").write_text(
+        "".join(json.dumps({"id": each}) + "\n" for each in ids)
+    )
     content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
     assert check_plan(content, "plan.yml", tmp_path).instances.ids == tuple(ids)
 
@@ -84,9 +117,15 @@ def arms(**written):
 MISSPELT = {"name": "x", "column": "x", "transform": "inverse-percentil"}
 
 
-#: Changes of a good plan, with the code of the fault, and what its place and remedy name.
+#: Changes of a good plan, with the code of the fault, and what its place and remedy
+#: name.
 BAD = [
-    ({"objectives": {"accuracy": "correct"}}, "tuple_type", "'objectives'", "list at least one"),
+    (
+        {"objectives": {"accuracy": "correct"}},
+        "tuple_type",
+        "'objectives'",
+        "list at least one",
+    ),
     ({"budget": None}, "no-end", "", "give a budget"),
     ({"stop": {"tolerance": 0.1}}, "no-end", "", "give a budget"),
     ({"method": "ParetoRace", "budget": None}, "no-end", "", "stop: {tolerance"),
@@ -102,43 +141,120 @@ BAD = [
     ({"budget": 2}, "budget-share", "", "give a share up to 1"),
     ({"budget": -1}, "greater_than", "'budget'", "give a number"),
     ({"budget": float("inf")}, "less_than", "'budget'", "give a number"),
-    (arms(grid={"model": "a"}), "tuple_type", "'configurations.grid.model'", "write {grid"),
+    (
+        arms(grid={"model": "a"}),
+        "tuple_type",
+        "'configurations.grid.model'",
+        "write {grid",
+    ),
     (arms(gird={}), "extra_forbidden", "'configurations.gird'", "did you mean 'grid'?"),
-    (arms(list=[{"model": "a"}]), "one-configuration", "'configurations'", "at least two"),
-    (arms(list=[{"model": n} for n in "aba"]), "equal-configurations", "'configurations'", "keep one"),
-    (arms(grid={"stop": ["x", ["y"]]}), "nested-value", "'configurations.grid.stop.1'", "give text"),
-    (arms(grid={" ": ["x", "y"]}), "string_pattern_mismatch", "'configurations.grid. ", "write {grid"),
-    (arms(grid={"n": [1, 2]}, list=[{"n": 3}]), "grid-or-list", "'configurations'", "write {grid"),
-    (arms(list=[{"model": "a"}, {}]), "too_short", "'configurations.list.1'", "write {grid"),
+    (
+        arms(list=[{"model": "a"}]),
+        "one-configuration",
+        "'configurations'",
+        "at least two",
+    ),
+    (
+        arms(list=[{"model": n} for n in "aba"]),
+        "equal-configurations",
+        "'configurations'",
+        "keep one",
+    ),
+    (
+        arms(grid={"stop": ["x", ["y"]]}),
+        "nested-value",
+        "'configurations.grid.stop.1'",
+        "give text",
+    ),
+    (
+        arms(grid={" ": ["x", "y"]}),
+        "string_pattern_mismatch",
+        "'configurations.grid. ",
+        "write {grid",
+    ),
+    (
+        arms(grid={"n": [1, 2]}, list=[{"n": 3}]),
+        "grid-or-list",
+        "'configurations'",
+        "write {grid",
+    ),
+    (
+        arms(list=[{"model": "a"}, {}]),
+        "too_short",
+        "'configurations.list.1'",
+        "write {grid",
+    ),
     (arms(grid={"config": [1, 2]}), "equal-columns", "", "rename one"),
-    ({"cost": {"column": "max_tokens", "unit": "tokens"}}, "equal-columns", "", "rename one"),
+    (
+        {"cost": {"column": "max_tokens", "unit": "tokens"}},
+        "equal-columns",
+        "",
+        "rename one",
+    ),
     ({"instances": "nowhere.txt"}, "no-instances", "'instances'", "give their number"),
     ({"instances": True}, "too_short", "'instances.rows'", "at least two ids"),
-    ({"instances": ["a", " "]}, "string_pattern_mismatch", "'instances.rows. ", "at least two ids"),
+    (
+        {"instances": ["a", " "]},
+        "string_pattern_mismatch",
+        "'instances.rows. ",
+        "at least two ids",
+    ),
     ({"instances": ["a", {"b": 1}]}, "no-id", "'instances'", "give text"),
     ({"instances": ["a", "b", "a"]}, "equal-ids", "'instances'", "name each once"),
     ({"pilot": 1}, "greater_than_equal", "'pilot'", "at least two"),
     ({"pilot": 31}, "pilot-size", "", "smaller"),
     ({"budget": 0.1}, "pilot-size", "", "or the budget larger"),
-    ({"method": "CoHVUCB", "failures": "leave-out"}, "repeated-instances", "", "failures: zero"),
+    (
+        {"method": "CoHVUCB", "failures": "leave-out"},
+        "repeated-instances",
+        "",
+        "failures: zero",
+    ),
     (RACES | {"stop": {"certified": True}}, "certified-costs", "", "front: objectives"),
-    (RACES | {"stop": {"cost": "10 per cent"}}, "value_error", "'stop.cost'", "write a share such as 10%"),
-    (RACES | {"stop": {"cost": -1}}, "value_error", "'stop.cost'", "write a share such as 10%"),
-    (RACES | {"stop": {"front": "cost"}}, "literal_error", "'stop.front'", "write objectives"),
+    (
+        RACES | {"stop": {"cost": "10 per cent"}},
+        "value_error",
+        "'stop.cost'",
+        "write a share such as 10%",
+    ),
+    (
+        RACES | {"stop": {"cost": -1}},
+        "value_error",
+        "'stop.cost'",
+        "write a share such as 10%",
+    ),
+    (
+        RACES | {"stop": {"front": "cost"}},
+        "literal_error",
+        "'stop.front'",
+        "write objectives",
+    ),
     (PROVED | {"failures": "leave-out"}, "certified-leave-out", "", "take failures"),
     (PROVED | {"ordered": True}, "certified-order", "", "leave out ordered"),
-    (RACES | {"stop": {"certified": 3}}, "bool_parsing", "'stop.certified'", "write true"),
+    (
+        RACES | {"stop": {"certified": 3}},
+        "bool_parsing",
+        "'stop.certified'",
+        "write true",
+    ),
     (CERTAIN | {"failures": "leave-out"}, "confidence-leave-out", "", "take failures"),
     ({"at_once": 0}, "greater_than_equal", "'at_once'", "at least 1"),
     ({"largest_cost": "max_token"}, "largest-cost", "", "did you mean 'max_tokens'?"),
     ({"largest_cost": float("inf")}, "largest-cost", "", "give a number"),
     ({"largest_cost": "model"}, "largest-cost", "", "give a number"),
-    ({"method": {"CoPSIOnce": {"confidence": 2}}}, "method-options", "", "correct its options"),
+    (
+        {"method": {"CoPSIOnce": {"confidence": 2}}},
+        "method-options",
+        "",
+        "correct its options",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("changes", "code", "place", "remedy"), BAD)
-def test_bad_plan_has_one_fault_with_code_place_and_remedy(changes, code, place, remedy):
+def test_bad_plan_has_one_fault_with_code_place_and_remedy(
+    changes, code, place, remedy
+):
     with pytest.raises(TableError) as caught:
         check_plan(GOOD | changes, "plan.yml")
     (fault,) = caught.value.faults
@@ -150,13 +266,25 @@ def test_bad_plan_has_one_fault_with_code_place_and_remedy(changes, code, place,
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"method": "CoPSIOnse"}, "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?"),
-        ({"method": {"CoPSIOnce": {"confidance": 1}}}, "unknown option of CoPSIOnce 'confidance'. Did you"),
+        (
+            {"method": "CoPSIOnse"},
+            "unknown method 'CoPSIOnse'. Did you mean 'CoPSIOnce'?",
+        ),
+        (
+            {"method": {"CoPSIOnce": {"confidance": 1}}},
+            "unknown option of CoPSIOnce 'confidance'. Did you",
+        ),
         ({"evaluate": {"calable": {}}}, "did you mean 'callable'?"),
-        ({"objectives": [MISSPELT]}, "field 'objectives.0': there is no transform 'inverse-percentil'"),
+        (
+            {"objectives": [MISSPELT]},
+            "field 'objectives.0': there is no transform 'inverse-percentil'",
+        ),
         ({"objectives": []}, "there is no objective, or two have the same name"),
         ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),
-        ({"instances": {"file": "nowhere.txt"}}, "nowhere.txt: the file cannot be read"),
+        (
+            {"instances": {"file": "nowhere.txt"}},
+            "nowhere.txt: the file cannot be read",
+        ),
     ],
 )
 def test_bad_names_are_corrected(changes, said):
@@ -172,19 +300,33 @@ def test_bad_names_are_corrected(changes, said):
         ("q.jsonl", "", "the file is empty"),
         ("q.jsonl", '{"instance": "a"', "line 1: this is not JSON"),
         ("q.jsonl", "[1]", "line 1: Input should be an object"),
-        ("q.jsonl", '{"instance": 1}\n' * 2, "line 2: the instance '1' was there before"),
-        ("q.jsonl", '{"id": "a", "answer": 1}', "there is no 'instance', but id, answer"),
+        (
+            "q.jsonl",
+            '{"instance": 1}\n' * 2,
+            "line 2: the instance '1' was there before",
+        ),
+        (
+            "q.jsonl",
+            '{"id": "a", "answer": 1}',
+            "there is no 'instance', but id, answer",
+        ),
         ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
         ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
         ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
         ("q.txt", b"\x89PNG", "no text in UTF-8"),
         ("q.tsv", "instance\tanswer\n", "not read from a .tsv file -> take a .csv"),
-        ("missing/q.csv", None, "the file cannot be read: No such file or directory -> check its path"),
+        (
+            "missing/q.csv",
+            None,
+            "the file cannot be read: No such file or directory -> check its path",
+        ),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, name, content, said):
     if content is not None:
-        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        (tmp_path / name).write_bytes(
+            content if isinstance(content, bytes) else content.encode()
+        )
     with pytest.raises(TableError) as caught:
         check_plan(GOOD | {"instances": {"file": name}}, "plan.yml", tmp_path)
     assert said in str(caught.value) and name in str(caught.value)
@@ -193,13 +335,20 @@ def test_files_that_cannot_be_used(tmp_path, name, content, said):
 def test_all_faults_are_listed_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
-    with pytest.raises(TableError, match=r"plan\.yml: fields with values are needed, not \[1, 2\]"):
+    with pytest.raises(
+        TableError, match=r"plan\.yml: fields with values are needed, not \[1, 2\]"
+    ):
         check_plan([1, 2], "plan.yml")
 
 
 def test_page_shows_valid_evaluators():
-    page = (Path(__file__).parents[2] / "notebooks" / "live.md").read_text(encoding="utf-8")
-    shown = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)]
+    page = (Path(__file__).parents[2] / "notebooks" / "live.md").read_text(
+        encoding="utf-8"
+    )
+    shown = [
+        yaml.safe_load(block)
+        for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)
+    ]
     assert [check_plan(GOOD | each, "live.md").evaluate.name for each in shown] == [
         "callable",
         "openai",
@@ -216,7 +365,8 @@ def test_race_is_certified_by_its_plan():
     race = proved.make_policy(costs, (1.0, 1.0), budget=None)
     assert race.certified and race.evidence is not None and race.tolerance == 0.02
     assert not measured.make_policy(costs, (1.0, 1.0), budget=None).certified
-    # a plan that was written before a race could be certified is the plan of a measured one
+    # a plan that was written before a race could be certified is the plan of a measured
+    # one
     written = measured.model_dump(mode="json")
     del written["stop"]["certified"]
     assert measured.differences(written) == [] and len(proved.differences(written)) == 2
@@ -230,7 +380,9 @@ def test_race_compares_costs_by_default():
         ({"cost": 0.5}, True, 0.5),
         ({"front": "objectives"}, False, 0.0),
     ):
-        plan = check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
+        plan = check_plan(
+            GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml"
+        )
         race = plan.make_policy(costs, (1.0, 1.0), budget=None)
         assert race.compares_cost == compares and race.cost_tolerance == tolerance
 
@@ -239,29 +391,48 @@ def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
     """An answer's schema in the request has eleven levels."""
     schema = {
         "type": "object",
-        "properties": {"steps": {"type": "array", "items": {"anyOf": [{"type": "object"}]}}},
+        "properties": {
+            "steps": {"type": "array", "items": {"anyOf": [{"type": "object"}]}}
+        },
     }
     evaluate = {
         "base_url": "http://127.0.0.1:1/v1",
         "scorer": "number",
         "prompt": {
-            name: [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{question}"}]
+            name: [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "{question}"},
+            ]
             for name in ("short", "long")
         },
         "body": {
-            "response_format": {"type": "json_schema", "json_schema": {"name": "steps", "schema": schema}},
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "steps", "schema": schema},
+            },
             "extra_body": {"chat_template_kwargs": {"enable_thinking": False}},
         },
     }
     content = GOOD | {"evaluate": {"openai": evaluate}}
     (tmp_path / "plan.yml").write_text(yaml.safe_dump(content))
-    assert check_plan(load_yaml(tmp_path / "plan.yml", "plan"), "plan.yml").evaluate.options == evaluate
+    assert (
+        check_plan(
+            load_yaml(tmp_path / "plan.yml", "plan"), "plan.yml"
+        ).evaluate.options
+        == evaluate
+    )
 
 
 @pytest.mark.parametrize(
     ("written", "column", "unit"),
-    [("usd", "cost_usd", "USD"), ("tokens", "tokens", "tokens"), ("seconds", "seconds", "seconds")],
+    [
+        ("usd", "cost_usd", "USD"),
+        ("tokens", "tokens", "tokens"),
+        ("seconds", "seconds", "seconds"),
+    ],
 )
 def test_short_names_of_costs(written, column, unit):
-    cost = check_plan(GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan").cost
+    cost = check_plan(
+        GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan"
+    ).cost
     assert (cost.column, cost.unit) == (column, unit)

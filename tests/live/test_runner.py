@@ -30,7 +30,9 @@ from cobandit.live.plan import check_plan
 from cobandit.policies.registry import list_methods
 from cobandit.testing.protocol import guarantees_aside
 
-RACE = {key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")} | {
+RACE = {
+    key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")
+} | {
     "stop": {"tolerance": 0.2},
     "instances": 120,
 }
@@ -56,12 +58,24 @@ def stop(configuration, instance, tried):
 
 def refuse(said, plan, folder, evaluator=None, **options):
     with pytest.raises(CobanditError, match=said):
-        live.run(plan, folder, evaluator=Fake() if evaluator is None else evaluator, **options)
+        live.run(
+            plan,
+            folder,
+            evaluator=Fake() if evaluator is None else evaluator,
+            **options,
+        )
 
 
-def expect_fault(code, plan, folder, evaluator=None, place="", names=(), remedy="", **options):
+def expect_fault(
+    code, plan, folder, evaluator=None, place="", names=(), remedy="", **options
+):
     with fault(code, place, names, remedy) as caught:
-        live.run(plan, folder, evaluator=Fake() if evaluator is None else evaluator, **options)
+        live.run(
+            plan,
+            folder,
+            evaluator=Fake() if evaluator is None else evaluator,
+            **options,
+        )
     return caught.value
 
 
@@ -69,30 +83,46 @@ def play(plan, measure=measure):
     """What a run comes to, written straight: the pilot's means and percentiles, then the policy alone."""
     plan = check_plan(plan, "plan")
     order, n_pilot = plan.order, plan.pilot
-    raw = [[measure(settings, instance) for instance in order] for settings in plan.configurations.all]
-    columns = {name: np.array([[row[name] for row in each] for each in raw]) for name in raw[0][0]}
+    raw = [
+        [measure(settings, instance) for instance in order]
+        for settings in plan.configurations.all
+    ]
+    columns = {
+        name: np.array([[row[name] for row in each] for each in raw])
+        for name in raw[0][0]
+    }
     low, high = np.percentile(columns["seconds"][:, :n_pilot], [5, 95])
-    inverse = (1 / np.clip(columns["seconds"], low, high) - 1 / high) / (1 / low - 1 / high)
+    inverse = (1 / np.clip(columns["seconds"], low, high) - 1 / high) / (
+        1 / low - 1 / high
+    )
     rewards = np.stack([columns["correct"], inverse], axis=2)
     costs = columns["tokens"][:, :n_pilot].mean(axis=1)
     budget = plan.budget * (len(order) * costs.sum() if plan.unit == "share" else 1)
     policy = plan.strategy.policy(costs, budget, 2, len(order), **plan.strategy.given)
     with guarantees_aside():
         while (arm := policy.ask()) is not None:
-            policy.tell(arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number])
+            policy.tell(
+                arm, rewards[arm, arm.number], columns["tokens"][arm, arm.number]
+            )
     return policy, tuple(plan.names[arm] for arm in policy.recommend()), budget
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("budget", [{}, {"budget": 1500, "unit": "tokens"}], ids=["share", "amount"])
+@pytest.mark.parametrize(
+    "budget", [{}, {"budget": 1500, "unit": "tokens"}], ids=["share", "amount"]
+)
 def test_run_equals_its_policy_with_the_pilots_costs(tmp_path, budget):
     fake, plan = Fake(), PLAN | budget
     done = live.run(plan, tmp_path / "run", evaluator=fake)
     policy, names, budget = play(plan)
     assert done.recommendation == names and done.budget == pytest.approx(budget)
     assert done.policy.pulls.tolist() == policy.pulls.tolist()
-    assert done.spent == pytest.approx(policy.spent) == pytest.approx(fake.billed) and fake.billed <= budget
-    assert len(set(fake.evaluated)) == len(fake.evaluated) == done.policy.pulls.sum()  # nothing twice
+    assert (
+        done.spent == pytest.approx(policy.spent) == pytest.approx(fake.billed)
+        and fake.billed <= budget
+    )
+    # nothing twice
+    assert len(set(fake.evaluated)) == len(fake.evaluated) == done.policy.pulls.sum()
     written = json.loads((tmp_path / "run" / "recommendation.json").read_text())
     assert written["recommendation"] == list(names) and written["finished"]
     again = live.run(plan, tmp_path / "run", evaluator=Fake(fail=stop))
@@ -110,7 +140,9 @@ def test_table_holds_the_measurements(tmp_path):
     found = rows(done.table)
     assert len(found) == done.policy.pulls.sum()
     for row in found.sample(20, random_state=0).to_dict("records"):
-        measured = measure({"model": row["model"], "shots": row["shots"]}, row["instance"])
+        measured = measure(
+            {"model": row["model"], "shots": row["shots"]}, row["instance"]
+        )
         assert {name: row[name] for name in measured} == measured
     order = {name: place for place, name in enumerate(table.configs)}
     costs = dict(zip(plan.names, done.policy.costs))
@@ -120,7 +152,9 @@ def test_table_holds_the_measurements(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"])
+@pytest.mark.parametrize(
+    "method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"]
+)
 @pytest.mark.parametrize(("at_once", "block"), [(8, 1), (1, 7), (3, 4)])
 def test_number_of_calls_at_once_changes_nothing(tmp_path, method, at_once, block):
     """The evaluations are the same, whatever order they end in."""
@@ -128,7 +162,9 @@ def test_number_of_calls_at_once_changes_nothing(tmp_path, method, at_once, bloc
     one = live.run(plan, tmp_path / "one", evaluator=Fake())
     fake = Fake(block, delay=0.002)
     many = live.run(plan | {"at_once": at_once}, tmp_path / "many", evaluator=fake)
-    assert many.recommendation == one.recommendation and many.spent == pytest.approx(one.spent)
+    assert many.recommendation == one.recommendation and many.spent == pytest.approx(
+        one.spent
+    )
     pd.testing.assert_frame_equal(rows(many.table), rows(one.table))
     assert 1 <= fake.most <= at_once and max(len(ids) for _, ids in fake.calls) <= block
     if block > 1:
@@ -145,7 +181,11 @@ def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
 
 
 #: Other tests make methods of their own.
-OURS = sorted(name for name, each in list_methods().items() if each.__module__.startswith("cobandit."))
+OURS = sorted(
+    name
+    for name, each in list_methods().items()
+    if each.__module__.startswith("cobandit.")
+)
 
 
 @pytest.mark.slow
@@ -163,13 +203,23 @@ def test_spending_stays_within_the_budget(
     tmp_path_factory, method, at_once, block, seed, budget, cost, pilot
 ):
     """What the evaluator billed, failures with it, whatever is in flight and however costs turn out."""
-    changes = {"method": method, "budget": budget, "at_once": at_once, "pilot": pilot, "retries": 1}
+    changes = {
+        "method": method,
+        "budget": budget,
+        "at_once": at_once,
+        "pilot": pilot,
+        "retries": 1,
+    }
     fake = Fake(block, 0.001, seed, flaky(0.2, cost, times=2, seed=seed))
     folder = tmp_path_factory.mktemp("run") / "run"
     try:
         done = live.run(PLAN | AMOUNT | changes, folder, evaluator=fake)
     except CobanditError as error:
-        reasons = ("raise the plan's budget", "change the plan's budget", "nothing could be evaluated")
+        reasons = (
+            "raise the plan's budget",
+            "change the plan's budget",
+            "nothing could be evaluated",
+        )
         assert any(reason in str(error) for reason in reasons)
     else:
         assert done.spent <= budget * (1 + 1e-9)
@@ -212,13 +262,23 @@ class TestFailures:
         assert (scored.loc[~failed, "efficiency"] > 0).any()
 
     @pytest.mark.slow
-    def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(self, tmp_path):
+    def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(
+        self, tmp_path
+    ):
         brevity = {"name": "brevity", "column": "tokens", "transform": "negate-minmax"}
         plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity]}
-        done = live.run(plan, tmp_path / "run", evaluator=Fake(fail=flaky(0.15, times=9, retry=False)))
-        means = cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
+        done = live.run(
+            plan,
+            tmp_path / "run",
+            evaluator=Fake(fail=flaky(0.15, times=9, retry=False)),
+        )
+        means = (
+            cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
+        )
         told = done.policy.mean_rewards
-        np.testing.assert_allclose(means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12)
+        np.testing.assert_allclose(
+            means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12
+        )
         assert "evaluations failed and score zero" in done.losses[0]
         assert done.losses[0].endswith("; the first: overloaded")
 
@@ -230,15 +290,24 @@ class TestFailures:
         order = check_plan(PLAN, "plan").order
 
         def fail(configuration, instance, tried):
-            return Failure("no such question", cost=cost) if instance == order[place] else None
+            return (
+                Failure("no such question", cost=cost)
+                if instance == order[place]
+                else None
+            )
 
         fake = Fake(delay=0.001, fail=fail)
         plan = PLAN | {"failures": "leave-out", "at_once": 3, "pilot": pilot}
         done = live.run(plan, tmp_path / "run", evaluator=fake)
         found = rows(done.table)
         assert order[place] not in set(found["instance"]) and "failed" not in found
-        assert np.flatnonzero(done.policy.left_out) == [place] and fake.billed <= done.budget
-        kept = [instance for instance in order[: max(pilot, 3)] if instance != order[place]]
+        assert (
+            np.flatnonzero(done.policy.left_out) == [place]
+            and fake.billed <= done.budget
+        )
+        kept = [
+            instance for instance in order[: max(pilot, 3)] if instance != order[place]
+        ]
         assert list(cb.read(done.table).card.split.instances) == kept
 
     @pytest.mark.slow
@@ -247,15 +316,26 @@ class TestFailures:
 
         class Slow(Fake):
             async def evaluate(self, configuration, instances):
-                if instances[0] == "7" and configuration["shots"] == 6 and len(slow) < 2:
+                if (
+                    instances[0] == "7"
+                    and configuration["shots"] == 6
+                    and len(slow) < 2
+                ):
                     slow.append(configuration)
                     await anyio.sleep(60)
                 return await super().evaluate(configuration, instances)
 
         plan = PLAN | {"timeout": 0.05, "at_once": 2, "budget": 1}
-        done = live.run(plan, tmp_path / "run", evaluator=Slow(), watch=lambda each: told.append(each.line))
+        done = live.run(
+            plan,
+            tmp_path / "run",
+            evaluator=Slow(),
+            watch=lambda each: told.append(each.line),
+        )
         late = [line for line in told if "no answer within 0.05 s" in line]
-        assert len(slow) == len(late) == 2 and all("tried again" in line for line in late)
+        assert len(slow) == len(late) == 2 and all(
+            "tried again" in line for line in late
+        )
         assert len(rows(done.table)) == 240
 
     @pytest.mark.slow
@@ -270,8 +350,16 @@ class TestFailures:
                 return await super().evaluate(configuration, instances)
 
         plan = PLAN | {"patience": 0.1, "instances": 8, "budget": 1}
-        expect_fault("silent-service", plan, tmp_path / "run", Silent(), names=["no answer within 0.05 s"])
-        live.run(plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent())
+        expect_fault(
+            "silent-service",
+            plan,
+            tmp_path / "run",
+            Silent(),
+            names=["no answer within 0.05 s"],
+        )
+        live.run(
+            plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent()
+        )
         assert EndpointEvaluator.timeout == 600
 
     @pytest.mark.slow
@@ -287,7 +375,11 @@ class TestFailures:
 
         live.run(PLAN, tmp_path / "run", evaluator=Busy())
         (first, asked), *later = called
-        assert next(when for when, configuration in later if configuration == asked) - first >= 0.3
+        assert (
+            next(when for when, configuration in later if configuration == asked)
+            - first
+            >= 0.3
+        )
 
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 4])
@@ -295,12 +387,22 @@ class TestFailures:
         """It goes in the middle, and comes back: nothing failed, and what was told is not evaluated again."""
 
         def gone(*_):
-            return Failure("nobody there", unavailable=True) if len(first.calls) > 60 else None
+            return (
+                Failure("nobody there", unavailable=True)
+                if len(first.calls) > 60
+                else None
+            )
 
         plan = PLAN | {"at_once": at_once, "patience": 0}
         first, second = Fake(delay=0.001, fail=gone), Fake()
         error = expect_fault(
-            "silent-service", plan, tmp_path / "run", first, "shots=", ["nobody there"], "patience"
+            "silent-service",
+            plan,
+            tmp_path / "run",
+            first,
+            "shots=",
+            ["nobody there"],
+            "patience",
         )
         assert "What was evaluated is kept" in str(error)
         assert len(first.calls) <= 60 + 2 * at_once
@@ -313,31 +415,70 @@ class TestFailures:
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
         expect_fault(
-            "nothing-evaluated", PLAN, tmp_path / "run", fake, "small shots=0 on ", ["401: no such key"]
+            "nothing-evaluated",
+            PLAN,
+            tmp_path / "run",
+            fake,
+            "small shots=0 on ",
+            ["401: no such key"],
         )
         assert len(fake.calls) == 2 * 6  # one bad question is not enough
-        assert live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation == play(PLAN)[1]
+        assert (
+            live.run(PLAN, tmp_path / "run", evaluator=Fake()).recommendation
+            == play(PLAN)[1]
+        )
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("fails", "failures"), [(["small", "large"], "zero"), (["large"], "leave-out")])
-    def test_configuration_without_answers_stops_the_run(self, tmp_path, fails, failures):
+    @pytest.mark.parametrize(
+        ("fails", "failures"), [(["small", "large"], "zero"), (["large"], "leave-out")]
+    )
+    def test_configuration_without_answers_stops_the_run(
+        self, tmp_path, fails, failures
+    ):
         def fail(configuration, instance, tried):
-            return Failure("no such model", cost=2.0) if configuration["model"] in fails else None
+            return (
+                Failure("no such model", cost=2.0)
+                if configuration["model"] in fails
+                else None
+            )
 
         fake = Fake(fail=fail)
         plan = PLAN | {"failures": failures}
-        expect_fault("no-answers", plan, tmp_path / "run", fake, fails[0], ["no such model"], "mend it")
+        expect_fault(
+            "no-answers",
+            plan,
+            tmp_path / "run",
+            fake,
+            fails[0],
+            ["no such model"],
+            "mend it",
+        )
         assert len(fake.calls) == 5 * 6
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("row", "said"),
         [
-            ({"correct": 1.0, "seconds": 1.0}, "gave no 'tokens', only correct, seconds"),
-            ({"correct": 80.0, "tokens": 1.0, "seconds": 1.0}, "the objective 80.0 is outside"),
-            ({"correct": 1.0, "tokens": -1.0, "seconds": 1.0}, "the cost -1.0 is not positive"),
-            ({"correct": None, "tokens": 1.0, "seconds": 1.0}, "gave None for 'correct': a finite number"),
-            (GOOD | {"shots": 0.0}, "gave 'shots', which is a setting or a column of every table"),
+            (
+                {"correct": 1.0, "seconds": 1.0},
+                "gave no 'tokens', only correct, seconds",
+            ),
+            (
+                {"correct": 80.0, "tokens": 1.0, "seconds": 1.0},
+                "the objective 80.0 is outside",
+            ),
+            (
+                {"correct": 1.0, "tokens": -1.0, "seconds": 1.0},
+                "the cost -1.0 is not positive",
+            ),
+            (
+                {"correct": None, "tokens": 1.0, "seconds": 1.0},
+                "gave None for 'correct': a finite number",
+            ),
+            (
+                GOOD | {"shots": 0.0},
+                "gave 'shots', which is a setting or a column of every table",
+            ),
             (GOOD | {"failed": 0.0}, "gave 'failed', which is a setting"),
         ],
     )
@@ -350,7 +491,10 @@ class TestFailures:
         first = Once()
         refuse(said, PLAN, tmp_path / "run", first)
         second = Fake()
-        assert live.run(PLAN, tmp_path / "run", evaluator=second).recommendation == play(PLAN)[1]
+        assert (
+            live.run(PLAN, tmp_path / "run", evaluator=second).recommendation
+            == play(PLAN)[1]
+        )
         assert set(first.evaluated) & set(second.evaluated) == {first.evaluated[-1]}
 
     def test_a_row_for_each_instance_is_needed(self, tmp_path):
@@ -358,7 +502,14 @@ class TestFailures:
             async def evaluate(self, configuration, instances):
                 return (await super().evaluate(configuration, instances))[1:]
 
-        expect_fault("row-count", PLAN, tmp_path / "run", Short(4), "shots=", ["3 rows for 4 instances"])
+        expect_fault(
+            "row-count",
+            PLAN,
+            tmp_path / "run",
+            Short(4),
+            "shots=",
+            ["3 rows for 4 instances"],
+        )
 
     @pytest.mark.parametrize("at_once", [1, 4])
     def test_an_error_in_an_evaluator_names_it(self, tmp_path, at_once):
@@ -378,22 +529,37 @@ class TestOtherMethods:
     def test_online_methods_go_round(self, tmp_path):
         """Number n of a configuration is on instance n of the order, the pilot's first, and round again."""
         fake = Fake()
-        plan = PLAN | {"method": {"CoHVUCB": {"reward_scale": 0.01, "cost_scale": 0.01}}, "instances": 12}
+        plan = PLAN | {
+            "method": {"CoHVUCB": {"reward_scale": 0.01, "cost_scale": 0.01}},
+            "instances": 12,
+        }
         done = live.run(plan | {"budget": 1.0}, tmp_path / "run", evaluator=fake)
         order = check_plan(plan, "plan").order
         most = 0
         for which in {configuration for configuration, _ in fake.evaluated}:
-            mine = [instance for configuration, instance in fake.evaluated if configuration == which]
+            mine = [
+                instance
+                for configuration, instance in fake.evaluated
+                if configuration == which
+            ]
             assert mine == [order[n % 12] for n in range(len(mine))]
             most = max(most, len(mine))
-        assert most > 12 and len(done.recommendation) == 1 and fake.billed <= done.budget
+        assert (
+            most > 12 and len(done.recommendation) == 1 and fake.billed <= done.budget
+        )
         found = rows(done.table)
-        assert len(found) == len(fake.evaluated) and f"{order[0]} (2)" in set(found["instance"])
+        assert len(found) == len(fake.evaluated) and f"{order[0]} (2)" in set(
+            found["instance"]
+        )
         assert len(cb.recommend(cb.read(done.table), replications=20).front)
 
     @pytest.mark.slow
     def test_methods_that_may_come_back_are_not_told_the_pilot(self, tmp_path):
-        done = live.run(PLAN | {"method": "UniformIdentification"}, tmp_path / "run", evaluator=Fake())
+        done = live.run(
+            PLAN | {"method": "UniformIdentification"},
+            tmp_path / "run",
+            evaluator=Fake(),
+        )
         plan = check_plan(PLAN, "plan")
         which = itertools.product(plan.configurations.all, plan.order[:5])
         pilot = sum(measure(*each)["tokens"] for each in which)
@@ -404,10 +570,16 @@ class TestOtherMethods:
 def test_flawed_answers_are_counted_at_the_end(tmp_path):
     def evaluate(configuration, instance):
         row = measure(configuration, instance)
-        return row | {"truncated": 0.0, "empty": float(configuration["model"] == "large" and instance == "7")}
+        return row | {
+            "truncated": 0.0,
+            "empty": float(configuration["model"] == "large" and instance == "7"),
+        }
 
     done = live.run(PLAN | {"budget": 1}, tmp_path / "run", evaluator=evaluate)
-    named = "1 of 40 of large shots=0, 1 of 40 of large shots=2 and 1 of 40 of large shots=6"
+    named = (
+        "1 of 40 of large shots=0, 1 of 40 of large shots=2 and 1 of 40 of large"
+        " shots=6"
+    )
     assert done.losses == (f"3 of 240 answers were empty ({named})",)
     assert cb.read(done.table).card.counts["large shots=2"] == {"answers empty": 1}
 
@@ -415,9 +587,15 @@ def test_flawed_answers_are_counted_at_the_end(tmp_path):
 @pytest.mark.slow
 def test_cost_beyond_the_largest_warns(tmp_path):
     with pytest.warns(GuaranteeWarning) as caught:
-        live.run(PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake())
-    said = {str(warning.message) for warning in caught}  # each of which Python shows once
-    assert all("cost more than its largest_cost 40: the budget may be exceeded" in each for each in said)
+        live.run(
+            PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake()
+        )
+    # each of which Python shows once
+    said = {str(warning.message) for warning in caught}
+    assert all(
+        "cost more than its largest_cost 40: the budget may be exceeded" in each
+        for each in said
+    )
     assert 0 < len(said) <= 6 < len(caught)
 
 
@@ -449,7 +627,9 @@ class TestGoingOn:
     @pytest.mark.slow
     def test_a_changed_plan_is_refused(self, tmp_path):
         live.run(PLAN, tmp_path / "run", evaluator=Fake())
-        before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
+        before = sorted(
+            (path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir()
+        )
         fake = Fake()
         refuse(
             r"holds the run of another plan: seed is 0 there and 1 here -> ",
@@ -458,15 +638,27 @@ class TestGoingOn:
             fake,
         )
         assert not fake.calls
-        assert before == sorted((path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir())
-        live.run(PLAN | {"at_once": 3, "retries": 0, "timeout": 9}, tmp_path / "run", evaluator=fake)
+        assert before == sorted(
+            (path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir()
+        )
+        live.run(
+            PLAN | {"at_once": 3, "retries": 0, "timeout": 9},
+            tmp_path / "run",
+            evaluator=fake,
+        )
 
     @pytest.mark.parametrize(
         ("changes", "differ"),
         [
             ({"base_url": "http://127.0.0.1:2/v1"}, []),
-            ({"body": {"seed": 1}}, ["evaluate.options.body.seed is None there and 1 here"]),
-            ({"scorer": "exact"}, ["evaluate.options.scorer is 'number' there and 'exact' here"]),
+            (
+                {"body": {"seed": 1}},
+                ["evaluate.options.body.seed is None there and 1 here"],
+            ),
+            (
+                {"scorer": "exact"},
+                ["evaluate.options.scorer is 'number' there and 'exact' here"],
+            ),
         ],
     )
     def test_differences_are_named_by_their_path(self, changes, differ):
@@ -474,9 +666,19 @@ class TestGoingOn:
         here = asking("http://127.0.0.1:1/v1", body={}) | {"instances": 12}
         written = check_plan(here, "plan").model_dump(mode="json")
         openai = here["evaluate"]["openai"] | changes
-        assert check_plan(here | {"evaluate": {"openai": openai}}, "plan").differences(written) == differ
+        assert (
+            check_plan(here | {"evaluate": {"openai": openai}}, "plan").differences(
+                written
+            )
+            == differ
+        )
         by_place = [
-            PLAN | {"configurations": {"list": [{"model": "a", "base_url": f"http://{n}"} for n in places]}}
+            PLAN
+            | {
+                "configurations": {
+                    "list": [{"model": "a", "base_url": f"http://{n}"} for n in places]
+                }
+            }
             for places in ("xy", "xz")
         ]
         there, here = (check_plan(each, "plan") for each in by_place)
@@ -485,14 +687,26 @@ class TestGoingOn:
     @pytest.mark.parametrize(
         ("wrong", "said"),
         [
-            ({"objectives": [{"name": "accuracy", "column": "right"}]}, "gave no 'right', only correct"),
-            ({"cost": {"column": "tokns", "unit": "tokens"}}, "no 'tokns', only .* did you mean 'tokens'?"),
+            (
+                {"objectives": [{"name": "accuracy", "column": "right"}]},
+                "gave no 'right', only correct",
+            ),
+            (
+                {"cost": {"column": "tokns", "unit": "tokens"}},
+                "no 'tokns', only .* did you mean 'tokens'?",
+            ),
         ],
     )
-    def test_a_plan_that_names_another_column_is_corrected_and_goes_on(self, tmp_path, wrong, said):
+    def test_a_plan_that_names_another_column_is_corrected_and_goes_on(
+        self, tmp_path, wrong, said
+    ):
         plan = tmp_path / "plan.yml"
         plan.write_text(json.dumps(PLAN | wrong))
-        refuse(f"{said}.*evaluated is kept: mend that, and run the plan again", plan, tmp_path / "run")
+        refuse(
+            f"{said}.*evaluated is kept: mend that, and run the plan again",
+            plan,
+            tmp_path / "run",
+        )
         plan.write_text(json.dumps(PLAN))
         stopped, fake = stop_after(10, plan, tmp_path / "run"), Fake()
         live.run(plan, tmp_path / "run", evaluator=fake)
@@ -502,7 +716,10 @@ class TestGoingOn:
     def test_until_something_was_told_all_of_a_plan_may_change(self, tmp_path):
         stop_after(0, PLAN, tmp_path / "run")
         assert (tmp_path / "run" / "pilot.journal").exists()
-        other = PLAN | {"configurations": {"grid": GRID | {"model": ["large"]}}, "seed": 3}
+        other = PLAN | {
+            "configurations": {"grid": GRID | {"model": ["large"]}},
+            "seed": 3,
+        }
         done = live.run(other, tmp_path / "run", evaluator=Fake())
         assert done.policy.n_arms == 3
 
@@ -525,19 +742,35 @@ class TestGoingOn:
             fake,
         )
         assert 0 < fake.billed <= 100
-        done = live.run(PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake)
-        assert len(set(fake.evaluated)) == len(fake.evaluated) and done.spent == pytest.approx(fake.billed)
+        done = live.run(
+            PLAN | small | {"budget": 3000}, tmp_path / "run", evaluator=fake
+        )
+        assert len(set(fake.evaluated)) == len(
+            fake.evaluated
+        ) and done.spent == pytest.approx(fake.billed)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
-    def test_a_finished_run_with_a_larger_budget_is_one_that_had_it_from_the_start(self, tmp_path, failures):
+    def test_a_finished_run_with_a_larger_budget_is_one_that_had_it_from_the_start(
+        self, tmp_path, failures
+    ):
         """What was evaluated is not evaluated again, but for what failed."""
 
         def fail(configuration, instance, tried):
-            return Failure("no") if instance == failed and configuration["shots"] == 2 else None
+            return (
+                Failure("no")
+                if instance == failed and configuration["shots"] == 2
+                else None
+            )
 
-        failed, small, fake = check_plan(PLAN, "plan").order[3], PLAN | {"failures": failures}, Fake()
-        first = live.run(small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail))
+        failed, small, fake = (
+            check_plan(PLAN, "plan").order[3],
+            PLAN | {"failures": failures},
+            Fake(),
+        )
+        first = live.run(
+            small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail)
+        )
         larger = small | {"budget": 0.8}
         refuse(
             r"pilot is 5 there and 4 here.*--from takes over what",
@@ -552,21 +785,31 @@ class TestGoingOn:
         assert (done.recommendation, done.spent) == (whole.recommendation, whole.spent)
         pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
         there = rows(first.table)
-        assert done.inherited > 0 and done.inherited <= first.spent and not whole.inherited
+        assert (
+            done.inherited > 0 and done.inherited <= first.spent and not whole.inherited
+        )
         known = set(zip(zip(there["model"], there["shots"]), there["instance"]))
-        again = {instance for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}}
+        again = {
+            instance
+            for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}
+        }
         assert again == ({failed} if failures == "zero" else set())
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
-    def test_a_larger_budget_in_the_same_folder_pays_nothing_again(self, tmp_path, failures):
+    def test_a_larger_budget_in_the_same_folder_pays_nothing_again(
+        self, tmp_path, failures
+    ):
         """But for what failed; and the money of both is that of the run."""
 
         def fail(configuration, instance, tried):
             bad = instance == failed and configuration["shots"] == 2
             return Failure("no", cost=4.0) if bad else None
 
-        failed, small = check_plan(PLAN, "plan").order[7], PLAN | {"failures": failures, "budget": 0.4}
+        failed, small = (
+            check_plan(PLAN, "plan").order[7],
+            PLAN | {"failures": failures, "budget": 0.4},
+        )
         first, fake = Fake(fail=fail), Fake()
         live.run(small, tmp_path / "run", evaluator=first)
         larger = small | {"budget": 0.8}
@@ -585,37 +828,70 @@ class TestGoingOn:
         self, tmp_path, method
     ):
         first, fake = Fake(), Fake()
-        live.run(PLAN | {"method": method, "budget": 0.6}, tmp_path / "run", evaluator=first)
-        done = live.run(PLAN | {"method": "UniformOnce", "budget": 1}, tmp_path / "run", evaluator=fake)
-        assert not set(first.evaluated) & set(fake.evaluated) and first.billed < done.spent <= done.budget
+        live.run(
+            PLAN | {"method": method, "budget": 0.6}, tmp_path / "run", evaluator=first
+        )
+        done = live.run(
+            PLAN | {"method": "UniformOnce", "budget": 1},
+            tmp_path / "run",
+            evaluator=fake,
+        )
+        assert (
+            not set(first.evaluated) & set(fake.evaluated)
+            and first.billed < done.spent <= done.budget
+        )
         for row in rows(done.table).to_dict("records"):
             settings = {name: row[name] for name in GRID}
             assert row["tokens"] == measure(settings, row["instance"])["tokens"]
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("method", "budget"), [("CoPSI", 0.8), ("UniformIdentification", 0.65)])
+    @pytest.mark.parametrize(
+        ("method", "budget"), [("CoPSI", 0.8), ("UniformIdentification", 0.65)]
+    )
     def test_what_was_set_aside_is_told_of_its_own_instances_where_one_comes_back_to_them(
         self, tmp_path, method, budget
     ):
         """Such a method begins after the pilot: its first evaluation is not on the first instance."""
         first, fake = Fake(), Fake()
         live.run(PLAN | {"budget": 0.6}, tmp_path / "run", evaluator=first)
-        refuse("nothing is left", PLAN | {"method": "EGESHOnce", "budget": 0.45}, tmp_path / "run")
-        done = live.run(PLAN | {"method": method, "budget": budget}, tmp_path / "run", evaluator=fake)
+        refuse(
+            "nothing is left",
+            PLAN | {"method": "EGESHOnce", "budget": 0.45},
+            tmp_path / "run",
+        )
+        done = live.run(
+            PLAN | {"method": method, "budget": budget},
+            tmp_path / "run",
+            evaluator=fake,
+        )
         assert not set(first.evaluated) & set(fake.evaluated)
         assert first.billed < done.spent <= done.budget
         for row in rows(done.table).to_dict("records"):
             settings = {name: row[name] for name in GRID}
-            assert row["tokens"] == measure(settings, row["instance"].split()[0])["tokens"]
+            assert (
+                row["tokens"] == measure(settings, row["instance"].split()[0])["tokens"]
+            )
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
-            ({"cost": {"column": "tokens", "unit": "characters"}}, "take a table with the same cost"),
-            ({"method": "CoPSI"}, "CoPSI may evaluate an instance again, so none can be reused"),
-            ({"instances": ["a", "b", "c", "d"], "pilot": 2}, "no evaluation of the plan, but .*'.* on 'c'."),
-            ({"objectives": [{"name": "accuracy", "column": "right"}]}, "gave no 'right', only correct, tok"),
+            (
+                {"cost": {"column": "tokens", "unit": "characters"}},
+                "take a table with the same cost",
+            ),
+            (
+                {"method": "CoPSI"},
+                "CoPSI may evaluate an instance again, so none can be reused",
+            ),
+            (
+                {"instances": ["a", "b", "c", "d"], "pilot": 2},
+                "no evaluation of the plan, but .*'.* on 'c'.",
+            ),
+            (
+                {"objectives": [{"name": "accuracy", "column": "right"}]},
+                "gave no 'right', only correct, tok",
+            ),
             (
                 {"configurations": {"grid": GRID | {"top": [1]}}},
                 " shots=0' has top 2 there and 1 here -> lea",
@@ -625,7 +901,9 @@ class TestGoingOn:
     )
     def test_unusable_tables_are_refused(self, tmp_path, changes, said):
         grid = {"grid": GRID | {"top": [2]}}
-        first = live.run(PLAN | {"configurations": grid}, tmp_path / "first", evaluator=Fake())
+        first = live.run(
+            PLAN | {"configurations": grid}, tmp_path / "first", evaluator=Fake()
+        )
         refuse(said, PLAN | {"reuse": str(first.table)} | changes, tmp_path / "b")
         assert not (tmp_path / "b").exists()
 
@@ -635,7 +913,10 @@ class TestGoingOn:
         first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
         other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
         done = live.run(first, tmp_path / "run", evaluator=Fake())
-        said = "evaluated in another way: evaluate.options.function is 'some:one' there and 'some:other' here"
+        said = (
+            "evaluated in another way: evaluate.options.function is 'some:one' there"
+            " and 'some:other' here"
+        )
         refuse(said, other | {"reuse": str(done.table)}, tmp_path / "new")
         refuse(said, other, tmp_path / "new", start=done.table)
         assert not (tmp_path / "new").exists()
@@ -652,7 +933,10 @@ class TestGoingOn:
             return measure(configuration, instance)
 
         done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
-        assert refused and live.run(PLAN, tmp_path / "run", evaluator=Fake()).spent == done.spent
+        assert (
+            refused
+            and live.run(PLAN, tmp_path / "run", evaluator=Fake()).spent == done.spent
+        )
 
     def test_a_folder_with_something_else(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
@@ -663,9 +947,15 @@ class TestGoingOn:
         stop_after(60, PLAN | {"at_once": 4}, tmp_path / "run", delay=0.001)
         half = live.export(PLAN, tmp_path / "run")
         table = cb.read(half.table)
-        assert 55 <= len(table.rows) <= 60 and not half.policy.finished and half.recommendation
+        assert (
+            55 <= len(table.rows) <= 60
+            and not half.policy.finished
+            and half.recommendation
+        )
         assert cb.recommend(table, budget=500, replications=20).next is not None
-        assert not json.loads((tmp_path / "run" / "recommendation.json").read_text())["finished"]
+        assert not json.loads((tmp_path / "run" / "recommendation.json").read_text())[
+            "finished"
+        ]
 
     def test_a_pilot_can_be_looked_at_and_not_exported(self, tmp_path):
         for look in (
@@ -676,7 +966,11 @@ class TestGoingOn:
                 look()
         stop_after(10, PLAN, tmp_path / "run")
         progress = live.read_progress(tmp_path / "run")
-        assert (progress.stage.name, len(progress.stage.records), progress.front) == ("pilot", 10, ())
+        assert (progress.stage.name, len(progress.stage.records), progress.front) == (
+            "pilot",
+            10,
+            (),
+        )
         with pytest.raises(CobanditError, match="10 of the pilot's 30 evaluations"):
             live.export(PLAN, tmp_path / "run")
         assert not (tmp_path / "run" / "table.parquet").exists()
@@ -687,13 +981,18 @@ class TestRace:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 6])
-    def test_it_stops_by_itself_and_goes_on_with_a_smaller_tolerance(self, tmp_path, at_once):
+    def test_it_stops_by_itself_and_goes_on_with_a_smaller_tolerance(
+        self, tmp_path, at_once
+    ):
         """What the larger tolerance paid for is not paid again, and the end is that of one race."""
         first, second, alone = Fake(), Fake(), Fake()
         plan = RACE | {"at_once": at_once}
         seen = []
         rough = live.run(
-            plan, tmp_path / "run", evaluator=first, watch=lambda each: seen.append(each.settled)
+            plan,
+            tmp_path / "run",
+            evaluator=first,
+            watch=lambda each: seen.append(each.settled),
         )
         settled = [n for n in seen if n is not None]
         assert settled == sorted(settled) and settled[-1] == 6
@@ -701,9 +1000,15 @@ class TestRace:
         assert len(first.evaluated) < 6 * 120
         progress = live.read_progress(tmp_path / "run")
         assert progress.front == rough.recommendation and not progress.busy
-        fine = live.run(plan | {"stop": {"tolerance": 0.02}}, tmp_path / "run", evaluator=second)
-        whole = live.run(plan | {"stop": {"tolerance": 0.02}}, tmp_path / "whole", evaluator=alone)
-        assert len(second.evaluated) and not set(first.evaluated) & set(second.evaluated)
+        fine = live.run(
+            plan | {"stop": {"tolerance": 0.02}}, tmp_path / "run", evaluator=second
+        )
+        whole = live.run(
+            plan | {"stop": {"tolerance": 0.02}}, tmp_path / "whole", evaluator=alone
+        )
+        assert len(second.evaluated) and not set(first.evaluated) & set(
+            second.evaluated
+        )
         assert fine.recommendation == whole.recommendation
         assert fine.policy.pulls.tolist() == whole.policy.pulls.tolist()
         assert fine.spent == pytest.approx(first.billed + second.billed)
@@ -713,17 +1018,33 @@ class TestRace:
     def test_a_budget_is_a_cap(self, tmp_path):
         fake = Fake()
         done = live.run(
-            RACE | AMOUNT | {"stop": {"tolerance": 0.0}, "budget": 900}, tmp_path / "a", evaluator=fake
+            RACE | AMOUNT | {"stop": {"tolerance": 0.0}, "budget": 900},
+            tmp_path / "a",
+            evaluator=fake,
         )
-        assert done.policy.status == "out of budget" and fake.billed <= 900 and done.recommendation
+        assert (
+            done.policy.status == "out of budget"
+            and fake.billed <= 900
+            and done.recommendation
+        )
 
     @pytest.mark.slow
     def test_a_method_that_follows_has_to_have_what_is_spent(self, tmp_path):
         race = live.run(RACE, tmp_path / "run", evaluator=Fake())
-        fixed = RACE | {"stop": None, "method": "CoPSIOnce", "unit": "tokens", "budget": race.spent - 100}
-        said = rf"{race.spent:,.6g} tokens are spent, and the budget is {race.spent - 100:,.6g}"
+        fixed = RACE | {
+            "stop": None,
+            "method": "CoPSIOnce",
+            "unit": "tokens",
+            "budget": race.spent - 100,
+        }
+        said = (
+            rf"{race.spent:,.6g} tokens are spent, and the budget is"
+            rf" {race.spent - 100:,.6g}"
+        )
         refuse(said, fixed, tmp_path / "run")
-        live.run(fixed | {"budget": race.spent + 300}, tmp_path / "run", evaluator=Fake())
+        live.run(
+            fixed | {"budget": race.spent + 300}, tmp_path / "run", evaluator=Fake()
+        )
 
     @pytest.mark.slow
     def test_it_starts_from_a_table(self, tmp_path):
@@ -733,9 +1054,17 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        refuse(r"instances\.0 is .* this plan has none\) -> ", fine, tmp_path / "fine", fake)
+        refuse(
+            r"instances\.0 is .* this plan has none\) -> ",
+            fine,
+            tmp_path / "fine",
+            fake,
+        )
         assert not set(first.evaluated) & set(fake.evaluated)
-        assert 0 < done.inherited <= rough.spent and done.inherited + fake.billed == pytest.approx(done.spent)
+        assert (
+            0 < done.inherited <= rough.spent
+            and done.inherited + fake.billed == pytest.approx(done.spent)
+        )
 
 
 @pytest.mark.slow
@@ -746,7 +1075,12 @@ def test_running_run_can_be_shown_and_exported(tmp_path):
         if (tmp_path / "run" / "run.journal").exists() and not looked:
             progress = live.read_progress(tmp_path / "run")
             assert progress.busy and progress.stage.name == "run"
-            looked.extend([progress.stage.spent, len(rows(live.export(PLAN, tmp_path / "run").table))])
+            looked.extend(
+                [
+                    progress.stage.spent,
+                    len(rows(live.export(PLAN, tmp_path / "run").table)),
+                ]
+            )
         return measure(configuration, instance)
 
     done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
@@ -758,16 +1092,23 @@ def test_running_run_can_be_shown_and_exported(tmp_path):
 def test_cost_of_a_run_is_estimated(tmp_path):
     """By the largest cost, and what the evaluator says; nothing is started."""
     fake = Fake()
-    found = live.estimate(PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake)
+    found = live.estimate(
+        PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake
+    )
     assert (found.pilot, found.most) == (30, 30 * LARGEST)
     assert "everything: at most about 14,400 tokens" in found.lines
     fake.bound_cost = lambda configuration, instance: 9.0
     assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).most == 270
     found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
-    assert live.estimate(PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake).lines[-1] == (
-        "it may not hold the pilot: then the run stops, and waits for a larger one"
+    assert (
+        live.estimate(
+            PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
+        ).lines[-1]
+        == "it may not hold the pilot: then the run stops, and waits for a larger one"
     )
-    assert found.most == np.inf and "which show what everything costs" in " ".join(found.lines)
+    assert found.most == np.inf and "which show what everything costs" in " ".join(
+        found.lines
+    )
     assert not fake.calls and not (tmp_path / "run").exists()
 
 
@@ -782,7 +1123,9 @@ def test_in_a_notebook(tmp_path):
 
 
 def test_an_evaluator_is_needed(tmp_path):
-    with pytest.raises(TableError, match=r"field 'evaluate' is missing -> write evaluate: \{callable"):
+    with pytest.raises(
+        TableError, match=r"field 'evaluate' is missing -> write evaluate: \{callable"
+    ):
         live.run(PLAN, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -810,15 +1153,20 @@ SCRIPT = """
 def test_killed_in_the_pilot_and_later(tmp_path):
     """With SIGKILL, three evaluations under way; the end is that of a run that nothing interrupted."""
     script, folder = tmp_path / "script.py", tmp_path / "run"
-    script.write_text(textwrap.dedent(SCRIPT.format(path=[path for path in sys.path if path])))
+    script.write_text(
+        textwrap.dedent(SCRIPT.format(path=[path for path in sys.path if path]))
+    )
     deaths = [11, 40, 71]
     for death in [*deaths, 0]:
-        done = subprocess.run([sys.executable, script, str(death), folder], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, script, str(death), folder], capture_output=True, text=True
+        )
         assert done.returncode == (-signal.SIGKILL if death else 0), done.stderr
     whole = live.run(PLAN | {"at_once": 3}, tmp_path / "whole", evaluator=measure)
     pd.testing.assert_frame_equal(rows(folder / "table.parquet"), rows(whole.table))
     written = [
-        json.loads((path / "recommendation.json").read_text()) for path in (folder, tmp_path / "whole")
+        json.loads((path / "recommendation.json").read_text())
+        for path in (folder, tmp_path / "whole")
     ]
     assert written[0] == written[1]
     made = (tmp_path / "run.log").read_text().splitlines()

@@ -30,16 +30,27 @@ def test_the_index_against_a_grid(r, q, lam, allowed):
         if theory.bernoulli_divergence(r, top) <= rest:
             x = top
         else:
-            x = optimize.brentq(lambda x, rest=rest: float(theory.bernoulli_divergence(r, x)) - rest, r, top)
+            x = optimize.brentq(
+                lambda x, rest=rest: float(theory.bernoulli_divergence(r, x)) - rest,
+                r,
+                top,
+            )
         best = max(best, x / (lam + (1 - lam) * z))
     assert best <= index * (1 + 1e-9) and index <= best * 1.03
 
 
-@given(st.lists(share, min_size=1, max_size=3), share, st.floats(0.05, 0.9), st.floats(1e-5, 2.0))
+@given(
+    st.lists(share, min_size=1, max_size=3),
+    share,
+    st.floats(0.05, 0.9),
+    st.floats(1e-5, 2.0),
+)
 def test_index_and_divergence_are_inverse(r, q, lam, allowed):
     index = _largest_efficiency(tuple(r), q, allowed, lam)
     cost = lam + (1 - lam) * q
-    assert theory.least_divergence(r, cost, index, cost_ratio=lam) == pytest.approx(allowed, rel=1e-5)
+    assert theory.least_divergence(r, cost, index, cost_ratio=lam) == pytest.approx(
+        allowed, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("lam", [0.05, 0.9, 1.0])
@@ -54,8 +65,10 @@ def test_feedback_at_the_ends(lam, rewards, q, allowed):
 
 
 def test_divergences_that_are_zero_or_infinite():
-    assert theory.least_divergence([0.5], 0.5, 0.9, cost_ratio=0.25) == 0  # it is better already
-    assert theory.least_divergence([0.5], 0.5, 4.0, cost_ratio=0.25) == np.inf  # nothing is
+    # it is better already
+    assert theory.least_divergence([0.5], 0.5, 0.9, cost_ratio=0.25) == 0
+    # nothing is
+    assert theory.least_divergence([0.5], 0.5, 4.0, cost_ratio=0.25) == np.inf
     with pytest.raises(cb.CobanditError, match="inside"):
         theory.least_divergence([1.0], 0.5, 3.0, cost_ratio=0.25)
 
@@ -69,7 +82,9 @@ def test_the_region_is_left_no_more_often_than_said():
 
 
 def test_coins_are_independent_and_have_the_means_asked_for():
-    arms = least_regret.coin_arms([[0.75, 0.5], [0.25, 0.9]], [0.7, 0.55], cost_ratio=0.4)
+    arms = least_regret.coin_arms(
+        [[0.75, 0.5], [0.25, 0.9]], [0.7, 0.55], cost_ratio=0.4
+    )
     assert np.allclose(arms.problem.means, [[0.75, 0.5], [0.25, 0.9]])
     assert np.allclose(arms.problem.costs, [0.7, 0.55])
     assert np.allclose(np.corrcoef(arms.rows[: 20**3].T), np.eye(3))
@@ -85,6 +100,7 @@ def test_the_index_reads_the_threshold_that_is_stated():
     allowed = (np.log(theory.horizon(50.0, lam)) + np.log(np.pi * (n + 0.5))) / n
     shares = (policy.mean_costs / 2 - lam) / (1 - lam)
     stated = [
-        _largest_efficiency(tuple(policy.mean_rewards[i]), shares[i], allowed[i], lam) for i in range(2)
+        _largest_efficiency(tuple(policy.mean_rewards[i]), shares[i], allowed[i], lam)
+        for i in range(2)
     ]
     assert policy.index() == pytest.approx(stated)

@@ -21,7 +21,10 @@ def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
         arm = policy.ask()
         if arm is None:
             break
-        row = [costs[arm] * rng.uniform(0.5, 1), *(rewards[arm] * rng.random(n_objectives))]
+        row = [
+            costs[arm] * rng.uniform(0.5, 1),
+            *(rewards[arm] * rng.random(n_objectives)),
+        ]
         policy.tell(arm, row[1:], row[0])
         seen[arm].append(row)
     beta = policy.radius

@@ -10,8 +10,19 @@ from support.strategies import benchmarks, examples, mean_matrices
 import cobandit as cb
 from cobandit import testing
 from cobandit.errors import BudgetError, CobanditError
-from cobandit.policies import CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce
-from cobandit.policies.copsi_once import PairedEvidence, count_claims, find_gaps, planned_depth
+from cobandit.policies import (
+    CoPSIOnce,
+    CoPSIPrintedOnce,
+    EGESHOnce,
+    PSISROnce,
+    UniformOnce,
+)
+from cobandit.policies.copsi_once import (
+    PairedEvidence,
+    count_claims,
+    find_gaps,
+    planned_depth,
+)
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -38,12 +49,16 @@ def planned_by_trial(costs, depth, n_instances, left):
     return depth
 
 
-@given(st.lists(st.integers(1, 40), min_size=2, max_size=7), st.integers(0, 30), st.data())
+@given(
+    st.lists(st.integers(1, 40), min_size=2, max_size=7), st.integers(0, 30), st.data()
+)
 def test_the_planned_depth_is_the_deepest_that_can_be_paid(costs, n_instances, data):
     n_instances += 1
     depth = data.draw(st.integers(0, n_instances))
     left = data.draw(st.integers(0, sum(costs) * n_instances))
-    assert planned_depth(costs, depth, n_instances, left) == planned_by_trial(costs, depth, n_instances, left)
+    assert planned_depth(costs, depth, n_instances, left) == planned_by_trial(
+        costs, depth, n_instances, left
+    )
 
 
 # ----------------------------------------------------------------------------- budgets
@@ -62,7 +77,10 @@ def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
         assert within(budget, error.smallest)
         return
     made = play_once(finder, rewards)
-    assert len(set(made)) == len(made) == finder.pulls.sum() and finder.pulls.max() <= n_instances
+    assert (
+        len(set(made)) == len(made) == finder.pulls.sum()
+        and finder.pulls.max() <= n_instances
+    )
     assert within(finder.spent, finder.budget)
     targets = [phase.target for phase in finder.phases]
     assert targets == sorted(targets)
@@ -124,7 +142,10 @@ def test_with_confidence_the_run_stops_when_every_membership_is_certain():
     finder = CoPSIOnce([1.0] * 5, 5 * 400, 2, 400, confidence=0.95)
     play_once(finder, rewards)
     assert finder.certain.all() and finder.spent < 0.8 * finder.budget
-    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(rewards.mean(axis=1))).tolist()
+    assert (
+        finder.recommend().tolist()
+        == np.flatnonzero(cb.pareto_mask(rewards.mean(axis=1))).tolist()
+    )
     assert not CoPSIOnce([1.0] * 5, 5 * 400, 2, 400).certain.any()
 
 
@@ -170,7 +191,9 @@ def test_a_confidence_that_is_none_is_refused(confidence):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [*METHODS, cb.spec(CoPSIOnce, confidence=0.9)], ids=str)
+@pytest.mark.parametrize(
+    "method", [*METHODS, cb.spec(CoPSIOnce, confidence=0.9)], ids=str
+)
 def test_protocol(method):
     testing.check_policy(method)
 
@@ -186,30 +209,39 @@ def test_the_number_of_instances_is_a_count(method, n_instances):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_with_one_objective_and_equal_costs_psi_sr_once_is_successive_rejects_on_shared_instances(seed):
+def test_with_one_objective_and_equal_costs_psi_sr_once_is_successive_rejects_on_shared_instances(
+    seed,
+):
     rewards = np.random.default_rng(seed).random((6, 50))  # no ties
     finder = PSISROnce([1.0] * 6, 0.4 * 300, 1, 50)
     play_once(finder, rewards[:, :, None])
-    assert finder.recommend().tolist() == [successive_rejects(rewards.tolist(), finder.n_rounds)[1]]
+    assert finder.recommend().tolist() == [
+        successive_rejects(rewards.tolist(), finder.n_rounds)[1]
+    ]
 
 
 def test_sequential_halving_halves():
     rewards = made_up(8, 60)
     finder = EGESHOnce([1.0] * 8, 8 * 30, 2, 60)
     play_once(finder, rewards)
-    assert np.unique(finder.pulls, return_counts=True)[1].tolist() == [4, 2, 2]  # 8, 4 and 2 arms
+    # 8, 4 and 2 arms
+    assert np.unique(finder.pulls, return_counts=True)[1].tolist() == [4, 2, 2]
     assert np.unique(finder.pulls).tolist() == [10, 30, 60]
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.data())
-def test_the_claims_that_matter_are_counted_as_they_are_named(n_arms, n_objectives, data):
+def test_the_claims_that_matter_are_counted_as_they_are_named(
+    n_arms, n_objectives, data
+):
     """One for each member of the front and each other, D for each of the rest: the most over all fronts."""
     dominated = data.draw(st.integers(0, n_arms - 1))
     front = data.draw(st.integers(0, n_arms - dominated))
     counts = []
     for size in range(max(front, 1), n_arms - dominated + 1):
         named = {("front", i, j) for i in range(size) for j in range(n_arms) if j != i}
-        named |= {("rest", i, d) for i in range(size, n_arms) for d in range(n_objectives)}
+        named |= {
+            ("rest", i, d) for i in range(size, n_arms) for d in range(n_objectives)
+        }
         counts.append(len(named))
     assert count_claims(n_arms, n_objectives, dominated, front) == max(counts)
 
@@ -221,5 +253,7 @@ def test_the_limit_falls_as_memberships_become_certain():
         evidence.add(np.arange(3), levels[None, :, :] - levels[:, None, :])
         evidence.lower_limit()
         limits.append(evidence.limit)
-    assert limits[0] == pytest.approx(6 / 0.05) and limits[-1] == pytest.approx(4 / 0.05)
+    assert limits[0] == pytest.approx(6 / 0.05) and limits[-1] == pytest.approx(
+        4 / 0.05
+    )
     assert sorted(limits, reverse=True) == limits and evidence.certain.all()

@@ -51,7 +51,10 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
         targets = [math.floor(budget / (L * cost)) for cost in left]
         assert [phase.target for phase in finder.phases] == targets
         assert finder.pulls[list(order)].tolist() == [*targets, targets[-1]]
-        assert finder.spent == pytest.approx(finder.pulls @ costs) and finder.spent <= budget
+        assert (
+            finder.spent == pytest.approx(finder.pulls @ costs)
+            and finder.spent <= budget
+        )
         assert finder.recommend().tolist() == [order[-1]]
 
 
@@ -59,16 +62,27 @@ def test_a_smaller_lambda_allocates_less():
     """A5: lambda may be any lower bound, given as a cost; L_{3, 1/8} = 1 + 8/9 + 4/5."""
     finder = cb.CoPSI([1, 4, 1], 40, 2, min_cost=0.5)
     assert (finder.min_cost, finder.cost_ratio) == (0.5, 1 / 8)
-    assert cb.CoPSI([2, 8], 60, 1).cost_ratio == cb.CoPSI([2, 8], 60, 1, min_cost=2).cost_ratio == 0.25
-    assert cb.CoPSI([0.3, 0.3], 9, 1, min_cost=0.1 * 3).cost_ratio == 1  # more than 0.3, by rounding
+    assert (
+        cb.CoPSI([2, 8], 60, 1).cost_ratio
+        == cb.CoPSI([2, 8], 60, 1, min_cost=2).cost_ratio
+        == 0.25
+    )
+    # more than 0.3, by rounding
+    assert cb.CoPSI([0.3, 0.3], 9, 1, min_cost=0.1 * 3).cost_ratio == 1
     assert finder.allocation_constant == pytest.approx(1 + 8 / 9 + 4 / 5)
-    run(finder, noise_free(np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]), [1, 4, 1]))
-    assert [phase.target for phase in finder.phases] == [2, 7]  # 40 / (2.689 * 6), 40 / (2.689 * 2)
+    run(
+        finder,
+        noise_free(np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]), [1, 4, 1]),
+    )
+    # 40 / (2.689 * 6), 40 / (2.689 * 2)
+    assert [phase.target for phase in finder.phases] == [2, 7]
 
 
 def psi_sr_targets(n_rounds, K):
     log_bar = 0.5 + math.fsum(1 / i for i in range(2, K + 1))
-    return [math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9) for k in range(1, K)]
+    return [
+        math.ceil((n_rounds - K) / (log_bar * (K + 1 - k)) - 1e-9) for k in range(1, K)
+    ]
 
 
 def test_targets_forgive_rounding_and_no_more():
@@ -82,7 +96,10 @@ def test_targets_forgive_rounding_and_no_more():
 def spends(n_rounds, costs):
     """Spend of PSI-SR in every order of elimination."""
     targets = psi_sr_targets(n_rounds, len(costs))
-    return [np.dot(costs[list(order)], [*targets, targets[-1]]) for order in permutations(range(len(costs)))]
+    return [
+        np.dot(costs[list(order)], [*targets, targets[-1]])
+        for order in permutations(range(len(costs)))
+    ]
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5, 6])
@@ -92,23 +109,32 @@ def test_psi_sr_takes_the_most_rounds_that_every_order_affords(n_arms, rho):
     budget = rho * costs.sum()
     finder = cb.PSISR(costs, budget, 1)
     assert finder.targets.tolist() == psi_sr_targets(finder.n_rounds, n_arms)
-    assert max(spends(finder.n_rounds, costs)) <= slack(budget) < max(spends(finder.n_rounds + 1, costs))
+    assert (
+        max(spends(finder.n_rounds, costs))
+        <= slack(budget)
+        < max(spends(finder.n_rounds + 1, costs))
+    )
 
 
 @pytest.mark.parametrize(("rounds", "n_rounds"), [("max", 10), ("mean", 20)])
 def test_psi_sr_rounds_from_the_largest_or_the_mean_cost(rounds, n_rounds):
     finder = cb.PSISR([1, 4, 1], 40, 1, rounds=rounds)
     assert finder.n_rounds == n_rounds
-    run(finder, noise_free(forced((0, 2, 1)), [1, 4, 1]))  # the most expensive stays longest
+    # the most expensive stays longest
+    run(finder, noise_free(forced((0, 2, 1)), [1, 4, 1]))
     assert finder.spent <= 40
     assert finder.pulls.sum() <= n_rounds
 
 
 def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
     """20 rounds: targets ceil(17 / 4) = 5 and ceil(17 / (8/3)) = 7: 5 + 7 * 4 + 7 = 40, then a cent less."""
-    arms = run(cb.PSISR([1, 4, 1], 40, 1, rounds="mean"), noise_free(forced((0, 2, 1)), [1, 4, 1]))
+    arms = run(
+        cb.PSISR([1, 4, 1], 40, 1, rounds="mean"),
+        noise_free(forced((0, 2, 1)), [1, 4, 1]),
+    )
     assert len(arms) == 19
-    finder = cb.PSISR([1, 4.5, 1], 40, 1, rounds="mean")  # 18 rounds: 5 and 6, hence 5 + 6 * 5.5
+    # 18 rounds: 5 and 6, hence 5 + 6 * 5.5
+    finder = cb.PSISR([1, 4.5, 1], 40, 1, rounds="mean")
     run(finder, noise_free(forced((0, 2, 1)), [1, 4.5, 1]))
     assert finder.spent <= 40 and len(finder.phases) == 2
 
@@ -143,7 +169,12 @@ def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, t
         with pytest.raises(BudgetError) as caught:
             method(costs, 1e-3, 2, **known)
         method(costs, caught.value.smallest, 2, **known)
-        method(costs, float(re.search("at least ([^ ]+) is needed", str(caught.value))[1]), 2, **known)
+        method(
+            costs,
+            float(re.search("at least ([^ ]+) is needed", str(caught.value))[1]),
+            2,
+            **known,
+        )
 
 
 def test_smallest_budgets_are_those_of_the_design():
@@ -163,7 +194,8 @@ def test_one_objective_is_best_arm_identification(seed):
     """With D = 1 the worst arm has the largest gap, so gap elimination is successive rejects."""
     rng = np.random.default_rng(seed)
     K, n_rounds = int(rng.integers(2, 10)), int(rng.integers(20, 300))
-    rewards = rng.beta(2, rng.uniform(1, 4, (K, 1)), (K, n_rounds))  # continuous: no ties
+    # continuous: no ties
+    rewards = rng.beta(2, rng.uniform(1, 4, (K, 1)), (K, n_rounds))
     arms, best = successive_rejects(rewards.tolist(), n_rounds)
     finder = cb.PSISR(np.ones(K), n_rounds, 1, rounds="mean")
     assert run(finder, lambda arm: (rewards[arm, finder.pulls[arm], None], 1.0)) == arms
@@ -187,7 +219,8 @@ def test_identical_arms_are_all_recommended(method, n_arms, n_objectives):
     finder = method(np.ones(n_arms), 20.0 * n_arms, n_objectives)
     run(finder, noise_free(np.full((n_arms, n_objectives), 0.3), np.ones(n_arms)))
     assert finder.recommend().tolist() == list(range(n_arms))
-    assert [phase.removed for phase in finder.phases] in ([], list(range(n_arms - 1)))  # lowest number first
+    # lowest number first
+    assert [phase.removed for phase in finder.phases] in ([], list(range(n_arms - 1)))
 
 
 @pytest.mark.parametrize(("more", "removed"), [(0.0, 2), (2e-11, 2), (1e-9, 3)])
@@ -197,13 +230,19 @@ def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
     finder = cb.CoPSI(np.ones(4), 400, 2)
     run(finder, noise_free(means, np.ones(4)))
     first = finder.phases[0]
-    assert first.gaps == pytest.approx([0.25, 0.25 + more, 0.25, 0.25 + more], rel=1e-13)
+    assert first.gaps == pytest.approx(
+        [0.25, 0.25 + more, 0.25, 0.25 + more], rel=1e-13
+    )
     assert (first.removed, first.accepted) == (removed, False)
 
 
 @pytest.mark.slow
 @examples(40)
-@given(problems(max_arms=6, max_objectives=3), st.integers(0, 10**6), st.sampled_from([cb.CoPSI, cb.PSISR]))
+@given(
+    problems(max_arms=6, max_objectives=3),
+    st.integers(0, 10**6),
+    st.sampled_from([cb.CoPSI, cb.PSISR]),
+)
 def test_phases_tell_what_happened(given_problem, seed, method):
     means, costs = given_problem
     K = len(means)
@@ -220,7 +259,9 @@ def test_phases_tell_what_happened(given_problem, seed, method):
     active, accepted = list(range(K)), []
     for phase in finder.phases:
         assert phase.active.tolist() == active and phase.removed in active
-        so_far = np.array([np.mean(observed[arm][: phase.target], axis=0) for arm in active])
+        so_far = np.array(
+            [np.mean(observed[arm][: phase.target], axis=0) for arm in active]
+        )
         assert phase.means == pytest.approx(so_far)
         assert phase.gaps == pytest.approx(cb.classification_gaps(phase.means))
         place = active.index(phase.removed)
@@ -266,14 +307,26 @@ def test_a_cost_above_the_largest_is_charged_and_warns_once(method):
     with pytest.warns(GuaranteeWarning, match="above its largest cost") as caught:
         for cost in (0.5, 1.5, 1.5, 1.0):
             finder.tell(finder.ask(), [0.5], cost)
-    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller, once
+    # it points at the caller, once
+    assert [warning.filename for warning in caught] == [__file__]
     assert finder.spent == 4.5
 
 
 NAN, INF = float("nan"), float("inf")
 GOOD = {"costs": [1.0, 2.0, 1.0], "budget": 60.0, "n_objectives": 2, "min_cost": None}
 BAD = {
-    "costs": [[1.0], [], [1, 0, 1], [1, -1, 1], [1, NAN, 1], [1, INF, 1], 1.0, "abc", [[1, 1]], None],
+    "costs": [
+        [1.0],
+        [],
+        [1, 0, 1],
+        [1, -1, 1],
+        [1, NAN, 1],
+        [1, INF, 1],
+        1.0,
+        "abc",
+        [[1, 1]],
+        None,
+    ],
     "budget": [0, -1, NAN, INF, "much", None],
     "n_objectives": [0, -1, 1.5, "2"],
     "min_cost": [0, -1, NAN, INF, 1.5, "low"],
@@ -281,7 +334,9 @@ BAD = {
 
 
 @every_method
-@pytest.mark.parametrize("bad", [{key: value} for key, values in BAD.items() for value in values], ids=str)
+@pytest.mark.parametrize(
+    "bad", [{key: value} for key, values in BAD.items() for value in values], ids=str
+)
 def test_invalid_arguments(method, bad):
     with pytest.raises(CobanditError):
         method(**GOOD | bad)

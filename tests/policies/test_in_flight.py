@@ -16,7 +16,8 @@ from cobandit.policies import Pull
 from cobandit.testing.protocol import fly, with_failures
 
 PLANS, ONCE, INDICES = (
-    list(known.values()) for known in (methods.IDENTIFICATION, methods.ONCE, methods.ONLINE)
+    list(known.values())
+    for known in (methods.IDENTIFICATION, methods.ONCE, methods.ONLINE)
 )
 ALL = 10**9
 
@@ -43,13 +44,20 @@ def rewards_of(seed):
 # ----------------------------------------------------------------------------- budget
 
 
-@pytest.mark.parametrize(("at_once", "known"), [(1, False), (4, False), (1, True), (4, True), (ALL, True)])
+@pytest.mark.parametrize(
+    ("at_once", "known"), [(1, False), (4, False), (1, True), (4, True), (ALL, True)]
+)
 @pytest.mark.parametrize("cls", PLANS)
 def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
     """The first results say what to set aside for the next; all at once have to be known beforehand."""
     costs = np.array([8.0, 45.0, 15.0, 75.0])
     finder = cls(costs, 4000, 2, largest_costs=10 * costs if known else None)
-    fly(finder, lambda pull: ([0.5, 0.5], 10 * costs[pull]), at_once, np.random.default_rng(0))
+    fly(
+        finder,
+        lambda pull: ([0.5, 0.5], 10 * costs[pull]),
+        at_once,
+        np.random.default_rng(0),
+    )
     assert 4000 - 10 * costs.sum() < finder.spent <= 4000
 
 
@@ -58,7 +66,8 @@ def test_towards_the_end_an_index_policy_goes_one_at_a_time():
     for _ in range(2):
         policy.tell(policy.ask(), [0.5], 0.5)
     first, second, third = (policy.ask() for _ in range(3))
-    assert policy.ask() is None and not policy.finished  # three units are set aside for the three
+    # three units are set aside for the three
+    assert policy.ask() is None and not policy.finished
     policy.tell(second, [0.5], 0.5)
     fourth = policy.ask()
     assert fourth.key == (1, 2) and policy.ask() is None
@@ -71,18 +80,28 @@ def test_of_all_arms_only_the_last_handed_out_may_cross():
     policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), selection="all")
     for _ in range(2):
         policy.tell(policy.ask(), [0.5], 0.5)
-    pulls = [policy.ask() for _ in range(5)]  # one unit is spent, and three are set aside
+    # one unit is spent, and three are set aside
+    pulls = [policy.ask() for _ in range(5)]
     assert pulls[4] is None and pulls[3].key == (1, 2)
 
 
 def test_largest_costs_are_checked():
     with pytest.raises(CobanditError, match="largest_costs: below the known costs"):
         cb.CoPSI([1, 4], 100, 2, largest_costs=[1, 3])
-    with pytest.raises(CobanditError, match="largest_costs: one cost for each of the 2 arms"):
+    with pytest.raises(
+        CobanditError, match="largest_costs: one cost for each of the 2 arms"
+    ):
         cb.CoPSI([1, 4], 100, 2, largest_costs=[1, 4, 4])
-    with pytest.raises(BudgetError, match="at its largest cost: at least 60 is needed") as error:
+    with pytest.raises(
+        BudgetError, match="at its largest cost: at least 60 is needed"
+    ) as error:
         cb.UniformIdentification([1, 4], 50, 2, largest_costs=[20, 40])
-    assert cb.UniformIdentification([1, 4], error.value.smallest, 2, largest_costs=[20, 40]).ask() == 0
+    assert (
+        cb.UniformIdentification(
+            [1, 4], error.value.smallest, 2, largest_costs=[20, 40]
+        ).ask()
+        == 0
+    )
 
 
 def test_a_round_is_begun_only_if_it_can_be_completed():
@@ -97,9 +116,16 @@ def test_a_round_is_begun_only_if_it_can_be_completed():
 @pytest.mark.slow
 @examples(200)
 @given(
-    st.sampled_from(PLANS + ONCE), cost_vectors(4), st.floats(1, 30), st.floats(1, 3), flights, st.booleans()
+    st.sampled_from(PLANS + ONCE),
+    cost_vectors(4),
+    st.floats(1, 30),
+    st.floats(1, 3),
+    flights,
+    st.booleans(),
 )
-def test_the_order_of_results_changes_nothing_in_a_plan(cls, costs, rho, spread, flight, realised):
+def test_the_order_of_results_changes_nothing_in_a_plan(
+    cls, costs, rho, spread, flight, realised
+):
     """With declared costs, and with realised ones whose largest is known."""
     (at_once, seed), rng = flight, np.random.default_rng(flight[1])
     largest = costs * spread if realised else None
@@ -111,7 +137,9 @@ def test_the_order_of_results_changes_nothing_in_a_plan(cls, costs, rho, spread,
 
     def evaluate(pull):
         share = np.random.default_rng([1, seed, *pull.key]).random()
-        return reward(pull), costs[pull] * spread ** (2 * share - 1) if realised else costs[pull]
+        return reward(pull), (
+            costs[pull] * spread ** (2 * share - 1) if realised else costs[pull]
+        )
 
     fly(alone, evaluate)
     fly(flown, with_failures(evaluate, rng, billed=0.0), at_once, rng)
@@ -130,7 +158,10 @@ def test_a_phase_is_handed_out_whole(cls):
     while (pull := finder.ask()) is not None:
         phase.append(pull)
     begun = finder.begun
-    assert len({pull.key for pull in phase}) == len(phase) == begun.sum() and not finder.finished
+    assert (
+        len({pull.key for pull in phase}) == len(phase) == begun.sum()
+        and not finder.finished
+    )
     assert (begun == begun[0]).all() and begun[0] >= 3
     for pull in phase[:-1]:
         finder.tell(pull, [0.5, 0.25 * pull])
@@ -143,7 +174,11 @@ def test_means_are_of_what_was_told():
     finder = cb.CoPSI([1.0, 2.0], 40, 1)
     pulls = [finder.ask() for _ in range(3)]
     finder.tell(pulls[2], [0.75])
-    assert finder.mean_rewards[0] == 0.75 and finder.pulls.tolist() == [1, 0] and finder.spent == 1.0
+    assert (
+        finder.mean_rewards[0] == 0.75
+        and finder.pulls.tolist() == [1, 0]
+        and finder.spent == 1.0
+    )
     finder.tell(pulls[0], [0.25])
     assert finder.mean_rewards[0] == 0.5
 
@@ -156,7 +191,14 @@ def test_what_is_in_flight_counts_in_the_radius(cls):
     policy = cls(3, 2, 60, (0.2, 1.0), alpha=0.1, n_init=2)
     rng = np.random.default_rng(0)
     first = [policy.ask() for _ in range(6)]
-    assert first == [0, 1, 2, 0, 1, 2] and [pull.number for pull in first] == [0, 0, 0, 1, 1, 1]
+    assert first == [0, 1, 2, 0, 1, 2] and [pull.number for pull in first] == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+    ]
     for pull in first:
         assert policy.ask() is None  # an index needs what the first evaluations gave
         policy.tell(pull, rng.random(2), rng.uniform(0.2, 1))
@@ -183,10 +225,15 @@ def test_an_arms_number_means_its_oldest_evaluation_in_flight():
     for _ in range(4):
         policy.ask()
     policy.tell(1, [0.5], 1.0)
-    with pytest.raises(CobanditError, match="evaluation 0 of arm 1, which is not in flight"):
+    with pytest.raises(
+        CobanditError, match="evaluation 0 of arm 1, which is not in flight"
+    ):
         policy.tell(Pull(1, 0), [0.5], 1.0)
     policy.tell(Pull(1, 1), [0.5], 1.0)
-    with pytest.raises(CobanditError, match=r"arm 1, which is not in flight; evaluations of arms \[0\] are"):
+    with pytest.raises(
+        CobanditError,
+        match=r"arm 1, which is not in flight; evaluations of arms \[0\] are",
+    ):
         policy.tell(1, [0.5], 1.0)
     assert policy.find(0).key == (0, 0)
 
@@ -214,7 +261,12 @@ def test_what_is_tried_again_takes_no_turn_of_the_plan():
     first = finder.ask()
     assert finder.upcoming == 1
     finder.tell(first, None)
-    assert [pull.key for pull in iter(finder.ask, None)] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+    assert [pull.key for pull in iter(finder.ask, None)] == [
+        (0, 0),
+        (1, 0),
+        (1, 1),
+        (0, 1),
+    ]
 
 
 def test_a_failure_that_cannot_be_paid_again_ends_the_run():

@@ -18,7 +18,8 @@ N = 12
 def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
     """Play with several in flight; what is ``impossible`` (K, N) is left out, some of it after a failure.
 
-    Returns what was scored, shape (N, K), and the numbers that were handed out after they had been left out.
+    Returns what was scored, shape (N, K), and the numbers that were handed out after
+    they had been left out.
     """
     told, late, flying = np.zeros((N, finder.n_arms), dtype=bool), [], []
     while not finder.finished:
@@ -56,14 +57,19 @@ def test_statistics_are_of_what_is_kept(cls, costs, rho, share, at_once, seed):
         return
     told, late = play(finder, rewards, impossible, rng, at_once)
     assert not late
-    assert (finder.pulls == told.sum(axis=0)).all()  # also of what was in flight and left out
+    # also of what was in flight and left out
+    assert (finder.pulls == told.sum(axis=0)).all()
     assert finder.spent == pytest.approx(finder.pulls @ costs)
     assert finder.spent <= _budget.add_slack(finder.budget)
     assert finder.n_kept == N - finder.left_out.sum()
     assert (finder.left_out <= impossible.any(axis=0)).all()
     kept = told & ~finder.left_out[:, None]
     for arm in range(4):
-        mean = rewards[arm, kept[:, arm]].mean(axis=0) if kept[:, arm].any() else np.zeros(2)
+        mean = (
+            rewards[arm, kept[:, arm]].mean(axis=0)
+            if kept[:, arm].any()
+            else np.zeros(2)
+        )
         assert finder.mean_rewards[arm] == pytest.approx(mean)
 
 
@@ -78,7 +84,10 @@ def test_all_that_can_be_evaluated_gives_the_exact_front(cls, seed):
     if cls in (cb.CoPSIOnce, UniformOnce):
         assert (finder.left_out == ~everything).all() and finder.left_out.any()
     kept = rewards[:, ~finder.left_out]
-    assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(kept.mean(axis=1))).tolist()
+    assert (
+        finder.recommend().tolist()
+        == np.flatnonzero(cb.pareto_mask(kept.mean(axis=1))).tolist()
+    )
 
 
 def test_copsi_once_goes_on_with_smaller_n_and_N():
@@ -108,7 +117,11 @@ def test_what_is_in_flight_on_it_is_charged_and_not_scored():
     assert finder.spent == 1.0 and finder.mean_rewards[0] == 0.0  # taken back
     finder.leave_out(pulls[0, 2])
     finder.tell(pulls[1, 2], [0.5], 1.5)
-    assert finder.spent == 2.5 and finder.pulls.tolist() == [1, 1] and not finder.mean_rewards.any()
+    assert (
+        finder.spent == 2.5
+        and finder.pulls.tolist() == [1, 1]
+        and not finder.mean_rewards.any()
+    )
     finder.leave_out(pulls[0, 3])
     finder.tell(pulls[1, 3], None, 0.25)  # is not tried again: nobody needs it
     assert finder.spent == 2.75 and finder.ask() is None
@@ -118,14 +131,18 @@ def test_what_is_in_flight_on_it_is_charged_and_not_scored():
 def test_what_cannot_be_left_out_is_refused():
     finder = cb.CoPSIOnce([1.0, 2.0], 30, 1, 10)
     pull = finder.ask()
-    with pytest.raises(CobanditError, match="evaluation 5 of arm 1, which is not in flight"):
+    with pytest.raises(
+        CobanditError, match="evaluation 5 of arm 1, which is not in flight"
+    ):
         finder.leave_out(Pull(1, 5))
     finder.tell(pull, [0.5])
     with pytest.raises(CobanditError, match="not in flight"):
         finder.leave_out(pull)
     assert not finder.left_out.any()
     certain = cb.CoPSIOnce([1.0, 2.0], 30, 1, 10, confidence=0.9)
-    with pytest.raises(CobanditError, match="with a confidence no instance can be left out"):
+    with pytest.raises(
+        CobanditError, match="with a confidence no instance can be left out"
+    ):
         certain.leave_out(certain.ask())
     online = cb.HVUCB(2, 1, 30, (1.0, 1.0))
     with pytest.raises(CobanditError, match="HVUCB does not share instances"):
@@ -147,7 +164,11 @@ def test_where_a_whole_phase_is_left_out_nobody_leaves():
     phase = list(iter(finder.ask, None))
     for pull in phase:
         finder.leave_out(pull)
-    assert finder.depth == 0 and finder.phases == [] and finder.n_kept == N - len(phase) // 3
+    assert (
+        finder.depth == 0
+        and finder.phases == []
+        and finder.n_kept == N - len(phase) // 3
+    )
     assert finder.ask().key == (0, len(phase) // 3)
 
 

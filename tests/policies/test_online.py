@@ -26,7 +26,12 @@ SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
 @pytest.mark.slow
 @every_policy
 @examples(40)
-@given(problems(max_arms=6), st.floats(1, 12), st.sampled_from([0.0, 0.1, 1.0]), st.integers(1, 3))
+@given(
+    problems(max_arms=6),
+    st.floats(1, 12),
+    st.sampled_from([0.0, 0.1, 1.0]),
+    st.integers(1, 3),
+)
 def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
     policy_class, given_problem, rho, s, n_init
 ):
@@ -45,7 +50,8 @@ def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
     assert policy.spent == pytest.approx(costs[arms].sum(), rel=1e-12)
     assert policy.spent <= slack(budget) < policy.spent + costs.min()
     assert policy.pulls.tolist() == np.bincount(arms, minlength=len(means)).tolist()
-    assert sorted(arms[: len(means)]) == list(range(len(means)))  # one pull each comes first
+    # one pull each comes first
+    assert sorted(arms[: len(means)]) == list(range(len(means)))
     assert policy.ask() is None
 
 
@@ -83,7 +89,8 @@ def test_initialisation_is_round_robin(policy_class):
 def algorithm_1(rewards, costs, budget, lam, alpha, s_r=1.0, s_c=1.0, feasible=False):
     """Algorithm 1 line by line, written on its own: the arms pulled; maybe among those that are affordable.
 
-    ``rewards[i][n]`` (D,) and ``costs[i][n]`` belong to the n-th pull of arm i; costs lie in [lam, 1].
+    ``rewards[i][n]`` (D,) and ``costs[i][n]`` belong to the n-th pull of arm i; costs
+    lie in [lam, 1].
     """
     K, T = len(costs), ceil(budget / lam) + 1
     n, c, spent, arms = [0] * K, [0.0] * K, 0.0, []
@@ -99,11 +106,15 @@ def algorithm_1(rewards, costs, budget, lam, alpha, s_r=1.0, s_c=1.0, feasible=F
             else:
                 beta = sqrt(alpha * log(T) / n[i])
                 optimistic = [min(1, total / n[i] + s_r * beta) for total in r[i]]
-                index.append(np.prod(optimistic) / max(lam / 2, c[i] / n[i] - s_c * beta))
+                index.append(
+                    np.prod(optimistic) / max(lam / 2, c[i] / n[i] - s_c * beta)
+                )
         best = index.index(max(index))
         if index[best] < 0:
             return arms
-        r[best] = [total + x for total, x in zip(r[best], rewards[best][n[best]], strict=True)]
+        r[best] = [
+            total + x for total, x in zip(r[best], rewards[best][n[best]], strict=True)
+        ]
         c[best], spent = c[best] + costs[best][n[best]], spent + costs[best][n[best]]
         n[best] += 1
         arms.append(best)
@@ -120,8 +131,16 @@ def test_one_objective_is_the_scalar_budgeted_bandit(policy_class, seed):
     rewards = rng.beta(2, rng.uniform(1, 4, (K, 1)), (K, length))
     costs = rng.uniform(low, 1, (K, length))
     given_ = rewards[..., None].tolist(), costs.tolist(), budget, low, alpha
-    policy = policy_class(K, 1, budget, (low, 1.0), alpha=alpha, reward_scale=s_r, cost_scale=s_c)
-    arms = run(policy, lambda arm: (rewards[arm, policy.pulls[arm], None], costs[arm, policy.pulls[arm]]))
+    policy = policy_class(
+        K, 1, budget, (low, 1.0), alpha=alpha, reward_scale=s_r, cost_scale=s_c
+    )
+    arms = run(
+        policy,
+        lambda arm: (
+            rewards[arm, policy.pulls[arm], None],
+            costs[arm, policy.pulls[arm]],
+        ),
+    )
     assert arms == algorithm_1(*given_, s_r, s_c, feasible=True)
 
 
@@ -136,7 +155,9 @@ def test_one_objective_is_the_scalar_budgeted_bandit(policy_class, seed):
 )
 def test_index_formulas(policy_class, index):
     """Costs given in a unit of 8: the index is that of costs in [1/4, 1]."""
-    policy = policy_class(2, 2, 160, (2.0, 8.0), alpha=1.5, reward_scale=0.1, cost_scale=0.2, n_init=2)
+    policy = policy_class(
+        2, 2, 160, (2.0, 8.0), alpha=1.5, reward_scale=0.1, cost_scale=0.2, n_init=2
+    )
     for reward, cost in (([0.5, 1.0], 4.0), ([0.25, 0.75], 8.0), ([0.75, 0.25], 2.0)):
         policy.tell(policy.ask(), reward, cost)
     n = np.array([2, 1])
@@ -149,7 +170,8 @@ def test_index_formulas(policy_class, index):
     assert policy.optimistic_rewards == pytest.approx(upper, rel=1e-12)
     assert policy.normalised_optimistic_costs == pytest.approx(lower, rel=1e-12)
     assert policy.cost_ratio == 0.25
-    assert policy.mean_costs == pytest.approx(8 * costs) == policy.expected_costs  # in the user's unit
+    # in the user's unit
+    assert policy.mean_costs == pytest.approx(8 * costs) == policy.expected_costs
     assert policy.index() == pytest.approx(index(upper, lower), rel=1e-12)
 
 
@@ -172,7 +194,8 @@ def test_a_cost_outside_the_range_is_charged_and_warns_once(policy_class, cost):
     with pytest.warns(GuaranteeWarning, match="outside the range") as caught:
         for _ in range(5):
             policy.tell(policy.ask(), [0.5], cost)
-    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller, once
+    # it points at the caller, once
+    assert [warning.filename for warning in caught] == [__file__]
     assert policy.spent == 5 * cost
 
 
@@ -195,14 +218,22 @@ def test_a_crossing_pull_is_charged_and_ends_the_run():
 @pytest.mark.parametrize("seed", range(12))
 def test_selection_among_all_arms_is_algorithm_1(seed):
     rng = np.random.default_rng(seed)
-    K, D, lam = int(rng.integers(2, 7)), int(rng.integers(1, 4)), float(rng.uniform(0.05, 0.5))
+    K, D, lam = (
+        int(rng.integers(2, 7)),
+        int(rng.integers(1, 4)),
+        float(rng.uniform(0.05, 0.5)),
+    )
     budget, alpha = float(rng.uniform(K, 40 * K)), 10 ** rng.uniform(-3, 0.5)
     length = ceil(budget / lam) + 2
     rewards, costs = rng.beta(2, 2, (K, length, D)), rng.uniform(lam, 1, (K, length))
     policy = cb.CoHVUCB(K, D, budget, (lam, 1.0), alpha=alpha, selection="all")
-    arms = run(policy, lambda arm: (rewards[arm, policy.pulls[arm]], costs[arm, policy.pulls[arm]]))
+    arms = run(
+        policy,
+        lambda arm: (rewards[arm, policy.pulls[arm]], costs[arm, policy.pulls[arm]]),
+    )
     assert arms == algorithm_1(rewards.tolist(), costs.tolist(), budget, lam, alpha)
-    assert budget < policy.spent <= budget + costs.max()  # the last pull crosses, is charged, and ends it
+    # the last pull crosses, is charged, and ends it
+    assert budget < policy.spent <= budget + costs.max()
     assert policy.ask() is None and not policy.eligible.any()
 
 
@@ -215,11 +246,17 @@ def test_the_most_efficient_arm_so_far_is_recommended(policy_class):
     assert policy.recommend() is None
     policy.tell(policy.ask(), [0.5, 0.0], 2.0)
     first = policy.recommend()
-    assert (first.arm, first.pulls, first.efficiency) == (0, 1, 0.0)  # the only one that was pulled
+    # the only one that was pulled
+    assert (first.arm, first.pulls, first.efficiency) == (0, 1, 0.0)
     policy.tell(policy.ask(), [0.75, 0.5], 8.0)
     policy.tell(policy.ask(), [0.75, 0.25], 4.0)
     best = policy.recommend()  # arms 1 and 2 tie at 0.046875
-    assert (best.arm, best.pulls, best.mean_cost, best.efficiency) == (1, 1, 8.0, 0.375 / 8)
+    assert (best.arm, best.pulls, best.mean_cost, best.efficiency) == (
+        1,
+        1,
+        8.0,
+        0.375 / 8,
+    )
     assert best.mean_rewards.tolist() == [0.75, 0.5]
 
 
@@ -245,7 +282,9 @@ BAD = {
 
 
 @every_policy
-@pytest.mark.parametrize("bad", [{key: value} for key, values in BAD.items() for value in values], ids=str)
+@pytest.mark.parametrize(
+    "bad", [{key: value} for key, values in BAD.items() for value in values], ids=str
+)
 def test_invalid_arguments(policy_class, bad):
     with pytest.raises(CobanditError):
         policy_class(**GOOD | bad)
@@ -254,9 +293,14 @@ def test_invalid_arguments(policy_class, bad):
 def test_signatures_list_what_is_passed_on():
     """Options and `spec` read them: the parent's arguments first, and each once."""
     parents = list(inspect.signature(cb.CoHVUCB).parameters)
-    assert parents[:4] == ["n_arms", "n_objectives", "budget", "cost_range"] and "selection" in parents
+    assert (
+        parents[:4] == ["n_arms", "n_objectives", "budget", "cost_range"]
+        and "selection" in parents
+    )
     assert list(inspect.signature(cb.CoHVUCBV).parameters) == parents
-    assert sorted(inspect.signature(cb.AccuracyCostUCB).parameters) == sorted([*parents, "objective"])
+    assert sorted(inspect.signature(cb.AccuracyCostUCB).parameters) == sorted(
+        [*parents, "objective"]
+    )
 
     class Impatient(cb.AccuracyCostUCB):
         def __init__(self, patience, *, n_init=2, **options):

@@ -34,7 +34,9 @@ def races(draw, max_instances=40):
 
 def above(mean, other, by=0.0):
     """Whether one is above another in the standard order, when so much is taken from it: by definition."""
-    differences = [round(10_000_000 * (a - b - by)) for a, b in zip(mean, other, strict=True)]
+    differences = [
+        round(10_000_000 * (a - b - by)) for a, b in zip(mean, other, strict=True)
+    ]
     return min(differences) >= 0 and max(differences) > 0
 
 
@@ -42,10 +44,13 @@ def is_good(returned, means, tolerance, excess):
     """Whether all is covered within the tolerance, and nobody returned is dominated by more than so much."""
     arms = range(len(means))
     covered = all(
-        arm in returned or any(above(means[each], means[arm], -tolerance) for each in returned)
+        arm in returned
+        or any(above(means[each], means[arm], -tolerance) for each in returned)
         for arm in arms
     )
-    return covered and not any(above(means[arm], means[each], excess) for each in returned for arm in arms)
+    return covered and not any(
+        above(means[arm], means[each], excess) for each in returned for arm in arms
+    )
 
 
 def is_promised(returned, means, tolerance):
@@ -64,18 +69,28 @@ def is_promised(returned, means, tolerance):
 def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
-    race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance, front="objectives")
+    race = ParetoRace(
+        costs, n_objectives, n_instances, tolerance=tolerance, front="objectives"
+    )
     play_once(race, rewards)
     returned, means = race.recommend().tolist(), rewards.mean(axis=1)
-    assert race.status == "settled" and race.settled.all() and race.pulls.min() == n_instances
+    assert (
+        race.status == "settled"
+        and race.settled.all()
+        and race.pulls.min() == n_instances
+    )
     assert is_good(returned, means, tolerance, excess=tolerance)
     if tolerance == 0:
-        assert returned == [i for i, a in enumerate(means) if not any(above(b, a) for b in means)]
+        assert returned == [
+            i for i, a in enumerate(means) if not any(above(b, a) for b in means)
+        ]
 
 
 @examples(100)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 9), st.integers(0, 4))
-def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n_arms, tolerance):
+def test_right_calls_in_any_order_leave_everything_covered(
+    seed, n_objectives, n_arms, tolerance
+):
     """Calls that are true become certain one after the other, each at a look of its own making."""
     rng = np.random.default_rng(seed)
     means = rng.integers(0, 9, (n_arms, n_objectives)).astype(float)
@@ -96,7 +111,8 @@ def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n
             np.fill_diagonal(each, False)
         open_ = too_far | ~known[2][pairs] & ~np.eye(len(active), dtype=bool)
         standing.conclude(
-            Calls(dominated & known[0][pairs], covered & known[1][pairs], open_), means[active].sum(axis=1)
+            Calls(dominated & known[0][pairs], covered & known[1][pairs], open_),
+            means[active].sum(axis=1),
         )
     assert not len(standing.active)
     assert is_promised(np.flatnonzero(standing.returned).tolist(), means, tolerance)
@@ -104,13 +120,17 @@ def test_right_calls_in_any_order_leave_everything_covered(seed, n_objectives, n
 
 @examples(60)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 7), st.floats(0, 0.3))
-def test_what_is_beyond_the_tolerance_breaks_the_promise(seed, n_objectives, n_arms, tolerance):
+def test_what_is_beyond_the_tolerance_breaks_the_promise(
+    seed, n_objectives, n_arms, tolerance
+):
     rng = np.random.default_rng(seed)
     means = rng.random((n_arms, n_objectives))
     returned = rng.random(n_arms) < 0.7
     returned[0] = True
     beyond = beyond_tolerance(returned[None], means, tolerance)[0]
-    assert is_promised(np.flatnonzero(returned).tolist(), means, tolerance) == (beyond < 1e-7)
+    assert is_promised(np.flatnonzero(returned).tolist(), means, tolerance) == (
+        beyond < 1e-7
+    )
 
 
 def test_a_larger_tolerance_costs_less():
@@ -136,20 +156,27 @@ def test_so_many_ties_cross_the_threshold_as_it_allows_for(n_instances):
     sums = np.zeros(20_000)
     left = 0.0
     for look, threshold in zip(looks, thresholds, strict=True):
-        clock = look / (n_instances - look)  # in which the bridge has independent increments
+        # in which the bridge has independent increments
+        clock = look / (n_instances - look)
         sums += np.sqrt(clock - left) * rng.standard_normal(20_000)
         left = clock
         crossed |= (sums / np.sqrt(clock))[:, None] > threshold
     expected = find_crossing_chances(thresholds, n_instances).sum(axis=0)
     assert expected == pytest.approx([0.1, 0.05, 0.025, 0.0125])
-    assert (abs(crossed.mean(axis=0) - expected) < 0.2 * expected + 3 * np.sqrt(expected / 20_000)).all()
+    assert (
+        abs(crossed.mean(axis=0) - expected)
+        < 0.2 * expected + 3 * np.sqrt(expected / 20_000)
+    ).all()
 
 
 @pytest.mark.parametrize("n_instances", [21, 22, 60, 5000])
 def test_thresholds_rise_with_ties_and_spend_the_error_as_they_say(n_instances):
     looks = list_looks(n_instances)
     thresholds = find_thresholds(n_instances, 5, 0.05)
-    assert thresholds.shape == (len(looks) - 1, 5) and (np.diff(thresholds, axis=1) > 0).all()
+    assert (
+        thresholds.shape == (len(looks) - 1, 5)
+        and (np.diff(thresholds, axis=1) > 0).all()
+    )
     growth = [0.3, *np.diff(np.log(looks[:-1]))]
     spent = growth * np.sqrt(looks[:-1]) * (1 - looks[:-1] / n_instances)
     expected = np.outer(spent / spent.sum(), 0.05 / np.arange(1, 6))
@@ -174,10 +201,14 @@ class Seen:
         rivals, reached, others = [], [], 0
         for i in active:
             against = [j for j in active if j != i]
-            if any((self.differences[i, j] / self.errors[i, j]).min() >= 2 for j in against):
+            if any(
+                (self.differences[i, j] / self.errors[i, j]).min() >= 2 for j in against
+            ):
                 continue
             rivals.append(sum(self.is_rival(i, j) for j in against) + outdone[i])
-            reached.append(sum(abs(self.distances[i, j]) < 3 for j in against) + outdone[i])
+            reached.append(
+                sum(abs(self.distances[i, j]) < 3 for j in against) + outdone[i]
+            )
             others += len(against) + outdone[i]
         mean = sum(rivals) / len(rivals)
         weight = 2 * min(1, np.max(sum(reached)) / others / 0.9973) ** 12
@@ -188,18 +219,29 @@ class Seen:
         """Whether j certainly covers i."""
         unseen = 1 - self.n / self.n_instances
         least = z * np.sqrt(unseen / 3) / self.n
-        half = z * (1 + (z * z + 1) / (4 * self.n) * unseen) * np.maximum(self.errors[i, j], least)
+        half = (
+            z
+            * (1 + (z * z + 1) / (4 * self.n) * unseen)
+            * np.maximum(self.errors[i, j], least)
+        )
         return (self.differences[i, j] - half + self.tolerance).min() > 0
 
 
 @examples(20)
-@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 30), st.sampled_from([0.0, 0.05, 0.3]))
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 3),
+    st.integers(2, 30),
+    st.sampled_from([0.0, 0.05, 0.3]),
+)
 def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, tolerance):
     """Also those that have left: with rivals of whoever drove them out."""
     rng = np.random.default_rng(seed)
     means = rng.uniform(0.3, rng.uniform(0.31, 0.6), (n_arms, 1, n_objectives))
     rewards = np.clip(rng.normal(means, 0.2, (n_arms, 80, n_objectives)), 0, 1)
-    race = ParetoRace(np.ones(n_arms), n_objectives, 80, tolerance=tolerance, front="objectives")
+    race = ParetoRace(
+        np.ones(n_arms), n_objectives, 80, tolerance=tolerance, front="objectives"
+    )
     outdone = np.zeros(n_arms, dtype=int)
     active, depth = np.arange(n_arms), 0
     while (pull := race.ask()) is not None:
@@ -208,14 +250,23 @@ def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, toler
             if depth >= FIRST_LOOK:
                 seen = Seen(rewards[:, :depth].transpose(1, 0, 2), tolerance, 80)
                 z = race.thresholds[
-                    list_looks(80).tolist().index(depth), seen.count_ties(active, outdone) - 1
+                    list_looks(80).tolist().index(depth),
+                    seen.count_ties(active, outdone) - 1,
                 ]
-                left = [j for j in active if race.settled[j] and not race._standing.returned[j]]
+                left = [
+                    j
+                    for j in active
+                    if race.settled[j] and not race._standing.returned[j]
+                ]
                 for i in active:
-                    outdone[i] += sum(seen.is_rival(i, j) and seen.covers(j, i, z) for j in left)
+                    outdone[i] += sum(
+                        seen.is_rival(i, j) and seen.covers(j, i, z) for j in left
+                    )
                 assert race._outdone.tolist() == outdone.tolist()
                 active = np.flatnonzero(~race.settled)
-                assert race._count_ties(active, depth) == seen.count_ties(active, outdone)
+                assert race._count_ties(active, depth) == seen.count_ties(
+                    active, outdone
+                )
         race.tell(pull, rewards[pull.key])
 
 
@@ -239,13 +290,21 @@ def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
     _, n_instances, n_objectives = rewards.shape
     budget = share * n_instances * costs.sum()
     try:
-        race = ParetoRace(costs, n_objectives, n_instances, tolerance=tolerance, budget=budget)
+        race = ParetoRace(
+            costs, n_objectives, n_instances, tolerance=tolerance, budget=budget
+        )
     except BudgetError as error:
         assert budget < error.smallest == costs.sum()
         return
     made = play_once(race, rewards)
-    assert len(set(made)) == len(made) == race.pulls.sum() and race.pulls.max() <= n_instances
-    assert race.spent <= budget * (1 + 1e-9) and race.status in ("settled", "out of budget")
+    assert (
+        len(set(made)) == len(made) == race.pulls.sum()
+        and race.pulls.max() <= n_instances
+    )
+    assert race.spent <= budget * (1 + 1e-9) and race.status in (
+        "settled",
+        "out of budget",
+    )
     if race.status == "out of budget":  # not even one more round fits
         assert race.spent + costs[~race.settled].sum() > budget
     assert len(race.recommend())
@@ -298,20 +357,29 @@ def test_holes_are_filled_and_nothing_else():
     rewards = made_up(n_instances=300)
     told = np.random.default_rng(1).random((300, 8)) < 0.5
     order = arrange(told)
-    assert sorted(order) == list(range(300)) and (np.diff(told[order].sum(axis=1)) <= 0).all()
+    assert (
+        sorted(order) == list(range(300))
+        and (np.diff(told[order].sum(axis=1)) <= 0).all()
+    )
     shuffled = rewards[:, order]
     race = ParetoRace(np.ones(8), 2, 300, tolerance=0.02)
     race.know(np.where(told[order][:, :, None], shuffled.transpose(1, 0, 2), np.nan))
-    assert race.forecast().tolist() == (~told).sum(axis=0).tolist()  # nothing is known of pairs
+    # nothing is known of pairs
+    assert race.forecast().tolist() == (~told).sum(axis=0).tolist()
     made = play_once(race, shuffled)
-    assert race.status == "settled" and not any(told[order][number, arm] for arm, number in made)
+    assert race.status == "settled" and not any(
+        told[order][number, arm] for arm, number in made
+    )
     assert not race.forecast().any()
 
 
 def test_what_is_still_to_be_paid_is_told_roughly():
     expected = actual = 0
     for seed in range(20):
-        race, rewards = ParetoRace(np.ones(8), 2, 300, tolerance=0.05), made_up(n_instances=300, seed=seed)
+        race, rewards = (
+            ParetoRace(np.ones(8), 2, 300, tolerance=0.05),
+            made_up(n_instances=300, seed=seed),
+        )
         while race.depth < 20 and (pull := race.ask()) is not None:
             race.tell(pull, rewards[pull.key])
         expected += race.forecast().sum()

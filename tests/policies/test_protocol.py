@@ -27,7 +27,10 @@ def named(method):
 
 @pytest.mark.parametrize(
     "method",
-    [each if each.name in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in METHODS],
+    [
+        each if each.name in QUICK else pytest.param(each, marks=pytest.mark.slow)
+        for each in METHODS
+    ],
     ids=named,
 )
 def test_protocol(method):
@@ -47,7 +50,10 @@ def test_costs_matter_only_up_to_scale(method):
         made = []
         for unit in (1.0, 7.0, 1 / 3):
             rng = np.random.default_rng(seed)
-            rows = [[(unit * cost, *row) for row in rng.random((30, 2))] for cost in rng.uniform(0.2, 1, 6)]
+            rows = [
+                [(unit * cost, *row) for row in rng.random((30, 2))]
+                for cost in rng.uniform(0.2, 1, 6)
+            ]
             table = testing.table_of(rows)
             policy = testing.policy_on(method, table, 11.5 * table.costs.sum())
             made.append([event.pull.key for event in testing.fly(policy, on(table))])
@@ -171,8 +177,12 @@ class Cheap(Sound):
 
 
 class Forgetful(Sound):
-    def __init__(self, n_arms, n_objectives, budget, cost_range, *, expected_costs=None, first=0):
-        super().__init__(n_arms, n_objectives, budget, cost_range, expected_costs=expected_costs)
+    def __init__(
+        self, n_arms, n_objectives, budget, cost_range, *, expected_costs=None, first=0
+    ):
+        super().__init__(
+            n_arms, n_objectives, budget, cost_range, expected_costs=expected_costs
+        )
         self.first, self.order = 0, np.random.default_rng().permutation(n_arms)
 
     def index(self):
@@ -222,7 +232,10 @@ def test_a_kernel_that_differs_is_found(method, monkeypatch):
     kernel = KERNELS[policy]
 
     def other_stream(p, *where):
-        return kernel.run(p, *(np.uint64(9) if isinstance(each, np.uint64) else each for each in where))
+        return kernel.run(
+            p,
+            *(np.uint64(9) if isinstance(each, np.uint64) else each for each in where),
+        )
 
     monkeypatch.setitem(KERNELS, policy, kernel._replace(run=other_stream))
     with pytest.raises(AssertionError, match=r"part at pull|ends with"):

@@ -61,7 +61,9 @@ def test_whole_clusters_are_handed_out_and_the_end_is_exact(seed, sizes, certifi
     else:
         race.thresholds = np.full_like(race.thresholds, np.inf)
     play_once(race, rewards)
-    assert race.status == "settled" and np.isin(race.pulls, np.cumsum([0, *sizes])).all()
+    assert (
+        race.status == "settled" and np.isin(race.pulls, np.cumsum([0, *sizes])).all()
+    )
     expected = np.flatnonzero(pareto_mask(rewards.mean(axis=1), dominance="standard"))
     assert race.recommend().tolist() == expected.tolist()
 
@@ -72,7 +74,9 @@ def test_copies_of_a_cluster_tell_nothing_new():
     plain = ParetoRace(np.ones(8), 2, 300, tolerance=0.05)
     play_once(plain, rewards)
     copied = np.repeat(rewards, 10, axis=1)
-    clustered = ParetoRace(np.ones(8), 2, 3000, tolerance=0.05, cluster=label([10] * 300))
+    clustered = ParetoRace(
+        np.ones(8), 2, 3000, tolerance=0.05, cluster=label([10] * 300)
+    )
     play_once(clustered, copied)
     assert (clustered.pulls == 10 * plain.pulls).all()
     careless = ParetoRace(np.ones(8), 2, 3000, tolerance=0.05)
@@ -120,7 +124,14 @@ def test_what_is_to_come_is_told_in_whole_clusters(certified):
     expected = actual = 0
     for seed in range(8):
         rewards = made_up(n_instances=300, seed=seed)
-        race = ParetoRace(np.ones(8), 2, 300, tolerance=0.05, cluster=label([3] * 100), certified=certified)
+        race = ParetoRace(
+            np.ones(8),
+            2,
+            300,
+            tolerance=0.05,
+            cluster=label([3] * 100),
+            certified=certified,
+        )
         while race.depth < 20 and (pull := race.ask()) is not None:
             race.tell(pull, rewards[pull.key])
         forecast = race.forecast()
@@ -141,9 +152,13 @@ def test_labels_are_checked():
 def test_a_replay_of_a_table_with_clusters_is_that_of_their_sums():
     """Each replication has the clusters in the order in which as many instances would come."""
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"config": [*"abcdef"] * 90, "instance": rng.permutation(90).repeat(6)})
+    frame = pd.DataFrame(
+        {"config": [*"abcdef"] * 90, "instance": rng.permutation(90).repeat(6)}
+    )
     frame["passage"], frame["score"] = frame["instance"] % 30, rng.random(540)
-    table = cb.EvaluationTable.from_frame(frame, objectives=["score"], cluster="passage")
+    table = cb.EvaluationTable.from_frame(
+        frame, objectives=["score"], cluster="passage"
+    )
     source = pack_shared(table)
     n, sizes = len(source.cluster), np.unique(source.cluster, return_counts=True)[1]
     assert (np.diff(source.cluster) >= 0).all() and len(set(sizes)) > 1
@@ -158,9 +173,14 @@ def test_a_replay_of_a_table_with_clusters_is_that_of_their_sums():
     assert (runs.returned == alone.returned).all() and len(np.unique(runs.pulls)) > 2
     for replication in range(5):
         order = order_clusters(source.cluster, 0, replication)
-        _, first, of = np.unique(source.cluster[order], return_index=True, return_counts=True)
+        _, first, of = np.unique(
+            source.cluster[order], return_index=True, return_counts=True
+        )
         ends = np.cumsum(of[np.argsort(first)])
-        assert runs.pulls[replication].tolist() == ends[alone.pulls[replication] - 1].tolist()
+        assert (
+            runs.pulls[replication].tolist()
+            == ends[alone.pulls[replication] - 1].tolist()
+        )
 
 
 def test_play_takes_no_clusters():

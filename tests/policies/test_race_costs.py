@@ -8,7 +8,11 @@ from support.strategies import examples
 
 from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
-from cobandit.policies.cost_comparison import compare_costs, find_affordable, read_cost_tolerance
+from cobandit.policies.cost_comparison import (
+    compare_costs,
+    find_affordable,
+    read_cost_tolerance,
+)
 from cobandit.stats.metrics import beyond_tolerance
 
 
@@ -28,21 +32,39 @@ def dominates(mean, other):
 
 def find_front(means):
     """Arms that no other dominates, by definition."""
-    return [i for i, mean in enumerate(means) if not any(dominates(other, mean) for other in means)]
+    return [
+        i
+        for i, mean in enumerate(means)
+        if not any(dominates(other, mean) for other in means)
+    ]
 
 
 def make_answers(seed, n_arms=8, n_instances=300, spread=1.0, costs_alike=False):
     """Answers that are right or wrong, (K, N, 1), and costs (K, N) with a heavy tail."""
     rng = np.random.default_rng(seed)
     ability = rng.normal(0, spread, (n_arms, 1)) - rng.normal(0, 1, (1, n_instances))
-    right = (rng.random((n_arms, n_instances)) < 1 / (1 + np.exp(-ability))).astype(float)
-    prices = np.ones(n_arms) if costs_alike else np.exp(rng.uniform(0, np.log(20), n_arms))
-    return right[:, :, None], prices[:, None] * np.exp(rng.normal(0, 0.8, (n_arms, n_instances)))
+    right = (rng.random((n_arms, n_instances)) < 1 / (1 + np.exp(-ability))).astype(
+        float
+    )
+    prices = (
+        np.ones(n_arms) if costs_alike else np.exp(rng.uniform(0, np.log(20), n_arms))
+    )
+    return right[:, :, None], prices[:, None] * np.exp(
+        rng.normal(0, 0.8, (n_arms, n_instances))
+    )
 
 
 @examples(60)
-@given(st.integers(0, 2**32), st.integers(2, 6), st.integers(1, 15), st.integers(1, 3), st.booleans())
-def test_where_everything_is_evaluated_the_answer_is_exact(seed, n_arms, n_instances, n_objectives, declared):
+@given(
+    st.integers(0, 2**32),
+    st.integers(2, 6),
+    st.integers(1, 15),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_where_everything_is_evaluated_the_answer_is_exact(
+    seed, n_arms, n_instances, n_objectives, declared
+):
     """Scores in thirds and costs of one, two or three, so that ties are frequent."""
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 4, (n_arms, n_instances, n_objectives)) / 3
@@ -56,17 +78,26 @@ def test_where_everything_is_evaluated_the_answer_is_exact(seed, n_arms, n_insta
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tolerance", "cost_tolerance"), [(0.0, 0.0), (0.03, "10%"), (0.05, 0.4)])
+@pytest.mark.parametrize(
+    ("tolerance", "cost_tolerance"), [(0.0, 0.0), (0.03, "10%"), (0.05, 0.4)]
+)
 def test_at_most_the_stated_share_of_runs_is_off(tolerance, cost_tolerance):
     """Of 300 races on heavy-tailed costs: 5 %, and 4 standard errors."""
     off = 0
     for seed in range(300):
         rewards, costs = make_answers(seed, n_instances=200)
         prices = costs.mean(axis=1)
-        race = ParetoRace(prices, 1, 200, tolerance=tolerance, cost_tolerance=cost_tolerance)
+        race = ParetoRace(
+            prices, 1, 200, tolerance=tolerance, cost_tolerance=cost_tolerance
+        )
         play(race, rewards, costs)
         returned = np.isin(np.arange(8), race.recommend())[None]
-        off += beyond_tolerance(returned, rewards.mean(axis=1), tolerance, prices, cost_tolerance)[0] > 1e-9
+        off += (
+            beyond_tolerance(
+                returned, rewards.mean(axis=1), tolerance, prices, cost_tolerance
+            )[0]
+            > 1e-9
+        )
     assert off <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
 
 
@@ -94,7 +125,9 @@ def test_the_paper_asks_for_the_best_whatever_the_cost():
     best = int(rewards.mean(axis=(1, 2)).argmax())
     costs[best] = 100 * costs.max()
     with_cost = play(ParetoRace(costs.mean(axis=1), 1, 300), rewards, costs)
-    alone = play(ParetoRace(costs.mean(axis=1), 1, 300, front="objectives"), rewards, costs)
+    alone = play(
+        ParetoRace(costs.mean(axis=1), 1, 300, front="objectives"), rewards, costs
+    )
     assert alone.recommend().tolist() == [best]
     assert best in with_cost.recommend() and len(with_cost.recommend()) > 1
 
@@ -103,13 +136,22 @@ def test_a_certified_race_compares_declared_costs():
     """What is told is charged, and says nothing of the front."""
     rewards, costs = make_answers(2, n_instances=60)
     declared = np.arange(1.0, 9.0)
-    race = play(ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, costs)
-    again = play(ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, None)
+    race = play(
+        ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, costs
+    )
+    again = play(
+        ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, None
+    )
     assert (
         race.recommend().tolist() == again.recommend().tolist()
         and race.pulls.tolist() == again.pulls.tolist()
     )
-    off = beyond_tolerance(np.isin(np.arange(8), race.recommend())[None], rewards.mean(axis=1), 0.2, declared)
+    off = beyond_tolerance(
+        np.isin(np.arange(8), race.recommend())[None],
+        rewards.mean(axis=1),
+        0.2,
+        declared,
+    )
     assert off[0] < 1e-9
 
 
@@ -123,7 +165,9 @@ def test_instances_that_are_left_out_cost_nothing_that_is_compared():
             race.tell(pull, rewards[pull, pull.number], costs[pull, pull.number])
     kept = np.arange(30) != 4
     assert race.status == "settled"
-    means = np.column_stack([rewards[:, kept].mean(axis=1), -costs[:, kept].mean(axis=1)])
+    means = np.column_stack(
+        [rewards[:, kept].mean(axis=1), -costs[:, kept].mean(axis=1)]
+    )
     assert race.recommend().tolist() == find_front(means.tolist())
 
 
@@ -132,9 +176,13 @@ def test_what_is_known_is_known_with_its_costs():
     played = play(ParetoRace(costs.mean(axis=1), 1, 120), rewards, costs)
     race = ParetoRace(np.ones(8), 1, 120)
     race.know(rewards.transpose(1, 0, 2), costs.T)
-    assert race.ask() is None and race.recommend().tolist() == played.recommend().tolist()
+    assert (
+        race.ask() is None and race.recommend().tolist() == played.recommend().tolist()
+    )
     for wrong in (-costs.T, costs, np.full((120, 8), np.nan)):
-        with pytest.raises(CobanditError, match="positive numbers are needed, one for each evaluation"):
+        with pytest.raises(
+            CobanditError, match="positive numbers are needed, one for each evaluation"
+        ):
             ParetoRace(np.ones(8), 1, 120).know(rewards.transpose(1, 0, 2), wrong)
 
 
@@ -142,7 +190,12 @@ def test_what_is_known_is_known_with_its_costs():
 
 
 @examples(60)
-@given(st.integers(0, 2**32), st.integers(20, 60), st.sampled_from([0.0, 0.1, 0.5]), st.floats(0, 2))
+@given(
+    st.integers(0, 2**32),
+    st.integers(20, 60),
+    st.sampled_from([0.0, 0.1, 0.5]),
+    st.floats(0, 2),
+)
 def test_a_margin_is_that_of_the_contrast(seed, n, share, amount):
     """Its standard error is that of the values (1 + r) c + a - c', instance by instance."""
     rng = np.random.default_rng(seed)
@@ -152,18 +205,23 @@ def test_a_margin_is_that_of_the_contrast(seed, n, share, amount):
     margin = compare_costs(own.mean(), other.mean(), *scatters, n, 1 / n, share, amount)
     contrast = (1 + share) * own + amount - other
     size = max(own.mean(), other.mean())
-    scatter = max(float(((contrast - contrast.mean()) ** 2).sum()), size**2) + 0.25 * size**2
+    scatter = (
+        max(float(((contrast - contrast.mean()) ** 2).sum()), size**2) + 0.25 * size**2
+    )
     assert margin.within == pytest.approx(contrast.mean() / size)
     assert margin.within_error == pytest.approx(np.sqrt(scatter) / n / size)
     assert margin.varies == 1.0
-    assert (margin.within >= 0) == find_affordable([own.mean(), other.mean()], amount)[0, 1] or share
+    assert (margin.within >= 0) == find_affordable([own.mean(), other.mean()], amount)[
+        0, 1
+    ] or share
 
 
 # ----------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
-    "written", ["ten", "-5%", "", "%", "nan", "inf", -0.1, float("nan"), True, None, "5 %%"]
+    "written",
+    ["ten", "-5%", "", "%", "nan", "inf", -0.1, float("nan"), True, None, "5 %%"],
 )
 def test_what_is_no_tolerance_of_costs_is_refused(written):
     with pytest.raises(CobanditError, match="tolerance of the cost"):
@@ -171,7 +229,9 @@ def test_what_is_no_tolerance_of_costs_is_refused(written):
 
 
 def test_tolerances_of_costs_are_read():
-    assert read_cost_tolerance(" 10 % ") == (0.1, 0.0) and read_cost_tolerance("0.25") == (0.0, 0.25)
+    assert read_cost_tolerance(" 10 % ") == (0.1, 0.0) and read_cost_tolerance(
+        "0.25"
+    ) == (0.0, 0.25)
     assert read_cost_tolerance(0) == (0.0, 0.0)
 
 

@@ -40,7 +40,9 @@ def assert_spends_all(finder):
     assert budget - last * (1 + 1e-9) < finder.spent <= budget * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("n_arms", [2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5))])
+@pytest.mark.parametrize(
+    "n_arms", [2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5))]
+)
 @pytest.mark.parametrize("factor", [1.0, 1.7, 30.0])
 def test_targets_in_every_order_of_elimination(n_arms, factor):
     """The rule written out, its constant by trying every order of those that are left."""
@@ -62,18 +64,28 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
             targets.append(floor((budget - gone) / (constant * left.sum())))
             gone += left[0] * targets[-1]
         assert [phase.target for phase in finder.phases] == targets
-        assert allocation.elimination_targets(costs[list(order)], budget)[0].tolist() == targets
+        assert (
+            allocation.elimination_targets(costs[list(order)], budget)[0].tolist()
+            == targets
+        )
         assert_spends_all(finder)
 
 
 @pytest.mark.slow
 @examples(120)
-@given(problems(max_arms=8), st.sampled_from([1, 3]), st.floats(1, 60), st.integers(0, 10**6))
+@given(
+    problems(max_arms=8),
+    st.sampled_from([1, 3]),
+    st.floats(1, 60),
+    st.integers(0, 10**6),
+)
 def test_all_is_spent_under_any_feedback(given_problem, power, factor, seed):
     """Also with costs a thousandfold apart."""
     means, costs = given_problem
     costs = costs**power
-    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
+    finder = adaptive(
+        costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1]
+    )
     run(finder, noisy(means, costs, seed))
     assert_spends_all(finder)
 
@@ -91,8 +103,11 @@ def test_targets_never_fall_behind_in_forced_orders():
     """The other steps of the proof are among the statements that are tested."""
     trials = allocation.spending_trials(2000, seed=3, least="exact", decades=4.0)
     assert (trials["growth"] >= 1 - 1e-8).all()
-    expensive_first = trials[(trials["order"] == "most expensive first") & (trials["n_arms"] > 2)]
-    assert (expensive_first["growth"] < trials["growth"].median()).mean() > 0.5  # no more to gain
+    expensive_first = trials[
+        (trials["order"] == "most expensive first") & (trials["n_arms"] > 2)
+    ]
+    # no more to gain
+    assert (expensive_first["growth"] < trials["growth"].median()).mean() > 0.5
 
 
 def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
@@ -100,31 +115,45 @@ def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
     rewards = forced((2, 1, 0, 3))
     gain = allocation_constant(4, 1 / 16) / exact_allocation_constant(costs)
     exact, paper = cb.CoPSIExact(costs, 200.0, 1), cb.CoPSI(costs, 200.0 * gain, 1)
-    assert run(exact, noise_free(rewards, costs)) == run(paper, noise_free(rewards, costs))
+    assert run(exact, noise_free(rewards, costs)) == run(
+        paper, noise_free(rewards, costs)
+    )
     assert gain > 1.2 and exact.spent <= 200
 
 
 # ----------------------------------------------------------------------------- realised costs
 @pytest.mark.slow
 @examples(60)
-@given(problems(max_arms=6), st.floats(1.5, 60), st.integers(0, 10**6), st.floats(0.05, 0.9))
+@given(
+    problems(max_arms=6),
+    st.floats(1.5, 60),
+    st.integers(0, 10**6),
+    st.floats(0.05, 0.9),
+)
 def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spread):
     """Every phase plans with what is left of the budget, and no pull but the last crosses it."""
     means, costs = given_problem
     rng, before, planned = np.random.default_rng(seed), 0.0, {}
-    finder = adaptive(costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1])
+    finder = adaptive(
+        costs, factor * exact_allocation_constant(costs) * costs.sum(), means.shape[1]
+    )
     with guarantees_aside():
         while (arm := finder.ask()) is not None:
             before = finder.spent
-            planned.setdefault(len(finder.phases), before)  # the spend when a phase first asks
-            finder.tell(arm, means[arm], costs[arm] * rng.uniform(1 - spread, 1 + spread))
+            # the spend when a phase first asks
+            planned.setdefault(len(finder.phases), before)
+            finder.tell(
+                arm, means[arm], costs[arm] * rng.uniform(1 - spread, 1 + spread)
+            )
     assert before <= finder.budget * (1 + 1e-9)
     reached = 0
     for place, phase in enumerate(finder.phases):
         left = costs[phase.active]
         if place in planned:  # else nothing was pulled in this phase
             budget = finder.budget - planned[place] + reached * left.sum()
-            assert phase.target == floor(budget / (exact_allocation_constant(left) * left.sum()))
+            assert phase.target == floor(
+                budget / (exact_allocation_constant(left) * left.sum())
+            )
             assert phase.target > reached
         else:
             assert phase.target == reached
@@ -135,10 +164,15 @@ def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spr
 def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
     """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
     methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]
-    small, large = (allocation.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0) for rho in (30, 3000))
+    small, large = (
+        allocation.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0)
+        for rho in (30, 3000)
+    )
     assert len(small) == len(methods) * 2 * 3 and not small.isna().to_numpy().any()
     assert small["error"].mean() > 0.05 and large["error"].mean() < 0.01
     used = large.groupby("method")["used"].agg(["min", "max"])
     assert (used["max"] <= 1 + 1e-9).all() and used.loc["CoPSIAdaptive", "min"] > 0.999
-    equal = small[small["method"] == "UniformIdentification"].pivot(index="problem", columns="ratio")
+    equal = small[small["method"] == "UniformIdentification"].pivot(
+        index="problem", columns="ratio"
+    )
     assert (equal["error", 1] == equal["error", 100]).all()  # costs do not matter to it

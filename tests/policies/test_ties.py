@@ -19,7 +19,10 @@ from cobandit.replay.running import run_class, run_kernel
 @st.composite
 def tenths(draw, max_instances=30):
     """(K, N, D) of whole tenths; most rows are another's, in another order."""
-    n_objectives, n_instances = draw(st.integers(1, 2)), draw(st.integers(2, max_instances))
+    n_objectives, n_instances = (
+        draw(st.integers(1, 2)),
+        draw(st.integers(2, max_instances)),
+    )
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     tables = [rng.integers(0, 11, (n_instances, n_objectives))]
     for _ in range(draw(st.integers(1, 3))):
@@ -42,12 +45,16 @@ def exact_front(tables, standard=False):
     return [i for i, a in enumerate(means) if not any(dominates(b, a) for b in means)]
 
 
-@pytest.mark.parametrize("options", [{}, {"confidence": 0.95}, {"confidence": 0.2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"confidence": 0.95}, {"confidence": 0.2}], ids=str
+)
 @examples(100)
 @given(tables=tenths())
 def test_whoever_evaluates_everything_returns_the_exact_set(options, tables):
     n_arms, n_instances, n_objectives = tables.shape
-    finder = CoPSIOnce(np.ones(n_arms), n_arms * n_instances, n_objectives, n_instances, **options)
+    finder = CoPSIOnce(
+        np.ones(n_arms), n_arms * n_instances, n_objectives, n_instances, **options
+    )
     play_once(finder, tables / 10)
     if finder.confidence is None or finder.pulls.sum() == tables[..., 0].size:
         assert finder.recommend().tolist() == exact_front(tables)
@@ -59,21 +66,36 @@ def test_no_arm_that_is_level_is_certainly_dominated(tables, data):
     """Whose column is another's in another order ties with it, and with nobody else here."""
     order = data.draw(st.permutations(range(tables.shape[1])))
     level = np.stack([tables[0], tables[0][list(order)]])
-    finder = CoPSIOnce([1, 1], level[..., 0].size, level.shape[2], level.shape[1], confidence=0.999999)
+    finder = CoPSIOnce(
+        [1, 1], level[..., 0].size, level.shape[2], level.shape[1], confidence=0.999999
+    )
     play_once(finder, level / 10)
     assert finder.recommend().tolist() == [0, 1] and not finder.evidence.dominated.any()
 
 
 @pytest.mark.slow
 @examples(60)
-@given(tables=tenths(max_instances=12), share=st.sampled_from([0.5, 0.8, 1.0]), seed=st.integers(0, 99))
+@given(
+    tables=tenths(max_instances=12),
+    share=st.sampled_from([0.5, 0.8, 1.0]),
+    seed=st.integers(0, 99),
+)
 def test_kernels_return_what_classes_return(tables, share, seed):
     n_arms, n_instances, n_objectives = tables.shape
     costs = np.ones((tables[..., 0].size, 2))
     rows = np.hstack([costs, tables.reshape(-1, n_objectives) / 10])
     feedback = FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True)
-    terms = np.ones(n_arms), max(n_arms, share * n_arms * n_instances), n_objectives, n_instances
-    for policy in (CoPSIOnce(*terms), CoPSIOnce(*terms, confidence=0.9), UniformOnce(*terms)):
+    terms = (
+        np.ones(n_arms),
+        max(n_arms, share * n_arms * n_instances),
+        n_objectives,
+        n_instances,
+    )
+    for policy in (
+        CoPSIOnce(*terms),
+        CoPSIOnce(*terms, confidence=0.9),
+        UniformOnce(*terms),
+    ):
         fast = run_kernel(policy, feedback, seed, np.arange(2), realised=False)
         slow = run_class(policy, feedback, seed, np.arange(2), kernels.record(2), False)
         assert all((a == b).all() for a, b in zip(fast, slow, strict=True))
@@ -94,9 +116,12 @@ def test_the_truth_of_a_table_knows_ties_in_both_orders(tables):
 
 
 def test_a_tolerance_for_each_objective():
-    points = [[0.9, -2e-9], [0.9 - 1e-12, -1e-9], [0.5, -0.5e-9]]  # accuracy, and what it costs
+    # accuracy, and what it costs
+    points = [[0.9, -2e-9], [0.9 - 1e-12, -1e-9], [0.5, -0.5e-9]]
     assert cb.pareto_mask(points, dominance="standard").tolist() == [True, True, False]
-    assert cb.pareto_mask(points, dominance="standard", tolerance=[1e-9, 1e-12]).tolist() == [
+    assert cb.pareto_mask(
+        points, dominance="standard", tolerance=[1e-9, 1e-12]
+    ).tolist() == [
         False,
         True,
         True,

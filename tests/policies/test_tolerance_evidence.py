@@ -26,7 +26,9 @@ def find_harmful(means, tolerance):
     """
     front = pareto_mask(means, dominance="standard")
     above = np.round(means - means[:, None], 9)  # [i, j]: how far j is above i
-    objective = np.where((above <= -tolerance).any(axis=2), (above <= -tolerance).argmax(axis=2), -1)
+    objective = np.where(
+        (above <= -tolerance).any(axis=2), (above <= -tolerance).argmax(axis=2), -1
+    )
     objective[~front] = -1
     spare = (above >= tolerance).all(axis=2) & ~front[:, None]
     return objective, spare
@@ -38,9 +40,9 @@ def sum_harmful(evidence, laid, objective, spare):
     for i in arms:
         if spare[i].any():
             total += evidence._sparing_capital[i, spare[i]].sum()
-            total += (laid[i].sum() / (len(objective) - 1)) * (~spare[i]).sum() - laid[i].sum() / (
-                len(objective) - 1
-            )
+            total += (laid[i].sum() / (len(objective) - 1)) * (~spare[i]).sum() - laid[
+                i
+            ].sum() / (len(objective) - 1)
         else:
             for j in arms:
                 d = objective[i, j]
@@ -54,7 +56,9 @@ def average_harmful(rewards, tolerance, bet_against):
     objective, spare = find_harmful(rewards.mean(axis=1), tolerance)
     sums, orders = np.zeros(n_instances), list(permutations(range(n_instances)))
     for order in orders:
-        evidence = ToleranceEvidence(n_arms, n_instances, np.full(n_objectives, bet_against), error=0.01)
+        evidence = ToleranceEvidence(
+            n_arms, n_instances, np.full(n_objectives, bet_against), error=0.01
+        )
         evidence._next_deposit, laid = 1, np.zeros((n_arms, n_arms))
         active = np.arange(n_arms)
         deposit = evidence._deposit
@@ -68,7 +72,8 @@ def average_harmful(rewards, tolerance, bet_against):
         for n, instance in enumerate(order):
             evidence.add(active, rewards[active, instance])
             sums[n] += sum_harmful(evidence, laid, objective, spare)
-            if n == n_instances // 2 and n_arms > 2:  # one leaves, and its purse goes to the others
+            # one leaves, and its purse goes to the others
+            if n == n_instances // 2 and n_arms > 2:
                 active = active[:-1]
                 evidence.release(active)
     return sums / len(orders)
@@ -77,7 +82,9 @@ def average_harmful(rewards, tolerance, bet_against):
 @pytest.mark.slow
 @examples(8)
 @given(st.integers(0, 2**32), st.integers(2, 3), st.integers(1, 2), st.integers(0, 2))
-def test_capital_on_harmful_claims_does_not_grow_on_average(seed, n_arms, n_objectives, tolerance):
+def test_capital_on_harmful_claims_does_not_grow_on_average(
+    seed, n_arms, n_objectives, tolerance
+):
     """Exactly, over all 120 orders of five instances, with ties and with means on the boundary."""
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 3, (n_arms, 5, n_objectives)) / 2
@@ -88,7 +95,9 @@ def test_capital_on_harmful_claims_does_not_grow_on_average(seed, n_arms, n_obje
 @pytest.mark.slow
 def test_bets_against_another_claim_are_noticed():
     """As if the tolerance were twice as large: capital on what is then no longer true grows."""
-    rewards = np.array([[[1.0], [1.0], [1.0], [0.0], [1.0]], [[1.0], [0.0], [1.0], [0.0], [1.0]]])
+    rewards = np.array(
+        [[[1.0], [1.0], [1.0], [0.0], [1.0]], [[1.0], [0.0], [1.0], [0.0], [1.0]]]
+    )
     assert average_harmful(rewards, 0.2, 0.2).max() <= 1 + 1e-9
     assert average_harmful(rewards, 0.2, 0.4).max() > 1.001
 
@@ -118,7 +127,9 @@ def is_off(returned, means, tolerance):
     above = margins(means)[0]
     among = np.array([above[np.ix_(mask, mask)].max(initial=0.0) for mask in returned])
     by = np.maximum(metrics.cover(returned, means), among)
-    return np.maximum(by, metrics.excess(returned, means) - tolerance) > tolerance + 1e-9
+    return (
+        np.maximum(by, metrics.excess(returned, means) - tolerance) > tolerance + 1e-9
+    )
 
 
 @examples(30)
@@ -129,7 +140,9 @@ def is_off(returned, means, tolerance):
     st.integers(1, 3),
     st.sampled_from([0.0, 0.1, 0.3]),
 )
-def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(seed, k, n, n_objectives, tolerance):
+def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(
+    seed, k, n, n_objectives, tolerance
+):
     """As if no capital were enough: only what cannot change any more is certain."""
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 4, (k, n, n_objectives)) / 3
@@ -138,17 +151,25 @@ def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(seed, k
     race = ParetoRace(rng.integers(1, 4, k), n_objectives, n, **options)
     race.evidence.limit = np.inf
     made = play_once(race, rewards)
-    assert race.status == "settled" and len(set(made)) == len(made) and race.pulls.max() <= n
+    assert (
+        race.status == "settled"
+        and len(set(made)) == len(made)
+        and race.pulls.max() <= n
+    )
     returned = np.isin(np.arange(k), race.recommend())
     assert not is_off(returned[None], rewards.mean(axis=1), tolerance).any()
     if tolerance == 0:
-        assert (returned == pareto_mask(rewards.mean(axis=1), dominance="standard")).all()
+        assert (
+            returned == pareto_mask(rewards.mean(axis=1), dominance="standard")
+        ).all()
 
 
 def test_a_certified_race_stops_early_and_later_with_less_error():
     spent = []
     for error in (0.5, 0.05, 1e-6):
-        race = ParetoRace(np.ones(8), 2, 300, tolerance=0.2, error=error, certified=True)
+        race = ParetoRace(
+            np.ones(8), 2, 300, tolerance=0.2, error=error, certified=True
+        )
         play_once(race, made_up(n_instances=300))
         spent.append(race.spent)
     assert sorted(spent) == spent and spent[0] < spent[-1] < 8 * 300
@@ -173,7 +194,12 @@ def test_a_forecast_is_never_more_than_everything():
 def count_wrong(rewards, costs, tolerance, runs, error=0.05, limit=None):
     """Races that were off by more than the tolerance."""
     _, n_instances, n_objectives = rewards.shape
-    options = {"tolerance": tolerance, "error": error, "certified": True, "front": "objectives"}
+    options = {
+        "tolerance": tolerance,
+        "error": error,
+        "certified": True,
+        "front": "objectives",
+    }
     race = ParetoRace(costs, n_objectives, n_instances, **options)
     if limit is not None:
         race.evidence.limit = limit
@@ -195,8 +221,9 @@ def two_on_the_boundary(n_instances=200, ahead=21):
 def test_one_pair_on_the_boundary_takes_its_purse_at_most():
     """The better one alone can be covered wrongly, with its half of the capital: at most error / 2.
 
-    4,000 orders: a share above that by 4 standard errors is seen by chance once in 30,000 runs of this test.
-    A limit that is far too low is seen, and half of it by `test_what_is_certain_has_its_capital`.
+    4,000 orders: a share above that by 4 standard errors is seen by chance once in
+    30,000 runs of this test. A limit that is far too low is seen, and half of it by
+    `test_what_is_certain_has_its_capital`.
     """
     rewards, costs = two_on_the_boundary()
     most = 4000 * 0.2 / 2

@@ -19,7 +19,11 @@ ROOT = Path(__file__).parents[2]
 def test_kernel_and_class_return_the_front(front):
     run = workloads.Front(40, 200, front)
     truth = np.flatnonzero(cb.pareto_mask(run.means))
-    assert np.flatnonzero(run.compiled()).tolist() == run.readable().tolist() == truth.tolist()
+    assert (
+        np.flatnonzero(run.compiled()).tolist()
+        == run.readable().tolist()
+        == truth.tolist()
+    )
 
 
 def test_a_run_spends_its_budget():
@@ -30,32 +34,51 @@ def test_a_run_spends_its_budget():
 
 @pytest.mark.slow
 def test_memory_of_a_run_is_linear_in_arms():
-    for make in (lambda K: workloads.Online(K, 2, rho=4), lambda K: workloads.Front(K, 200)):
+    for make in (
+        lambda K: workloads.Online(K, 2, rho=4),
+        lambda K: workloads.Front(K, 200),
+    ):
         (table, run), (more, larger) = (make(K).megabytes() for K in (1024, 4096))
-        assert more == pytest.approx(4 * table, rel=0.01) and larger == pytest.approx(4 * run)
+        assert more == pytest.approx(4 * table, rel=0.01) and larger == pytest.approx(
+            4 * run
+        )
 
 
 def test_a_pull_is_timed_with_the_radii_that_were_asked_for():
     wider = workloads.Online(50, 2, rho=40, scales=workloads.WIDER)
     assert (
-        wider.policy().reward_scale == 0.1 and workloads.Online(50, 2, rho=40).policy().reward_scale == 0.01
+        wider.policy().reward_scale == 0.1
+        and workloads.Online(50, 2, rho=40).policy().reward_scale == 0.01
     )
     assert 0 < workloads.pull_seconds(50, 20_000, scales=workloads.WIDER) < 1e-3
 
 
 @pytest.mark.parametrize(
-    ("ratio", "measurable", "met"), [(2, True, "yes"), (1, True, "NO"), (1, False, "not measurable")]
+    ("ratio", "measurable", "met"),
+    [(2, True, "yes"), (1, True, "NO"), (1, False, "not measurable")],
 )
-def test_a_promise_is_not_broken_by_a_processor_that_was_not_free(ratio, measurable, met, monkeypatch):
-    row = {"measurement": "two over one", "ratio": ratio, "at_least": 1.6, "seconds": 1, "detail": ""}
-    monkeypatch.setattr(ratios, "MEASUREMENTS", [lambda: row | {"measurable": measurable}])
+def test_a_promise_is_not_broken_by_a_processor_that_was_not_free(
+    ratio, measurable, met, monkeypatch
+):
+    row = {
+        "measurement": "two over one",
+        "ratio": ratio,
+        "at_least": 1.6,
+        "seconds": 1,
+        "detail": "",
+    }
+    monkeypatch.setattr(
+        ratios, "MEASUREMENTS", [lambda: row | {"measurable": measurable}]
+    )
     monkeypatch.setattr(ratios, "FURTHER", ())
     assert ratios.measure()["met"].tolist() == [met]
     assert ratios.main([]) == (met == "NO")
 
 
 def timings():
-    return json.loads((ROOT / "benchmarks" / "timings.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (ROOT / "benchmarks" / "timings.json").read_text(encoding="utf-8")
+    )
 
 
 def rows_of(stored):
@@ -65,26 +88,31 @@ def rows_of(stored):
         return "–" if value is None else f"{unit * value:{spec}}"
 
     online = [
-        f"| {row['K']:,} | {number(row['kernel_pull'], '.0f', 1e9)} "
-        f"| {number(row['kernel_pull_wider'], '.0f', 1e9)} | {number(row.get('class_pull'), '.0f', 1e6)} "
-        f"| {number(row['kernel_run'], '.2f', 1e3)} | {row['pulls']:,} "
-        f"| {row['run_MB']:.2f} | {row['table_MB']:.2f} |"
+        f"| {row['K']:,} | {number(row['kernel_pull'], '.0f', 1e9)} |"
+        f" {number(row['kernel_pull_wider'], '.0f', 1e9)} |"
+        f" {number(row.get('class_pull'), '.0f', 1e6)} |"
+        f" {number(row['kernel_run'], '.2f', 1e3)} | {row['pulls']:,} |"
+        f" {row['run_MB']:.2f} | {row['table_MB']:.2f} |"
         for row in stored["online"]
     ]
     identification = [
-        f"| {row['K']:,} | {row['front']} | {row['kernel_run']:.4f} | {number(row.get('class_run'), '.2f')} "
-        f"| {row['run_MB']:.2f} | {row['table_MB']:.2f} |"
+        f"| {row['K']:,} | {row['front']} | {row['kernel_run']:.4f} |"
+        f" {number(row.get('class_run'), '.2f')} | {row['run_MB']:.2f} |"
+        f" {row['table_MB']:.2f} |"
         for row in stored["identification"]
     ]
     back_ends = [
-        f"| {row['back end']} | {row['seconds']:.2f} | {row['slowest']:.2f} |" for row in stored["back_ends"]
+        f"| {row['back end']} | {row['seconds']:.2f} | {row['slowest']:.2f} |"
+        for row in stored["back_ends"]
     ]
     return {"online": online, "identification": identification, "back_ends": back_ends}
 
 
 def test_what_is_written_of_growth_is_what_was_measured():
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    assert [row for rows in rows_of(timings()).values() for row in rows if row not in text] == []
+    assert [
+        row for rows in rows_of(timings()).values() for row in rows if row not in text
+    ] == []
 
 
 def test_stored_timings_keep_the_promises():
@@ -93,8 +121,15 @@ def test_stored_timings_keep_the_promises():
     for radii in ("kernel_pull", "kernel_pull_wider"):
         pull = {row["K"]: row[radii] for row in stored["online"]}
         assert pull[100_000] <= 4 * pull[100]
-    runs = {(row["K"], row["front"]): row["kernel_run"] for row in stored["identification"]}
+    runs = {
+        (row["K"], row["front"]): row["kernel_run"] for row in stored["identification"]
+    }
     assert runs[10_000, 30] < 300
     sizes = [K for K, front in runs if front == 30 and K >= 300 and K != 2000]
-    assert stats.linregress(np.log(sizes), np.log([runs[K, 30] for K in sizes])).slope < 2.2
-    assert {100, 300, 1000} <= {row["K"] for row in stored["identification"] if "class_run" in row}
+    assert (
+        stats.linregress(np.log(sizes), np.log([runs[K, 30] for K in sizes])).slope
+        < 2.2
+    )
+    assert {100, 300, 1000} <= {
+        row["K"] for row in stored["identification"] if "class_run" in row
+    }

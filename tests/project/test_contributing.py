@@ -14,7 +14,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SECTIONS = dict(
-    re.findall(r"^## (An algorithm|A dataset|An importer|A figure)\n(.*?)(?=^## )", TEXT, re.S | re.M)
+    re.findall(
+        r"^## (An algorithm|A dataset|An importer|A figure)\n(.*?)(?=^## )",
+        TEXT,
+        re.S | re.M,
+    )
 )
 STEP = re.compile(
     r"`(?P<name>(?:cobandit|data)/[\w/.-]+)`:\n\n```\w+\n(?P<text>.*?)```"
@@ -26,14 +30,18 @@ FILES = {"An algorithm": 3, "A dataset": 1, "An importer": 1, "A figure": 1}
 SHOWN = {
     "An algorithm": "Greedy",
     "A dataset": "mirror\n",
-    "An importer": "prompts are not in the cost: they would add 90 tokens per evaluation",
+    "An importer": (
+        "prompts are not in the cost: they would add 90 tokens per evaluation"
+    ),
     "A figure": "",
 }
 PICTURES = {"An algorithm": "greedy.png", "A figure": "spending.png"}
 
 
 def run(*command, folder, environment):
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, f"{command[1:4]}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -49,9 +57,16 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
         shutil.copytree(ROOT / folder, project / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", project)
     (mirror / "two-models").mkdir(parents=True)
-    here = {"PYTHONPATH": str(project), "MPLBACKEND": "Agg", "COBANDIT_MIRROR": str(mirror)}
+    here = {
+        "PYTHONPATH": str(project),
+        "MPLBACKEND": "Agg",
+        "COBANDIT_MIRROR": str(mirror),
+    }
     environment = os.environ | here
-    where, python = {"folder": project, "environment": environment}, (sys.executable, "-W", "error")
+    where, python = (
+        {"folder": project, "environment": environment},
+        (sys.executable, "-W", "error"),
+    )
     added, used, shown = [], 0, ""
     for step in STEP.finditer(SECTIONS[title]):
         if step["name"]:
@@ -61,11 +76,32 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
             added.append(name)
             if name.endswith(".py"):
                 run(*python, "-m", "ruff", "check", "--no-cache", name, **where)
-                run(*python, "-m", "ruff", "format", "--check", "--no-cache", name, **where)
+                run(
+                    *python,
+                    "-m",
+                    "ruff",
+                    "format",
+                    "--check",
+                    "--no-cache",
+                    name,
+                    **where,
+                )
             if ">>>" in text:
-                run(*python[:1], "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", name, **where)
+                run(
+                    *python[:1],
+                    "-m",
+                    "pytest",
+                    "-q",
+                    "-n0",
+                    "-p",
+                    "no:cacheprovider",
+                    name,
+                    **where,
+                )
         elif step["records"]:  # in place of the address that the card names
-            (mirror / "two-models" / "answers.csv").write_bytes(step["records"].encode())
+            (mirror / "two-models" / "answers.csv").write_bytes(
+                step["records"].encode()
+            )
         else:
             shown += run(*python, "-c", step["use"], **where)
             used += 1

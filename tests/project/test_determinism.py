@@ -3,13 +3,25 @@
 import determinism
 import pytest
 
-PAGE = '<h1>T</h1><section id="a"><div class="cell_output docutils">{output}</div></section><p>{text}</p>'
+PAGE = (
+    '<h1>T</h1><section id="a"><div class="cell_output'
+    ' docutils">{output}</div></section><p>{text}</p>'
+)
 INDEX = (
-    'Search.setIndex({{"docnames": ["{name}"], "titles": ["T"], "objects": {{}}, "terms": {{"{term}": 0}}}})'
+    'Search.setIndex({{"docnames": ["{name}"], "titles": ["T"], "objects": {{}},'
+    ' "terms": {{"{term}": 0}}}})'
 )
 
 
-def built(folder, output="1 s", text="same", page="book/reproduce", name="a", term="x", extra=""):
+def built(
+    folder,
+    output="1 s",
+    text="same",
+    page="book/reproduce",
+    name="a",
+    term="x",
+    extra="",
+):
     (folder / "book").mkdir(parents=True)
     (folder / f"{page}.html").write_text(PAGE.format(output=output, text=text))
     (folder / "searchindex.js").write_text(INDEX.format(name=name, term=term))
@@ -30,7 +42,10 @@ def built(folder, output="1 s", text="same", page="book/reproduce", name="a", te
     ],
 )
 def test_two_builds(tmp_path, options, found):
-    assert determinism.differences(built(tmp_path / "a"), built(tmp_path / "b", **options)) == found
+    assert (
+        determinism.differences(built(tmp_path / "a"), built(tmp_path / "b", **options))
+        == found
+    )
 
 
 def test_outputs_of_other_pages_have_to_agree(tmp_path):

@@ -1,7 +1,8 @@
 """The import graph of both packages: one direction, no circles of files, no foreign underscore names.
 
-Read from the sources, so imports inside functions count like those at the top.  What only a type checker sees
-(under ``TYPE_CHECKING``) keeps the direction too, but may close a circle, since nothing is loaded.
+Read from the sources, so imports inside functions count like those at the top.  What
+only a type checker sees (under ``TYPE_CHECKING``) keeps the direction too, but may
+close a circle, since nothing is loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("cobandit", "companion")
 MOST_FILES = 9
 
-#: From the bottom upwards.  A part imports from those below it; parts of one row do not know each other.
+#: From the bottom upwards.  A part imports from those below it; parts of one row do not
+#: know each other.
 LAYERS = [
     {"_text", "_version"},
     {"errors"},
@@ -34,12 +36,14 @@ LAYERS = [
     {""},  # `import cobandit` itself, which exports names of the rooms below
     {"cli"},
     {"__main__"},
-    {"companion"},  # the other package: nothing in the library imports it, the command line included
+    # the other package: nothing in the library imports it, the command line included
+    {"companion"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 
-#: An object that shows itself asks what draws it, when it is asked: the one way upwards.
+#: An object that shows itself asks what draws it, when it is asked: the one way
+#: upwards.
 SHOWS_ITSELF = {
     ("cobandit.advice.recommendation", "cobandit.figures"),
     ("cobandit.live.folder", "cobandit.figures"),
@@ -64,7 +68,9 @@ class Edge(NamedTuple):
 def modules() -> dict[str, ast.Module]:
     """The syntax tree of each module, by its dotted name."""
     found = {}
-    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    paths = sorted(
+        path for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+    )
     for path in paths:
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -109,7 +115,8 @@ def edges() -> list[Edge]:
         for types in [for_types(tree)]
         for node in ast.walk(tree)
         for name in imported_by(node)
-        if module_of(name) != importer and (importer, module_of(name)) not in SHOWS_ITSELF
+        if module_of(name) != importer
+        and (importer, module_of(name)) not in SHOWS_ITSELF
     ]
 
 
@@ -168,22 +175,36 @@ def private(name: str) -> bool:
 def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
     """Underscore names that a module takes from another, or from an object that does not define them.
 
-    A module's own are those that it assigns to ``self`` or ``cls``, or defines; in a class also what it
-    inherits, which is reached through ``self``, ``cls`` or ``super()``.
+    A module's own are those that it assigns to ``self`` or ``cls``, or defines; in a
+    class also what it inherits, which is reached through ``self``, ``cls`` or
+    ``super()``.
     """
     own = {"self", "cls"}
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {
+    defined = {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    } | {
         node.attr
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in own
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in own
     }
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            found += [(node.lineno, alias.name) for alias in node.names if private(alias.name)]
-        elif isinstance(node, ast.Attribute) and private(node.attr) and node.attr not in defined:
+            found += [
+                (node.lineno, alias.name) for alias in node.names if private(alias.name)
+            ]
+        elif (
+            isinstance(node, ast.Attribute)
+            and private(node.attr)
+            and node.attr not in defined
+        ):
             holder = ast.unparse(node.value)
-            if holder not in own and holder not in ("super()", "os"):  # os._exit is documented
+            # os._exit is documented
+            if holder not in own and holder not in ("super()", "os"):
                 found.append((node.lineno, f"{holder}.{node.attr}"))
     return found
 
@@ -205,7 +226,13 @@ def test_nobody_touches_anothers_underscore_names():
         ("from cobandit import _budget\n_budget.floor(1)", []),
         ("policy._asked = 3", ["policy._asked"]),
         ("class A:\n    def f(self, other):\n        self._x = other._x", []),
-        ("class A(B):\n    def f(self):\n        return super()._choose() + self._choose()", []),
+        (
+            (
+                "class A(B):\n    def f(self):\n        return super()._choose() +"
+                " self._choose()"
+            ),
+            [],
+        ),
         ("x.__dict__, point._replace(x=1)", []),
     ],
 )

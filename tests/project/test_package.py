@@ -18,7 +18,16 @@ LARGEST = 8_000_000  # bytes
 
 
 def build(folder):
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "-t",
+        "wheel",
+        "-d",
+        str(folder),
+    ]
     for project in (ROOT, ROOT / "companion"):
         subprocess.run(command, cwd=project, check=True, capture_output=True)
 
@@ -27,19 +36,31 @@ def build(folder):
 def wheels(once):
     """The wheels of the library and of the book's package."""
     folder = once("wheels", build)
-    return [next(folder.glob(f"{name}-*.whl")) for name in ("cobandit", "cobandit_book")]
+    return [
+        next(folder.glob(f"{name}-*.whl")) for name in ("cobandit", "cobandit_book")
+    ]
 
 
 def install(wheels, folder):
     """An environment with these wheels, and nothing of the checkout: the dependencies come from this one."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True
+    )
     python = next(folder.glob("[bS]*/python*"))
-    where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    site = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
+    where = [
+        str(python),
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('purelib'))",
+    ]
+    site = Path(
+        subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip()
+    )
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(site)
-    others = [path for path in sys.path if path.endswith("site-packages")] or [sysconfig.get_path("purelib")]
+    others = [path for path in sys.path if path.endswith("site-packages")] or [
+        sysconfig.get_path("purelib")
+    ]
     (site / "others.pth").write_text("\n".join(others) + "\n")
 
 
@@ -56,10 +77,17 @@ def installed_book(wheels, once):
 
 
 def run(python, code, folder, *flags):
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    environment["JUPYTER_PATH"] = str(Path(sys.prefix, "share", "jupyter"))  # templates, as installed here
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("PYTHONPATH", "PYTHONHOME")
+    }
+    # templates, as installed here
+    environment["JUPYTER_PATH"] = str(Path(sys.prefix, "share", "jupyter"))
     command = [str(python), *flags, "-c", code]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
 
 
 @pytest.mark.slow
@@ -78,7 +106,10 @@ def test_wheel_holds_tables_and_types_and_little_else(wheels):
 @pytest.mark.slow
 def test_wheel_of_the_book_holds_pages_and_results(wheels):
     names = set(zipfile.ZipFile(wheels[1]).namelist())
-    assert {"companion/notebooks/your-data.md", "companion/results/manifest.json"} <= names
+    assert {
+        "companion/notebooks/your-data.md",
+        "companion/results/manifest.json",
+    } <= names
     assert {"companion/paper/numbers.yml", "companion/report/report.html.j2"} <= names
     assert all(name.startswith(("companion/", "cobandit_book-")) for name in names)
     assert wheels[1].stat().st_size < LARGEST
@@ -102,7 +133,10 @@ print(json.dumps({"file": cb.__file__, "version": cb.__version__, "runs": len(ru
 
 @pytest.mark.slow
 def test_command_works_outside_the_checkout(installed, tmp_path):
-    code = "import sys; from cobandit.cli.app import main; sys.argv = ['cobandit', 'datasets']; main()"
+    code = (
+        "import sys; from cobandit.cli.app import main; sys.argv = ['cobandit',"
+        " 'datasets']; main()"
+    )
     done = run(installed, code, tmp_path, "-W", "error")
     assert done.returncode == 0, done.stderr
     assert "synthetic-24" in done.stdout and "bundled" in done.stdout
@@ -135,7 +169,9 @@ print(took, sorted(heavy))
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     took, heavy = done.stdout.split(maxsplit=1)
     assert heavy.strip() == "[]"

@@ -19,7 +19,9 @@ import yaml
 import cobandit
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 #: Extras with weights and other tools, which only `make test-local` installs.
 MODELS = ("inspect", "local", "test-local")
 DIRECT = [
@@ -47,7 +49,9 @@ def test_lock_fixes_every_direct_dependency_by_hash_and_names_no_registry():
     blocks = re.split(r"\n(?=\S)", lock.strip())
     locked = {name_of(block) for block in blocks}
     assert {name_of(spec) for spec in DIRECT} <= locked
-    assert all("==" in block.split()[0] and "--hash=sha256:" in block for block in blocks)
+    assert all(
+        "==" in block.split()[0] and "--hash=sha256:" in block for block in blocks
+    )
 
 
 def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
@@ -55,31 +59,47 @@ def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
     assert citation["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= set(citation)
     assert citation["type"] == "software"
-    assert citation["version"] == citation["preferred-citation"]["version"] == PROJECT["version"]
+    assert (
+        citation["version"]
+        == citation["preferred-citation"]["version"]
+        == PROJECT["version"]
+    )
     assert citation["authors"] == [{"name": PROJECT["authors"][0]["name"]}]
     (paper,) = citation["references"]
     assert {"type", "title", "authors"} <= set(paper)
-    assert [identifier["value"] for identifier in paper["identifiers"]] == ["arXiv:2608.04333"]
+    assert [identifier["value"] for identifier in paper["identifiers"]] == [
+        "arXiv:2608.04333"
+    ]
 
 
 def test_other_descriptions_are_written_from_the_citation_file():
     written = runpy.run_path(str(ROOT / "docs" / "citation.py"))["describe"]()
-    assert {name: (ROOT / name).read_text(encoding="utf-8") for name in written} == written
+    assert {
+        name: (ROOT / name).read_text(encoding="utf-8") for name in written
+    } == written
 
 
 def test_workflows_pin_actions_by_hash_and_read_only():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         text = path.read_text(encoding="utf-8")
         used = re.findall(r"uses: (\S+)(.*)", text)
-        assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action, _ in used), path.name
-        assert all(re.fullmatch(r"  # v[\d.]+", version) for _, version in used), path.name
+        assert used and all(
+            re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action, _ in used
+        ), path.name
+        assert all(re.fullmatch(r"  # v[\d.]+", version) for _, version in used), (
+            path.name
+        )
         assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
 
 
 def test_binder_gets_the_lock_and_a_python_that_will_do():
     """Where binder/ exists repo2docker reads nothing else; postBuild has to be executable."""
     binder = ROOT / "binder"
-    assert {path.name for path in binder.iterdir()} == {"runtime.txt", "requirements.txt", "postBuild"}
+    assert {path.name for path in binder.iterdir()} == {
+        "runtime.txt",
+        "requirements.txt",
+        "postBuild",
+    }
     found = re.fullmatch(r"python-(\d+)\.(\d+)\n", (binder / "runtime.txt").read_text())
     least = PROJECT["requires-python"].removeprefix(">=").split(".")
     assert tuple(map(int, found.groups())) >= tuple(map(int, least))
@@ -95,7 +115,9 @@ def test_workflow_does_what_continuous_integration_does_and_publishes():
     jobs = yaml.safe_load(text)["jobs"]
     steps = jobs["build"]["steps"]
     assert ".ci/run" in [step.get("run") for step in steps]
-    assert [step["with"]["path"] for step in steps if "pages" in step.get("uses", "")] == ["_build/html"]
+    assert [
+        step["with"]["path"] for step in steps if "pages" in step.get("uses", "")
+    ] == ["_build/html"]
     assert "build" in jobs["publish"]["needs"] and "main" in jobs["publish"]["if"]
     assert "://" not in text
 
@@ -106,7 +128,8 @@ def test_the_projects_address_stands_in_one_place():
         named = [
             path.relative_to(ROOT).as_posix()
             for path in project_files()
-            if path.suffix in (".md", ".yml", ".py", ".cff") and urls["Repository"] in path.read_text("utf-8")
+            if path.suffix in (".md", ".yml", ".py", ".cff")
+            and urls["Repository"] in path.read_text("utf-8")
         ]
         assert not named
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -115,14 +138,21 @@ def test_the_projects_address_stands_in_one_place():
 
 def test_changelog_begins_with_what_is_unreleased_and_then_this_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"(?m)^## \[(.*?)\]", changelog)[:2] == ["Unreleased", PROJECT["version"]]
+    assert re.findall(r"(?m)^## \[(.*?)\]", changelog)[:2] == [
+        "Unreleased",
+        PROJECT["version"],
+    ]
 
 
 def project_files() -> list[Path]:
     if not shutil.which("git") or not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     command = ["git", "ls-files", "-z", "--others", "--cached", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    listed = (
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        .stdout.decode()
+        .split("\0")
+    )
     return [path for name in listed if name and (path := ROOT / name).is_file()]
 
 
@@ -130,7 +160,9 @@ def project_files() -> list[Path]:
 def test_no_file_names_a_directory_of_one_machine():
     # spelled in parts, so that this file does not name them
     elsewhere = re.compile(
-        r"(?<![\w.~-])/(?:" + "|".join(["wo" + "rk", "ro" + "ot", "ho" + "me", "Us" + "ers"]) + r")/\w"
+        r"(?<![\w.~-])/(?:"
+        + "|".join(["wo" + "rk", "ro" + "ot", "ho" + "me", "Us" + "ers"])
+        + r")/\w"
     )
     named = []
     for path in project_files():
@@ -154,8 +186,20 @@ needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent
 @needs_make
 def test_makefile_targets_are_documented_and_help_lists_them():
     command = ["make", "-s", "help"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    for target in ["check", "book", "stored", "pdf", "test", "bench", "determinism", "notebooks", "clean"]:
+    shown = subprocess.run(
+        command, cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout
+    for target in [
+        "check",
+        "book",
+        "stored",
+        "pdf",
+        "test",
+        "bench",
+        "determinism",
+        "notebooks",
+        "clean",
+    ]:
         assert f"make {target}" in shown
 
 
@@ -171,7 +215,9 @@ def test_makefile_refuses_an_interpreter_that_is_too_old(tmp_path):
 
 
 def test_every_page_of_the_contents_exists():
-    pages = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = re.findall(
+        r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    )
     assert len(set(pages)) == len(pages)
     absent = [page for page in pages if not (ROOT / f"{page}.md").exists()]
     assert not absent
@@ -184,14 +230,22 @@ def test_the_reference_has_every_public_name_once():
     packages = {reference.package_of(module) for module in reference.public_modules()}
     pages = [ROOT / "book" / "api.md", *sorted((ROOT / "book" / "api").glob("*.md"))]
     assert packages == {page.stem for page in pages[1:]}
-    text = "\n".join(line for package in packages for line in reference.write_page(package))
+    text = "\n".join(
+        line for package in packages for line in reference.write_page(package)
+    )
     listed = re.findall(r"\.\. auto(?:function|class|exception):: (\S+)", text)
-    assert {"cobandit.load", "cobandit.EvaluationTable", "cobandit.stats.metrics.f1_score"} <= set(listed)
+    assert {
+        "cobandit.load",
+        "cobandit.EvaluationTable",
+        "cobandit.stats.metrics.f1_score",
+    } <= set(listed)
     found = {id(resolve_name(path)) for path in listed}
     assert len(found) == len(listed)  # nothing stands in two places
     for name in cobandit.__all__:
         thing = getattr(cobandit, name)
-        assert id(thing) in found or inspect.ismodule(thing) or isinstance(thing, str), name
+        assert (
+            id(thing) in found or inspect.ismodule(thing) or isinstance(thing, str)
+        ), name
     assert "._" not in text and "cobandit.cli" not in text
     assert "autodata:: cobandit.tables.transforms.TRANSFORMS" in text
     for page in pages:

@@ -23,8 +23,13 @@ COMMANDS = re.findall(r"^\$ (cobandit(?:-book)? .*)$", README, re.M)
 
 
 def run(example, folder):
-    command, environment = [sys.executable, "-W", "error", "-c", example], os.environ | {"MPLBACKEND": "Agg"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    command, environment = (
+        [sys.executable, "-W", "error", "-c", example],
+        os.environ | {"MPLBACKEND": "Agg"},
+    )
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -46,7 +51,13 @@ def test_a_data_frame_is_a_table(tmp_path):
 
 def test_commands_run_as_they_stand(tmp_path, monkeypatch):
     """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
-    assert [command.split()[1] for command in COMMANDS] == ["import", "doctor", "recommend", "rerun", "page"]
+    assert [command.split()[1] for command in COMMANDS] == [
+        "import",
+        "doctor",
+        "recommend",
+        "rerun",
+        "page",
+    ]
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS:
@@ -55,4 +66,6 @@ def test_commands_run_as_they_stand(tmp_path, monkeypatch):
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
             assert "worth their cost" in " ".join(done.stdout.split())
-    assert (tmp_path / "report" / "index.html").is_file() and (tmp_path / "out.ipynb").is_file()
+    assert (tmp_path / "report" / "index.html").is_file() and (
+        tmp_path / "out.ipynb"
+    ).is_file()

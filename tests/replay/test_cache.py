@@ -16,7 +16,10 @@ import pytest
 from cobandit.replay.kernels import _cache
 
 ROOT = Path(__file__).resolve().parents[2]
-HELPER = "from cobandit.replay.kernels._cache import inner\n\n@inner\ndef helper():\n    return {}\n"
+HELPER = (
+    "from cobandit.replay.kernels._cache import inner\n\n@inner\ndef helper():\n   "
+    " return {}\n"
+)
 PROBE = """
 from cobandit.replay.kernels._cache import compiled
 from cobandit.replay.kernels.helper import helper
@@ -45,11 +48,19 @@ def package(tmp_path):
 def probed(package, value, **environment):
     """What the compiled function returns, whether it came from the disk, the user's setting, the folder."""
     (package / "helper.py").write_text(HELPER.format(value))
-    variables = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    variables = {
+        name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"
+    }
     project = package.parents[2]
-    variables |= {"PYTHONPATH": str(project), "XDG_CACHE_HOME": str(project / "cache"), **environment}
+    variables |= {
+        "PYTHONPATH": str(project),
+        "XDG_CACHE_HOME": str(project / "cache"),
+        **environment,
+    }
     command = [sys.executable, "-c", USE]
-    done = subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=project, env=variables, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     result, hits, setting, folder = done.stdout.split()
     return int(result), int(hits), setting, Path(folder)
@@ -66,8 +77,14 @@ def test_a_change_in_a_helper_of_another_file_is_noticed(package):
 
 @pytest.mark.slow
 def test_the_users_folder_is_respected(package, tmp_path):
-    result, _, setting, folder = probed(package, 1, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
-    assert result == 1 and folder.parent == tmp_path / "mine" and setting == repr(str(tmp_path / "mine"))
+    result, _, setting, folder = probed(
+        package, 1, NUMBA_CACHE_DIR=str(tmp_path / "mine")
+    )
+    assert (
+        result == 1
+        and folder.parent == tmp_path / "mine"
+        and setting == repr(str(tmp_path / "mine"))
+    )
 
 
 def test_without_a_place_that_can_be_written_to_it_is_next_to_the_code_or_a_temporary_one(
@@ -136,7 +153,11 @@ def test_damaged_files_are_absent(tmp_path, damage):
     files = _cache.SealedFiles(str(tmp_path), "probe", "stamp")
     files.save(("f", 1), [1, 2])
     files.save(("f", 2), [3])
-    assert (files.load(("f", 1)), files.load(("f", 2)), files.load(("f", 3))) == ([1, 2], [3], None)
+    assert (files.load(("f", 1)), files.load(("f", 2)), files.load(("f", 3))) == (
+        [1, 2],
+        [3],
+        None,
+    )
     assert _cache.SealedFiles(str(tmp_path), "probe", "newer").load(("f", 1)) is None
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
@@ -162,14 +183,19 @@ def test_nothing_compiled_is_kept_elsewhere():
         for path in (ROOT / "cobandit").rglob("*.py")
         if path.name not in ("_cache.py", "compiling.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and any(keyword.arg == "cache" for keyword in node.keywords)
+        if isinstance(node, ast.Call)
+        and any(keyword.arg == "cache" for keyword in node.keywords)
     ]
     assert not plain
 
 
 def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    for name, age in (("old", 60), ("recent", 9), (_cache.make_folder().name.removeprefix("numba-"), 60)):
+    for name, age in (
+        ("old", 60),
+        ("recent", 9),
+        (_cache.make_folder().name.removeprefix("numba-"), 60),
+    ):
         folder = tmp_path / f"numba-{name}"
         folder.mkdir(exist_ok=True)
         (folder / "run.nbi").write_text("")
@@ -181,32 +207,46 @@ def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):
 
 def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
     """Kernels import nothing from other files of the project but classes of errors."""
-    read = {path.relative_to(ROOT / "cobandit").with_suffix("").as_posix() for path in _cache.sources()}
+    read = {
+        path.relative_to(ROOT / "cobandit").with_suffix("").as_posix()
+        for path in _cache.sources()
+    }
     imported = set()
     for path in (ROOT / "cobandit" / "replay" / "kernels").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("cobandit."):
                 imported.add(node.module.removeprefix("cobandit.").replace(".", "/"))
     imported -= {"errors"}
-    assert {name for name in imported if name not in read and f"{name}/__init__" not in read} == set()
+    assert {
+        name for name in imported if name not in read and f"{name}/__init__" not in read
+    } == set()
 
 
 @pytest.mark.slow
 def test_compiled_code_sorts_in_one_way_only():
     """Only by `np.argsort`, since what is loaded from the disk must not use `np.sort` next to it.
 
-    Inside, both call a function of the same name on the same types.  Of two such symbols that were compiled
-    by different processes and loaded by a third, one stands for both, and the wrong one crashes.
+    Inside, both call a function of the same name on the same types.  Of two such
+    symbols that were compiled by different processes and loaded by a third, one stands
+    for both, and the wrong one crashes.
     """
     compiled = 0
     for source in (ROOT / "cobandit").rglob("*.py"):
         for function in ast.walk(ast.parse(source.read_text())):
             decorators = map(ast.unparse, getattr(function, "decorator_list", []))
             if any(
-                name.startswith(("compiled", "inner", "njit", "online_index", "elimination_target"))
+                name.startswith(
+                    ("compiled", "inner", "njit", "online_index", "elimination_target")
+                )
                 for name in decorators
             ):
                 compiled += 1
-                called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-                assert not {name for name in called if name.split(".")[-1] in ("sort", "sorted")}, source
+                called = {
+                    ast.unparse(node.func)
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.Call)
+                }
+                assert not {
+                    name for name in called if name.split(".")[-1] in ("sort", "sorted")
+                }, source
     assert compiled > 30

@@ -24,7 +24,9 @@ METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]
 
 
 def check(method, table, factor, charge="realised", **stream):
-    check_kernel_on(method, table, factor * smallest_budget(method, table), charge, **stream)
+    check_kernel_on(
+        method, table, factor * smallest_budget(method, table), charge, **stream
+    )
 
 
 def charges(method):
@@ -73,7 +75,10 @@ def test_selection_among_all_arms(method, seed):
     policy = policy_on(chosen, table, budget)
     with guarantees_aside():
         run = cb.play(policy, table, seed=5)
-    assert len(run.arms) == check_kernel_on(chosen, table, budget) and policy.in_flight.sum() == 1
+    assert (
+        len(run.arms) == check_kernel_on(chosen, table, budget)
+        and policy.in_flight.sum() == 1
+    )
     assert budget - policy.spent < table.feedback.costs.max()
 
 
@@ -83,7 +88,9 @@ def test_the_pull_that_crosses_is_taken_down(method):
     """Behind the last pull of a record; where nothing is affordable any more there is none."""
     table, crossed = ragged_table(np.random.default_rng(1), 5, 2, noise=0.4), []
     for factor in np.linspace(4, 9, 40):
-        policy = policy_on(cb.spec(method), table, factor * smallest_budget(method, table))
+        policy = policy_on(
+            cb.spec(method), table, factor * smallest_budget(method, table)
+        )
         with guarantees_aside():
             run = cb.play(policy, table, seed=5)
         taken = kernels.record(1, len(run.arms) + 1)
@@ -109,7 +116,9 @@ def test_allocation_constants_on_costs_far_apart(method, synthetic):
                 check(method, table, factor, charge)
 
 
-@pytest.mark.parametrize("method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"])
+@pytest.mark.parametrize(
+    "method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"]
+)
 def test_on_the_bundled_table(method, synthetic):
     check(method, synthetic, 12)
 
@@ -153,28 +162,43 @@ def test_stream_never_changes(name, first):
 def test_stream_is_splitmix():
     rng = np.random.default_rng(0)
     for _ in range(2000):
-        seed, replication = int(rng.integers(2**64, dtype=np.uint64)), int(rng.integers(2**40))
-        arm, s, n = int(rng.integers(10**5)), int(rng.integers(2**40)), int(rng.integers(1, 2**31))
+        seed, replication = (
+            int(rng.integers(2**64, dtype=np.uint64)),
+            int(rng.integers(2**40)),
+        )
+        arm, s, n = (
+            int(rng.integers(10**5)),
+            int(rng.integers(2**40)),
+            int(rng.integers(1, 2**31)),
+        )
         assert kernels.instance(np.uint64(seed), replication, arm, s, n) == splitmix(
             seed, replication, arm, s, n
         )
 
 
 def draws(length, n, seed=0, replication=0, arm=0):
-    return np.array([kernels.instance(np.uint64(seed), replication, arm, s, n) for s in range(length)])
+    return np.array(
+        [
+            kernels.instance(np.uint64(seed), replication, arm, s, n)
+            for s in range(length)
+        ]
+    )
 
 
 @pytest.mark.slow
 def test_replayed_means_converge_to_those_of_the_table(small_table):
     """Bootstrap means of rewards and costs of 20,000 pulls an arm, against exact means and deviations.
 
-    Eighteen comparisons at 5 standard errors: a false alarm has probability below 18 * 6e-7 = 1.1e-5.
+    Eighteen comparisons at 5 standard errors: a false alarm has probability below 18 *
+    6e-7 = 1.1e-5.
     """
     rounds, feedback = 20_000, small_table.feedback
     for arm in range(small_table.n_arms):
         first, last = feedback.offsets[arm : arm + 2]
         own = np.column_stack([feedback.costs, feedback.rewards])[first:last]
-        drawn = own[[kernels.instance(0, 0, arm, s, last - first) for s in range(rounds)]]
+        drawn = own[
+            [kernels.instance(0, 0, arm, s, last - first) for s in range(rounds)]
+        ]
         error = 5 * own.std(axis=0) / np.sqrt(rounds) + 1e-12
         assert (np.abs(drawn.mean(axis=0) - own.mean(axis=0)) <= error).all()
         assert own[:, 1:].mean(axis=0) == pytest.approx(small_table.means[arm])
@@ -185,14 +209,19 @@ def test_common_random_numbers(small_table):
 
     def charges(policy):
         run = cb.play(policy, small_table, seed=3, replication=8)
-        return [run.costs[run.arms == arm].tolist() for arm in range(small_table.n_arms)]
+        return [
+            run.costs[run.arms == arm].tolist() for arm in range(small_table.n_arms)
+        ]
 
     how = {"cost_range": small_table.cost_range, "expected_costs": small_table.costs}
     total = small_table.costs.sum()
     runs = []
     with guarantees_aside():
         for budget in (3 * total, 9 * total):
-            runs += [charges(policy(6, 2, budget, **how)) for policy in (cb.CoHVUCB, cb.UniformAllocation)]
+            runs += [
+                charges(policy(6, 2, budget, **how))
+                for policy in (cb.CoHVUCB, cb.UniformAllocation)
+            ]
             runs.append(charges(cb.UniformIdentification(small_table.costs, budget, 2)))
     for arm in range(6):
         longest = max((run[arm] for run in runs), key=len)

@@ -1,7 +1,8 @@
 """Evaluate once on the tables of the catalogue: what the page promises, at one seed.
 
-Replays are the same to the last bit on every machine, so that none of these tests can fail by chance; those
-of coverage say how likely their outcome is for a method that just keeps its promise.
+Replays are the same to the last bit on every machine, so that none of these tests can
+fail by chance; those of coverage say how likely their outcome is for a method that just
+keeps its promise.
 """
 
 import subprocess
@@ -26,8 +27,14 @@ SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 BUNDLED = ["gsm8k", "piqa", "synthetic-24"]
 SWEBENCH = "swebench-bash-only"
 
-#: Where a random subset is ahead, as the page says: shares so small that hardly any run is right.
-BEHIND = {"gsm8k": set(), "piqa": set(), "synthetic-24": set(), SWEBENCH: {0.05, 0.1, 0.2}}
+#: Where a random subset is ahead, as the page says: shares so small that hardly any run
+#: is right.
+BEHIND = {
+    "gsm8k": set(),
+    "piqa": set(),
+    "synthetic-24": set(),
+    SWEBENCH: {0.05, 0.1, 0.2},
+}
 #: Of SWE-bench as many as the page has: at three tenths 100 do not tell the two apart.
 RUNS = {SWEBENCH: 500}
 
@@ -35,24 +42,37 @@ RUNS = {SWEBENCH: 500}
 def replayed(table):
     """Means of ``wrong`` and ``f1`` for each method and share."""
     methods, runs = ["CoPSIOnce", "UniformOnce"], RUNS.get(table.name, 100)
-    runs = cb.replay_identification(table, methods, share=SHARES, feedback="once", replications=runs, seed=0)
+    runs = cb.replay_identification(
+        table, methods, share=SHARES, feedback="once", replications=runs, seed=0
+    )
     assert runs["status"].eq("ok").all()
     assert (runs["spent"] <= runs["budget"] * (1 + 1e-9)).all()
-    return runs.groupby(["method", "share"]).agg(wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean"))
+    return runs.groupby(["method", "share"]).agg(
+        wrong=("correct", lambda c: 1 - c.mean()), f1=("f1", "mean")
+    )
 
 
-@pytest.fixture(scope="module", params=[*BUNDLED, pytest.param(SWEBENCH, marks=pytest.mark.mirror)])
+@pytest.fixture(
+    scope="module", params=[*BUNDLED, pytest.param(SWEBENCH, marks=pytest.mark.mirror)]
+)
 def cells(request, once):
     """Name of a table, and what was replayed on it of each method."""
     name = request.param
     table = request.getfixturevalue("swebench") if name == SWEBENCH else cb.load(name)
-    folder = once(f"acceptance-{name}", lambda folder: replayed(table).to_parquet(folder / "by.parquet"))
+    folder = once(
+        f"acceptance-{name}",
+        lambda folder: replayed(table).to_parquet(folder / "by.parquet"),
+    )
     by = pd.read_parquet(folder / "by.parquet")
     return name, by.loc["CoPSIOnce"], by.loc["UniformOnce"]
 
 
-@pytest.mark.parametrize(("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.45, 0.6)])
-def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(name, low, high):
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.45, 0.6)]
+)
+def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(
+    name, low, high
+):
     """As the page says, on other orders than its own: one wrong run in twenty at .49 and at .55."""
     shares = {"share": [low, high], "feedback": "once", "replications": 400, "seed": 1}
     runs = cb.replay_identification(cb.load(name), ["CoPSIOnce"], **shares)
@@ -60,7 +80,9 @@ def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(name
     assert wrong[high] < 0.05 < wrong[low]
 
 
-@pytest.mark.parametrize("name", ["short list, N = 100", "short list, N = 300", "two agents"])
+@pytest.mark.parametrize(
+    "name", ["short list, N = 100", "short list, N = 300", "two agents"]
+)
 def test_on_short_lists_it_is_level_with_a_subset_or_ahead(name):
     """Where all are on the front nothing can be rejected: wherever either is right in half of the runs."""
     feedback, costs = read_rows(name)
@@ -69,7 +91,12 @@ def test_on_short_lists_it_is_level_with_a_subset_or_ahead(name):
     for share in (0.2, 0.3, 0.5, 0.7, 0.9):
         given = costs, share * n_instances * costs.sum(), means.shape[1], n_instances
         ours, subset = (
-            (run_kernel(method(*given), feedback, 0, np.arange(400), realised=False)[2] == pareto_mask(means))
+            (
+                run_kernel(method(*given), feedback, 0, np.arange(400), realised=False)[
+                    2
+                ]
+                == pareto_mask(means)
+            )
             .all(axis=1)
             .mean()
             for method in (CoPSIOnce, UniformOnce)
@@ -99,7 +126,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 @pytest.mark.parametrize("method", ["CoPSIOnce", "ParetoRace"])
 def test_four_thousand_configurations_take_less_than_two_gigabytes(method):
     command = [sys.executable, "-c", MANY, method]
-    kilobytes = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    kilobytes = int(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
     assert kilobytes < 2 * 1024**2
 
 
@@ -133,14 +162,22 @@ def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limi
         rng = np.random.default_rng([part, 8])
         arms = rng.choice(len(table), n_arms, replace=False)
         cut = table[arms][:, rng.choice(table.shape[1], n_instances, replace=False)]
-        costs, truth = cut[:, :, 0].mean(axis=1), cb.pareto_mask(cut[:, :, 2:].mean(axis=1))
+        costs, truth = (
+            cut[:, :, 0].mean(axis=1),
+            cb.pareto_mask(cut[:, :, 2:].mean(axis=1)),
+        )
         feedback = FeedbackRows(cut.reshape(-1, rows.shape[1]), offsets, once=True)
         everything = n_instances * costs.sum()
-        finder = cb.CoPSIOnce(costs, everything, cut.shape[2] - 2, n_instances, confidence=confidence)
+        finder = cb.CoPSIOnce(
+            costs, everything, cut.shape[2] - 2, n_instances, confidence=confidence
+        )
         if limit is not None:
             finder.evidence.limit = limit
-        # the budget holds everything, so that a run ends when all memberships are certain
-        returned = run_kernel(finder, feedback, part, np.arange(orders), realised=False).returned
+        # the budget holds everything, so that a run ends when all memberships are
+        # certain
+        returned = run_kernel(
+            finder, feedback, part, np.arange(orders), realised=False
+        ).returned
         wrong += int((returned != truth).any(axis=1).sum())
         runs += orders
     return wrong, runs

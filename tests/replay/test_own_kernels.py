@@ -47,9 +47,16 @@ USE = """
 def replayed(folder, weight, choice, workers):
     """Whether a fresh process replays what its class does, and the regrets; two workers are two others."""
     (folder / "own.py").write_text(f"WEIGHT = {weight}\n" + textwrap.dedent(MODULE))
-    use = textwrap.dedent(USE).replace("CHOICE", str(choice)).replace("WORKERS", str(workers))
+    use = (
+        textwrap.dedent(USE)
+        .replace("CHOICE", str(choice))
+        .replace("WORKERS", str(workers))
+    )
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", use], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-W", "ignore", "-c", use],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     twins, regrets = done.stdout.splitlines()
@@ -59,7 +66,10 @@ def replayed(folder, weight, choice, workers):
 @pytest.mark.slow
 def test_a_changed_formula_is_noticed(tmp_path):
     """A run that was kept on disk would play the formula of before."""
-    (first, before), (second, after) = replayed(tmp_path, 0.25, 0, 2), replayed(tmp_path, 2.0, 1, 1)
+    (first, before), (second, after) = (
+        replayed(tmp_path, 0.25, 0, 2),
+        replayed(tmp_path, 2.0, 1, 1),
+    )
     assert first and second and before != after
 
 
@@ -100,11 +110,19 @@ def forgotten():
             {"sign": 1},
             cb.CoHVUCB,
         ),
-        (Steady, kernels.elimination_target, lambda at, step: step * at.phase, {"step": 3}, cb.CoPSI),
+        (
+            Steady,
+            kernels.elimination_target,
+            lambda at, step: step * at.phase,
+            {"step": 3},
+            cb.CoPSI,
+        ),
     ],
     ids=["index", "target"],
 )
-def test_formulas_of_ones_own_share_the_run_of_all(policy, register, formula, others, run_of, forgotten):
+def test_formulas_of_ones_own_share_the_run_of_all(
+    policy, register, formula, others, run_of, forgotten
+):
     """A class that a notebook defines again takes the place of the former one."""
     again = type(policy.__name__, (policy,), {"__module__": __name__, **others})
     for defined in (policy, again):
@@ -122,18 +140,30 @@ def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
 
 def test_formulas_are_kept_under_names_of_their_own():
     """Under one name for all, processes that compile at once would mistake one for another."""
-    policies = [method(3, 2, 9.0, (0.2, 1.0), expected_costs=[1.0] * 3) for method in (cb.CoHVUCB, cb.HVUCB)]
-    names = {KERNELS[type(each)].read(each).call._pyfunc.__qualname__ for each in policies}
-    assert len(names) == 2 and len({KERNELS[each].run.py_func.__qualname__ for each in KERNELS}) > 3
+    policies = [
+        method(3, 2, 9.0, (0.2, 1.0), expected_costs=[1.0] * 3)
+        for method in (cb.CoHVUCB, cb.HVUCB)
+    ]
+    names = {
+        KERNELS[type(each)].read(each).call._pyfunc.__qualname__ for each in policies
+    }
+    assert (
+        len(names) == 2
+        and len({KERNELS[each].run.py_func.__qualname__ for each in KERNELS}) > 3
+    )
 
 
 def test_what_a_kernel_cannot_play_is_said(forgotten):
     with pytest.raises(CobanditError, match="CoPSIOnce evaluates instances once"):
         testing.check_kernel("CoPSIOnce")
-    for wrong, said in ((lambda at, stepp: 1, "no such attribute"), (lambda at, costs: 1, "got array")):
+    for wrong, said in (
+        (lambda at, stepp: 1, "no such attribute"),
+        (lambda at, costs: 1, "got array"),
+    ):
         kernels.elimination_target(Steady)(wrong)
         with pytest.raises(
-            CobanditError, match=f"off Steady: a number is needed, {'got ' * ('no' in said)}{said}"
+            CobanditError,
+            match=f"off Steady: a number is needed, {'got ' * ('no' in said)}{said}",
         ):
             testing.check_kernel(Steady)
 

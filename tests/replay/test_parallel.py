@@ -34,7 +34,9 @@ def replays(table, **how):
     runs = cb.replay_online(table, methods, [0.5, 4], replications=25, seed=3, **how)
     paths = cb.replay_paths(table, methods, [0.5, 4], replications=25, seed=3, **how)
     finders = ["CoPSI", cb.spec("PSISR", rounds="mean"), "UniformIdentification"]
-    found = cb.replay_identification(table, finders, [9, 40], replications=25, seed=3, **how)
+    found = cb.replay_identification(
+        table, finders, [9, 40], replications=25, seed=3, **how
+    )
     return runs, paths, found
 
 
@@ -58,14 +60,18 @@ def test_backends_and_workers_change_nothing(how, usual, small_table):
 def dask(**how):
     """A cluster on this machine."""
     distributed = pytest.importorskip("distributed")
-    return distributed.LocalCluster(threads_per_worker=1, dashboard_address=None, protocol="tcp", **how)
+    return distributed.LocalCluster(
+        threads_per_worker=1, dashboard_address=None, protocol="tcp", **how
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask_changes_nothing(processes, usual, small_table):
     with dask(n_workers=2, processes=processes) as cluster:
-        found = replays(small_table, backend="dask", scheduler=cluster.scheduler_address)
+        found = replays(
+            small_table, backend="dask", scheduler=cluster.scheduler_address
+        )
     for frame, same in zip(usual, found, strict=True):
         pd.testing.assert_frame_equal(frame, same)
 
@@ -84,7 +90,10 @@ def test_arrays_are_of_one_type_in_every_process(small_table, tmp_path):
 def compilations(_):
     """Versions of each run that this process took from the disk, and that it compiled."""
     runs = {kernel.run for kernel in KERNELS.values()}
-    counts = [(sum(r.stats.cache_hits.values()), sum(r.stats.cache_misses.values())) for r in runs]
+    counts = [
+        (sum(r.stats.cache_hits.values()), sum(r.stats.cache_misses.values()))
+        for r in runs
+    ]
     return tuple(map(sum, zip(*counts, strict=True)))
 
 
@@ -103,7 +112,9 @@ def test_workers_take_compiled_runs_from_the_disk(small_table):
 
 def play_in_worker(source, cell):
     policy = grid.make_policy(source, cell)
-    return running.run_kernel(policy, source.feedback, cell.seed, cell.replications)[0].sum()
+    return running.run_kernel(policy, source.feedback, cell.seed, cell.replications)[
+        0
+    ].sum()
 
 
 class Traced:
@@ -128,7 +139,9 @@ def test_dask_sends_once_what_tasks_share():
         counts = []
         for n in (10, 40):
             Traced.sent = 0
-            assert parallel.run(number_of, [(i,) for i in range(n)], shared=(Traced(),), **how) == [*range(n)]
+            assert parallel.run(
+                number_of, [(i,) for i in range(n)], shared=(Traced(),), **how
+            ) == [*range(n)]
             counts.append(Traced.sent)
     assert counts[0] == counts[1] <= 3  # hashed for its name, and sent
 
@@ -170,7 +183,9 @@ SCRIPT = """
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
-@pytest.mark.parametrize(("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")])
+@pytest.mark.parametrize(
+    ("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")]
+)
 def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):
     """Every part is 200 replications of some 50,000 pulls, so that the signal meets compiled code."""
     script = tmp_path / "script.py"
@@ -185,4 +200,7 @@ def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):
     assert done.returncode == 0, done.stderr
     rows, is_prefix, dataset = done.stdout.split()
     assert 600 <= int(rows) < 4000 and is_prefix == "True" and dataset == "synthetic-24"
-    assert "parts are finished and returned" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        "parts are finished and returned" in done.stderr
+        and "Traceback" not in done.stderr
+    )

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarnin
 
 def online_policy(name, table, budget, **options):
     how = {"cost_range": table.cost_range, "expected_costs": table.costs}
-    return methods.ONLINE[name](table.n_arms, table.n_objectives, budget, **how, **options)
+    return methods.ONLINE[name](
+        table.n_arms, table.n_objectives, budget, **how, **options
+    )
 
 
 def played(policy, table, replication, **how):
@@ -30,25 +32,43 @@ def played(policy, table, replication, **how):
 
 
 def test_online_frame(small_table):
-    chosen = ["CoHVUCB", cb.spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1), "UniformAllocation"]
+    chosen = [
+        "CoHVUCB",
+        cb.spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1),
+        "UniformAllocation",
+    ]
     runs = cb.replay_online(small_table, chosen, rho=[4, 2.5], replications=3, seed=9)
-    kinds = runs.drop(columns=["method", "options", "status", "dataset", "kind", "unit"]).dtypes
+    kinds = runs.drop(
+        columns=["method", "options", "status", "dataset", "kind", "unit"]
+    ).dtypes
     assert kinds.map(lambda dtype: dtype.kind).to_dict() == {
         **{"rho": "f", "budget": "f", "replication": "i", "spent": "f", "pulls": "i"},
         **{"efficiency_regret": "f", "standard_regret": "f", "best_arm_pulls": "i"},
     }
-    keys = runs[["method", "options", "rho", "replication"]].itertuples(index=False, name=None)
-    variants = [("CoHVUCB", ""), ("CoHVUCB", "cost_scale=0.1, reward_scale=0.1"), ("UniformAllocation", "")]
-    assert list(keys) == [(*variant, rho, r) for variant in variants for rho in (4, 2.5) for r in range(3)]
+    keys = runs[["method", "options", "rho", "replication"]].itertuples(
+        index=False, name=None
+    )
+    variants = [
+        ("CoHVUCB", ""),
+        ("CoHVUCB", "cost_scale=0.1, reward_scale=0.1"),
+        ("UniformAllocation", ""),
+    ]
+    assert list(keys) == [
+        (*variant, rho, r) for variant in variants for rho in (4, 2.5) for r in range(3)
+    ]
     assert runs.index.equals(pd.RangeIndex(18)) and (runs["status"] == "ok").all()
-    assert runs["budget"].to_numpy() == pytest.approx(runs["rho"] * small_table.costs.sum())
+    assert runs["budget"].to_numpy() == pytest.approx(
+        runs["rho"] * small_table.costs.sum()
+    )
     assert not runs.attrs
     named = runs[["dataset", "kind", "unit"]].drop_duplicates()
     assert named.to_numpy().tolist() == [["made-up", "synthetic", "units"]]
 
 
 def test_identification_frame(small_table):
-    runs = cb.replay_identification(small_table, IDENTIFICATION, rho=20, replications=2, seed=1)
+    runs = cb.replay_identification(
+        small_table, IDENTIFICATION, rho=20, replications=2, seed=1
+    )
     assert list(runs) == [
         *("method", "options", "rho", "budget", "replication"),
         *("status", "spent", "pulls", "returned", "correct", "f1"),
@@ -64,36 +84,60 @@ def test_online_numbers_are_those_of_the_class(method, small_table):
     problem = small_table.problem
     runs = cb.replay_online(small_table, [method], rho=[1.5, 7], replications=4, seed=2)
     for row in runs.itertuples():
-        policy = played(online_policy(method, small_table, row.budget), small_table, row.replication, seed=2)
+        policy = played(
+            online_policy(method, small_table, row.budget),
+            small_table,
+            row.replication,
+            seed=2,
+        )
         assert (row.spent, row.pulls) == (policy.spent, policy.pulls.sum())
         assert row.best_arm_pulls == policy.pulls[problem.best_arm]
         best = problem.efficiency.max()
-        regret = sum(n * (best - e) for n, e in zip(policy.pulls, problem.efficiency, strict=True))
+        regret = sum(
+            n * (best - e)
+            for n, e in zip(policy.pulls, problem.efficiency, strict=True)
+        )
         assert row.efficiency_regret == pytest.approx(regret, rel=1e-12)
         earned = policy.pulls @ problem.hypervolume
-        assert row.standard_regret == pytest.approx(best * row.budget / small_table.cost_range[1] - earned)
+        assert row.standard_regret == pytest.approx(
+            best * row.budget / small_table.cost_range[1] - earned
+        )
 
 
 @pytest.mark.parametrize("charge", ["declared", "realised"])
 @pytest.mark.parametrize("method", IDENTIFICATION)
 def test_identification_numbers_are_those_of_the_class(method, charge, small_table):
     truth = set(np.array(small_table.configs)[small_table.problem.pareto_mask])
-    runs = cb.replay_identification(small_table, [method], [9, 30], replications=4, seed=2, charge=charge)
+    runs = cb.replay_identification(
+        small_table, [method], [9, 30], replications=4, seed=2, charge=charge
+    )
     for row in runs.itertuples():
         finder = methods.IDENTIFICATION[method](small_table.costs, row.budget, 2)
         played(finder, small_table, row.replication, seed=2, charge=charge)
         returned = {small_table.configs[arm] for arm in finder.recommend()}
-        assert (row.spent, row.pulls, set(row.returned)) == (finder.spent, finder.pulls.sum(), returned)
+        assert (row.spent, row.pulls, set(row.returned)) == (
+            finder.spent,
+            finder.pulls.sum(),
+            returned,
+        )
         assert row.correct == (returned == truth)
-        assert row.f1 == pytest.approx(2 * len(returned & truth) / (len(returned) + len(truth)))
+        assert row.f1 == pytest.approx(
+            2 * len(returned & truth) / (len(returned) + len(truth))
+        )
 
 
 def test_eta_is_the_number_of_initial_pulls(small_table):
     """n_init = max(1, floor(eta rho)); 0.3 * 10 is 3, whatever floating point says."""
     for rho, n_init in ((2, 1), (10, 3), (11, 3)):
-        by_eta = cb.replay_online(small_table, [cb.spec("CoHVUCB", eta=0.3)], rho, replications=3)
-        by_number = cb.replay_online(small_table, [cb.spec("CoHVUCB", n_init=n_init)], rho, replications=3)
-        pd.testing.assert_frame_equal(by_eta.drop(columns="options"), by_number.drop(columns="options"))
+        by_eta = cb.replay_online(
+            small_table, [cb.spec("CoHVUCB", eta=0.3)], rho, replications=3
+        )
+        by_number = cb.replay_online(
+            small_table, [cb.spec("CoHVUCB", n_init=n_init)], rho, replications=3
+        )
+        pd.testing.assert_frame_equal(
+            by_eta.drop(columns="options"), by_number.drop(columns="options")
+        )
 
 
 # ----------------------------------------------------------------------------- infeasible budgets
@@ -104,19 +148,27 @@ def test_infeasible_online_budgets_are_rows(small_table):
     paths = cb.replay_paths(small_table, ONLINE, rho=[0.9, 1], replications=2)
     assert (runs["status"] == np.where(runs["rho"] < 1, "infeasible", "ok")).all()
     starved = runs[runs["rho"] < 1]
-    assert starved[["spent", "efficiency_regret", "standard_regret"]].isna().all(axis=None)
+    assert (
+        starved[["spent", "efficiency_regret", "standard_regret"]].isna().all(axis=None)
+    )
     assert (starved[["pulls", "best_arm_pulls"]] == 0).all(axis=None)
     assert paths[paths["rho"] < 1]["efficiency_regret"].isna().all()
     assert not runs[runs["rho"] == 1].isna().any(axis=None)
 
 
 def test_infeasible_identification_budgets_are_rows(small_table):
-    smallest = cb.theory.allocation_constant(6, small_table.costs.min() / small_table.costs.max())
-    runs = cb.replay_identification(small_table, ["CoPSI"], [0.999 * smallest, smallest], replications=2)
+    smallest = cb.theory.allocation_constant(
+        6, small_table.costs.min() / small_table.costs.max()
+    )
+    runs = cb.replay_identification(
+        small_table, ["CoPSI"], [0.999 * smallest, smallest], replications=2
+    )
     assert runs["status"].tolist() == ["infeasible"] * 2 + ["ok"] * 2
     starved = runs[:2]
     assert starved["returned"].tolist() == [(), ()] and not starved["correct"].any()
-    assert starved[["spent", "f1"]].isna().all(axis=None) and (starved["pulls"] == 0).all()
+    assert (
+        starved[["spent", "f1"]].isna().all(axis=None) and (starved["pulls"] == 0).all()
+    )
 
 
 # ----------------------------------------------------------------------------- randomness
@@ -125,7 +177,9 @@ def test_infeasible_identification_budgets_are_rows(small_table):
 def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_table):
     many = cb.replay_online(small_table, ONLINE, rho=[2, 5], replications=45, seed=1)
     few = cb.replay_online(small_table, ONLINE[1], rho=5, replications=7, seed=1)
-    part = many[(many["method"] == ONLINE[1]) & (many["rho"] == 5) & (many["replication"] < 7)]
+    part = many[
+        (many["method"] == ONLINE[1]) & (many["rho"] == 5) & (many["replication"] < 7)
+    ]
     pd.testing.assert_frame_equal(part.reset_index(drop=True), few)
 
 
@@ -133,7 +187,9 @@ def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_ta
 def test_chunking_does_not_matter(small_table, monkeypatch):
     def replay(parts):
         monkeypatch.setattr(grid, "PARTS", parts)
-        return cb.replay_identification(small_table, ["CoPSI", "PSISR"], rho=[9, 20], replications=25)
+        return cb.replay_identification(
+            small_table, ["CoPSI", "PSISR"], rho=[9, 20], replications=25
+        )
 
     usual = replay(grid.PARTS)
     for parts, cut in ((1, 1), (3, 3), (1000, 25)):
@@ -173,26 +229,37 @@ def test_paths(method, small_table):
     assert len(paths) == 2 * 3 * 200
     for (rho, replication), path in paths.groupby(["rho", "replication"]):
         budget = rho * small_table.costs.sum()
-        assert path["spent"].to_numpy() == pytest.approx(budget * np.arange(1, 201) / 200)
+        assert path["spent"].to_numpy() == pytest.approx(
+            budget * np.arange(1, 201) / 200
+        )
         run = cb.play(
-            online_policy(method, small_table, budget), small_table, seed=7, replication=replication
+            online_policy(method, small_table, budget),
+            small_table,
+            seed=7,
+            replication=replication,
         )
         twin = path_of(run, small_table.problem, budget)
-        assert path[["efficiency_regret", "moving_average"]].to_numpy() == pytest.approx(twin, nan_ok=True)
+        assert path[
+            ["efficiency_regret", "moving_average"]
+        ].to_numpy() == pytest.approx(twin, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_paths_end_where_the_run_ends(seed):
     """With known costs the budget is spent to the last bit, or by rounding one bit more."""
     rng = np.random.default_rng(seed)
-    table = table_of([[[cost, 0.5, reward]] * 2 for cost, reward in rng.uniform(0.1, 1, (5, 2))])
+    table = table_of(
+        [[[cost, 0.5, reward]] * 2 for cost, reward in rng.uniform(0.1, 1, (5, 2))]
+    )
     runs, paths = (
         replay(table, ["UniformAllocation", "CoHVUCB"], [3, 7, 10], 1)
         for replay in (cb.replay_online, cb.replay_paths)
     )
     keys = ["method", "rho", "replication"]
     ends = paths.groupby(keys, sort=False)["efficiency_regret"].last()
-    assert ends.to_numpy() == pytest.approx(runs.set_index(keys)["efficiency_regret"].to_numpy(), rel=1e-12)
+    assert ends.to_numpy() == pytest.approx(
+        runs.set_index(keys)["efficiency_regret"].to_numpy(), rel=1e-12
+    )
 
 
 # ----------------------------------------------------------------------------- what is refused
@@ -242,13 +309,22 @@ def test_invalid_replays(message, change, small_table):
 )
 def test_invalid_identification_replays(message, change, small_table):
     with pytest.raises(CobanditError, match=message):
-        cb.replay_identification(small_table, **{"methods": "CoPSI", "rho": 20} | change)
+        cb.replay_identification(
+            small_table, **{"methods": "CoPSI", "rho": 20} | change
+        )
 
 
 @pytest.mark.parametrize("replay", [cb.replay_online, cb.replay_identification])
 def test_the_path_of_a_table_is_no_table(replay):
-    with pytest.raises(CobanditError, match=r"^table: .* is needed, got 'my\.parquet'; load one with"):
-        replay("my.parquet", ["HVUCB" if replay is cb.replay_online else "CoPSI"], rho=2, replications=2)
+    with pytest.raises(
+        CobanditError, match=r"^table: .* is needed, got 'my\.parquet'; load one with"
+    ):
+        replay(
+            "my.parquet",
+            ["HVUCB" if replay is cb.replay_online else "CoPSI"],
+            rho=2,
+            replications=2,
+        )
 
 
 @pytest.mark.parametrize(
@@ -271,7 +347,15 @@ def test_invalid_specs(message, name, options):
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": -1}, {"seed": 2**64}, {"seed": 0.5}, {"replication": -1}, {"charge": "free"}], ids=str
+    "change",
+    [
+        {"seed": -1},
+        {"seed": 2**64},
+        {"seed": 0.5},
+        {"replication": -1},
+        {"charge": "free"},
+    ],
+    ids=str,
 )
 def test_invalid_play(change, small_table):
     with pytest.raises(CobanditError):
@@ -289,7 +373,9 @@ def test_play_lets_one_watch(small_table):
     """Before each pull that counts, with the policy as it was when it chose."""
     seen = []
     policy = online_policy("CoHVUCB", small_table, 20.0)
-    run = cb.play(policy, small_table, watch=lambda p, arm: seen.append((arm, int(p.pulls.sum()))))
+    run = cb.play(
+        policy, small_table, watch=lambda p, arm: seen.append((arm, int(p.pulls.sum())))
+    )
     assert seen == list(zip(run.arms.tolist(), range(len(run.arms)), strict=True))
 
 
@@ -320,7 +406,9 @@ class OwnCoPSI(cb.CoPSI):
 
 
 def halves(frame, own, method):
-    parts = [frame[frame["method"] == name].drop(columns="method") for name in (own, method)]
+    parts = [
+        frame[frame["method"] == name].drop(columns="method") for name in (own, method)
+    ]
     return [part.reset_index(drop=True) for part in parts]
 
 
@@ -332,9 +420,13 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
     methods = [cb.spec(OwnCoHV, **options), cb.spec("CoHVUCB", **options)]
     how = {"replications": 2, "workers": workers, "backend": "threading"}
     for replay in (cb.replay_online, cb.replay_paths):
-        pd.testing.assert_frame_equal(*halves(replay(table, methods, [0.5, 4], **how), "OwnCoHV", "CoHVUCB"))
+        pd.testing.assert_frame_equal(
+            *halves(replay(table, methods, [0.5, 4], **how), "OwnCoHV", "CoHVUCB")
+        )
     for charge in ("declared", "realised"):
-        found = cb.replay_identification(table, [OwnCoPSI, "CoPSI"], rho=[1, 50], charge=charge, **how)
+        found = cb.replay_identification(
+            table, [OwnCoPSI, "CoPSI"], rho=[1, 50], charge=charge, **how
+        )
         pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
 
 
@@ -344,7 +436,9 @@ def test_a_class_goes_by_its_name_and_its_label():
     from cobandit.policies.registry import list_methods
 
     later = type("Later", (cb.CoPSI,), {"label": "later"})
-    assert cb.spec("Later") == cb.spec(later) and figures.method_label("Later") == "later"
+    assert (
+        cb.spec("Later") == cb.spec(later) and figures.method_label("Later") == "later"
+    )
     assert list_methods()["Later"] is later  # where a plan looks
     with pytest.raises(CobanditError, match="there is a method CoPSI already"):
         cb.spec(type("CoPSI", (cb.CoPSI,), {}))
@@ -360,6 +454,10 @@ def test_class_that_is_no_method_or_takes_a_name_is_refused():
     assert cb.spec(cb.CoHVUCB) == cb.spec("CoHVUCB")
     twins = [type("Twin", (cb.CoPSI,), {}) for _ in range(2)]
     with pytest.raises(CobanditError, match="two classes have the same name"):
-        cb.replay_identification(cb.load("synthetic-24"), [twins[0], cb.spec(twins[1], min_cost=1)], 50)
-    with pytest.raises(CobanditError, match="OwnCoPSI is not a method for online replays"):
+        cb.replay_identification(
+            cb.load("synthetic-24"), [twins[0], cb.spec(twins[1], min_cost=1)], 50
+        )
+    with pytest.raises(
+        CobanditError, match="OwnCoPSI is not a method for online replays"
+    ):
         cb.replay_online(cb.load("synthetic-24"), [OwnCoPSI], rho=[2])

@@ -16,11 +16,22 @@ from cobandit.testing.protocol import guarantees_aside, ragged_table
 METHODS = methods.ONCE
 OPTIONS = {
     "CoPSIOnce": [{}, {"confidence": 0.5}],
-    "ParetoRace": [{}, {"tolerance": 0.1}, {"tolerance": 0.25, "budget": None}, {"error": 0.4}],
+    "ParetoRace": [
+        {},
+        {"tolerance": 0.1},
+        {"tolerance": 0.25, "budget": None},
+        {"error": 0.4},
+    ],
 }
-CERTIFIED = [{"tolerance": 0.3, "error": 0.4}, {"tolerance": 0.1, "error": 0.9, "budget": None}, {}]
+CERTIFIED = [
+    {"tolerance": 0.3, "error": 0.4},
+    {"tolerance": 0.1, "error": 0.9, "budget": None},
+    {},
+]
 OPTIONS["ParetoRace"] += [{"certified": True, **each} for each in CERTIFIED]
-OPTIONS["ParetoRace"] += [{"front": "objectives", **each} for each in OPTIONS["ParetoRace"]]
+OPTIONS["ParetoRace"] += [
+    {"front": "objectives", **each} for each in OPTIONS["ParetoRace"]
+]
 OPTIONS["ParetoRace"] += [
     {"cost_tolerance": "25%", "tolerance": 0.1},
     {"cost_tolerance": 2.0},
@@ -32,26 +43,42 @@ def made_up(rng, n_arms, n_instances, n_objectives):
     """Feedback rows of configurations that answer alike, and their mean costs."""
     level = rng.random((n_arms, 1, n_objectives))
     hard = rng.random((1, n_instances, n_objectives))
-    rewards = (0.7 * level + 0.3 * rng.random((n_arms, n_instances, n_objectives)) > hard).astype(float)
+    rewards = (
+        0.7 * level + 0.3 * rng.random((n_arms, n_instances, n_objectives)) > hard
+    ).astype(float)
     if rng.random() < 0.5:
         rewards[..., -1] = rng.random((n_arms, n_instances))
-    costs = rng.gamma(2.0, 1.0, (n_arms, n_instances)) * 10 ** rng.uniform(0, 1.5, (n_arms, 1))
-    rows = np.concatenate([costs[..., None], costs[..., None] / costs.max(), rewards], axis=2)
+    costs = rng.gamma(2.0, 1.0, (n_arms, n_instances)) * 10 ** rng.uniform(
+        0, 1.5, (n_arms, 1)
+    )
+    rows = np.concatenate(
+        [costs[..., None], costs[..., None] / costs.max(), rewards], axis=2
+    )
     rows = rows.reshape(-1, n_objectives + 2)
-    return FeedbackRows(rows, n_instances * np.arange(n_arms + 1), once=True), costs.mean(axis=1)
+    return FeedbackRows(
+        rows, n_instances * np.arange(n_arms + 1), once=True
+    ), costs.mean(axis=1)
 
 
-@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 14), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seeds", [range(1), pytest.param(range(1, 14), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", METHODS)
 def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
     for seed in seeds:
         rng = np.random.default_rng([7, seed])
-        n_arms, n_instances, n_objectives = (int(rng.integers(*ends)) for ends in ((2, 14), (1, 60), (1, 4)))
+        n_arms, n_instances, n_objectives = (
+            int(rng.integers(*ends)) for ends in ((2, 14), (1, 60), (1, 4))
+        )
         feedback, costs = made_up(rng, n_arms, n_instances, n_objectives)
         for share in (0.1, 0.3, 0.6, 1.0):
             budget = share * n_instances * costs.sum()
             for options in OPTIONS.get(name, [{}]):
-                given = {"costs": costs, "n_objectives": n_objectives, "n_instances": n_instances}
+                given = {
+                    "costs": costs,
+                    "n_objectives": n_objectives,
+                    "n_instances": n_instances,
+                }
                 try:
                     policy = METHODS[name](**given, **{"budget": budget, **options})
                 except BudgetError:
@@ -62,14 +89,19 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
 
 def assert_same_runs(policy, feedback, seed, realised):
     records = [kernels.record(2, len(feedback.rows)) for _ in range(2)]
-    fast = run_kernel(policy, feedback, seed, np.arange(2), records[0], realised=realised)
+    fast = run_kernel(
+        policy, feedback, seed, np.arange(2), records[0], realised=realised
+    )
     slow = run_class(policy, feedback, seed, np.arange(2), records[1], realised)
     for a, b in zip(fast, slow, strict=True):
         assert (a == b).all()
     for r, n in enumerate(fast[0].sum(axis=1)):
         assert (records[0].arms[r, :n] == records[1].arms[r, :n]).all()
         assert (records[0].charges[r, :n] == records[1].charges[r, :n]).all()
-    assert fast[0].max() <= policy.n_instances and (fast[1] <= policy.budget * (1 + 1e-9)).all()
+    assert (
+        fast[0].max() <= policy.n_instances
+        and (fast[1] <= policy.budget * (1 + 1e-9)).all()
+    )
 
 
 @pytest.mark.slow
@@ -77,7 +109,8 @@ def test_the_order_is_a_permutation_and_another_in_each_replication():
     orders = np.array([shared_order(np.uint64(3), r, 50) for r in range(4000)])
     assert (np.sort(orders, axis=1) == np.arange(50)).all()
     first = np.bincount(orders[:, 0], minlength=50)
-    assert ((first - 80) ** 2 / 80).sum() < 85  # chi-square with 49 degrees of freedom, 0.1 %
+    # chi-square with 49 degrees of freedom, 0.1 %
+    assert ((first - 80) ** 2 / 80).sum() < 85
     followed = np.corrcoef(orders[:, 0], orders[:, 1])[0, 1]
     assert abs(followed + 1 / 49) < 0.05
 
@@ -86,8 +119,12 @@ def test_the_order_is_a_permutation_and_another_in_each_replication():
 def test_shares_and_rho_are_the_same_budgets():
     table = cb.load("synthetic-24")
     methods = ["CoPSIOnce", "UniformOnce"]
-    by_share = cb.replay_identification(table, methods, share=[0.25, 1], feedback="once", replications=5)
-    by_rho = cb.replay_identification(table, methods, rho=[75, 300], feedback="once", replications=5)
+    by_share = cb.replay_identification(
+        table, methods, share=[0.25, 1], feedback="once", replications=5
+    )
+    by_rho = cb.replay_identification(
+        table, methods, rho=[75, 300], feedback="once", replications=5
+    )
     assert by_share["share"].unique().tolist() == [0.25, 1.0]
     assert (by_share == by_rho).all(axis=None)
     everything = 300 * table.costs.sum()
@@ -107,17 +144,26 @@ def test_instances_that_some_configuration_lacks_are_left_out():
     source = pack_shared(table)
     assert np.diff(source.feedback.offsets).tolist() == [len(shared)] * 3
     kept = rows[rows["instance"].astype(str).isin(shared)]
-    means = kept.groupby("config", observed=True)[list(table.objectives)].mean().to_numpy()
+    means = (
+        kept.groupby("config", observed=True)[list(table.objectives)].mean().to_numpy()
+    )
     assert source.problem.means == pytest.approx(means)
     if len(shared) < min(table.n_instances):
-        runs = cb.replay_identification(table, "UniformOnce", share=1, feedback="once", replications=3)
+        runs = cb.replay_identification(
+            table, "UniformOnce", share=1, feedback="once", replications=3
+        )
         assert runs["correct"].all()
 
 
 @pytest.mark.slow
 def test_the_papers_methods_stand_for_their_versions_on_a_finite_benchmark():
-    table, how = cb.load("synthetic-24"), {"share": 0.5, "feedback": "once", "replications": 3}
-    named = cb.replay_identification(table, ["UniformIdentification", "CoPSI", "PSISR", "CoPSIOnce"], **how)
+    table, how = (
+        cb.load("synthetic-24"),
+        {"share": 0.5, "feedback": "once", "replications": 3},
+    )
+    named = cb.replay_identification(
+        table, ["UniformIdentification", "CoPSI", "PSISR", "CoPSIOnce"], **how
+    )
     expected = cb.replay_identification(
         table, ["UniformOnce", "CoPSIPrintedOnce", "PSISROnce", "CoPSIOnce"], **how
     )
@@ -153,9 +199,17 @@ def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
     methods = [SubsetOnce, cb.spec("CoPSIOnce", confidence=0.9)]
     with guarantees_aside():
         runs = cb.replay_identification(
-            table, methods, share=[0.5], feedback="once", replications=3, charge="realised"
+            table,
+            methods,
+            share=[0.5],
+            feedback="once",
+            replications=3,
+            charge="realised",
         )
-    assert runs["status"].eq("ok").all() and runs["options"].unique().tolist() == ["", "confidence=0.9"]
+    assert runs["status"].eq("ok").all() and runs["options"].unique().tolist() == [
+        "",
+        "confidence=0.9",
+    ]
 
 
 def test_a_race_needs_no_budget_and_says_how_it_ended():
@@ -167,12 +221,18 @@ def test_a_race_needs_no_budget_and_says_how_it_ended():
     assert means[1] < means[0] < 0.6  # the larger tolerance costs less
     tolerance = free["options"].str.removeprefix("tolerance=").astype(float)
     off = (free[["cover", "excess"]].max(axis=1) > tolerance + 1e-9).mean()
-    assert off <= 0.15  # 6 of 40: of runs that are off one time in twenty, more are seen in 0.3 %
+    # 6 of 40: of runs that are off one time in twenty, more are seen in 0.3 %
+    assert off <= 0.15
 
     capped = cb.replay_identification(
         table, [*races, "UniformOnce"], share=0.1, feedback="once", replications=9
     )
-    assert set(capped["status"]) == {"out of budget", "ok"} and (capped["share"] == 0.1).all()
-    assert (capped["spent"] <= capped["budget"] * (1 + 1e-9)).all() and np.isfinite(capped["cover"]).all()
+    assert (
+        set(capped["status"]) == {"out of budget", "ok"}
+        and (capped["share"] == 0.1).all()
+    )
+    assert (capped["spent"] <= capped["budget"] * (1 + 1e-9)).all() and np.isfinite(
+        capped["cover"]
+    ).all()
     with pytest.raises(CobanditError, match="exactly one of the two"):
         cb.replay_identification(table, [*races, "UniformOnce"], feedback="once")

@@ -18,14 +18,20 @@ def test_pairs_cover_every_claim_and_every_derived_number():
     """A pair that is missing would be judged by the intervals of both means."""
     about = {(n.method, n.against) for n in paper.published() if n.operation}
     for claim in paper.claims():
-        about |= {(method, against) for method in claim.methods for against in claim.against}
+        about |= {
+            (method, against) for method in claim.methods for against in claim.against
+        }
     assert about - {("UniformIdentification", "CoPSI")} <= set(experiments.PAIRS)
 
 
 def test_differences_have_the_intervals_of_the_replications_differences():
-    found = paired_contrasts(RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]).set_index(["rho", "measure"])
+    found = paired_contrasts(
+        RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]
+    ).set_index(["rho", "measure"])
     for rho, part in RUNS.groupby("rho"):
-        wide = part.pivot_table(index="replication", columns="method", values="efficiency_regret")
+        wide = part.pivot_table(
+            index="replication", columns="method", values="efficiency_regret"
+        )
         apart = wide["CoHVUCB"] - wide["HVUCB"]
         row = found.loc[(rho, "difference")]
         assert row["mean"] == pytest.approx(apart.mean())
@@ -37,7 +43,9 @@ def test_ratios_agree_with_resampling_by_hand():
     second = rng.uniform(1, 3, 40)
     first = second * rng.uniform(0.4, 0.6, 40)
     drawn = np.random.default_rng(1).integers(0, 40, (4000, 40))
-    by_hand = np.percentile(first[drawn].mean(axis=1) / second[drawn].mean(axis=1), [2.5, 97.5])
+    by_hand = np.percentile(
+        first[drawn].mean(axis=1) / second[drawn].mean(axis=1), [2.5, 97.5]
+    )
     value, *ends = ratio(first, second)
     assert value == first.mean() / second.mean()
     assert ends == pytest.approx(by_hand, rel=0.01)
@@ -45,16 +53,22 @@ def test_ratios_agree_with_resampling_by_hand():
 
 @pytest.mark.slow
 def test_errors_are_compared_by_their_joint_counts():
-    runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60)
+    runs = cb.replay_identification(
+        cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60
+    )
     counts = joint_errors(runs).iloc[0]
     cells = experiments.cells(runs, "identification", "error")
     found = cells[cells["against"].notna()].set_index("measure")
     alone = (counts["first"] - counts["both"], counts["second"] - counts["both"])
     expected = paired_difference(*map(int, alone), 60)
-    assert found.loc["difference", ["mean", "low", "high"]].tolist() == pytest.approx(expected)
+    assert found.loc["difference", ["mean", "low", "high"]].tolist() == pytest.approx(
+        expected
+    )
     again = ratio_of_counts(counts["first"], counts["second"], counts["both"], 60)
     assert found.loc["ratio", "mean"] == pytest.approx(again[0])
-    assert found.loc["ratio", ["low", "high"]].tolist() == pytest.approx(again[1:], rel=0.15)
+    assert found.loc["ratio", ["low", "high"]].tolist() == pytest.approx(
+        again[1:], rel=0.15
+    )
 
 
 def test_nothing_to_divide_by():
@@ -66,8 +80,14 @@ def test_nothing_to_divide_by():
 
 
 def test_infeasible_runs_are_left_out_in_pairs():
-    runs = RUNS.assign(status=np.where((RUNS["method"] == "HVUCB") & (RUNS["rho"] == 4), "infeasible", "ok"))
-    found = paired_contrasts(runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")])
+    runs = RUNS.assign(
+        status=np.where(
+            (RUNS["method"] == "HVUCB") & (RUNS["rho"] == 4), "infeasible", "ok"
+        )
+    )
+    found = paired_contrasts(
+        runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")]
+    )
     assert found["rho"].unique().tolist() == [8.0]
 
 
@@ -75,13 +95,17 @@ def test_two_runs_of_one_replication_are_refused():
     twice = pd.concat([RUNS, RUNS.assign(options="reward_scale=0.5")])
     with pytest.raises(cb.CobanditError, match="several runs of one method"):
         paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")])
-    found = paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")], by=("options", "rho"))
+    found = paired_contrasts(
+        twice, "efficiency_regret", [("CoHVUCB", "HVUCB")], by=("options", "rho")
+    )
     assert set(found["options"]) == set(twice["options"])
 
 
 @pytest.mark.slow
 def test_realised_costs_are_compared_with_declared_ones():
-    runs = experiments.play("stochastic", cb.load("synthetic-24"), replications=5, rho=[500])
+    runs = experiments.play(
+        "stochastic", cb.load("synthetic-24"), replications=5, rho=[500]
+    )
     cells = experiments.cells(runs, "stochastic", "error")
     charged = cells[cells["against"] == "declared"]
     assert set(charged["method"]) == set(experiments.IDENTIFICATION)
@@ -92,23 +116,40 @@ def test_realised_costs_are_compared_with_declared_ones():
 def test_leaders_are_the_best_mean_and_those_that_pairs_cannot_tell_from_it(most):
     found = leaders(RUNS, "standard_regret", most=most).set_index("rho")
     for rho, part in RUNS.groupby("rho"):
-        wide = part.pivot_table(index="replication", columns="method", values="standard_regret")
+        wide = part.pivot_table(
+            index="replication", columns="method", values="standard_regret"
+        )
         order = wide.mean().sort_values(ascending=not most)
         row, first = found.loc[rho], order.index[0]
         level = {
             name
             for name in order.index[1:]
-            if np.prod(mean_interval(wide[first] - wide[name])) <= 0  # its ends have different signs
+            # its ends have different signs
+            if np.prod(mean_interval(wide[first] - wide[name])) <= 0
         }
         behind = [name for name in order.index[1:] if name not in level]
         assert (row["leader"], set(row["level"])) == (first, level)
-        assert (row["next"], row["next_mean"]) == (behind[0], pytest.approx(order[behind[0]]))
+        assert (row["next"], row["next_mean"]) == (
+            behind[0],
+            pytest.approx(order[behind[0]]),
+        )
 
 
 def test_whoever_cannot_run_leads_nowhere_and_equals_share():
-    runs = pd.DataFrame({"method": list("ABC") * 2, "rho": [1.0] * 3 + [2.0] * 3, "replication": 0})
-    runs = runs.assign(status=["ok"] * 3 + ["infeasible"] * 3, f1=[0.5, 0.5, 0.25, 1.0, 1.0, 1.0])
+    runs = pd.DataFrame(
+        {"method": list("ABC") * 2, "rho": [1.0] * 3 + [2.0] * 3, "replication": 0}
+    )
+    runs = runs.assign(
+        status=["ok"] * 3 + ["infeasible"] * 3, f1=[0.5, 0.5, 0.25, 1.0, 1.0, 1.0]
+    )
     (row,) = leaders(runs, "f1", most=True).to_dict("records")
-    assert (row["rho"], row["leader"], row["level"], row["next"]) == (1.0, "A", ("B",), "C")
+    assert (row["rho"], row["leader"], row["level"], row["next"]) == (
+        1.0,
+        "A",
+        ("B",),
+        "C",
+    )
     alone = leaders(runs[runs["method"] == "A"], "f1").iloc[0]
-    assert alone["level"] == () and alone["next"] is None and np.isnan(alone["next_mean"])
+    assert (
+        alone["level"] == () and alone["next"] is None and np.isnan(alone["next_mean"])
+    )

@@ -18,7 +18,9 @@ def make(seed=0, binary=True):
     scores = (rng.random((3, 56)) < [[1.0], [0.9], [0.6]]).astype(float)
     if not binary:
         scores = rng.beta(9, 1, (3, 56))
-    return scores, table_of(scores, np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56)))
+    return scores, table_of(
+        scores, np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56))
+    )
 
 
 @pytest.mark.parametrize("binary", [True, False])
@@ -35,7 +37,10 @@ def test_after_so_many_right_answers_the_interval_is_open_below():
     """Not 1.000 within nothing after 56 of 56."""
     _, table = make()
     row = cb.recommend(table, replications=2).arms.loc["arm0"]
-    assert row["accuracy"] == row["accuracy_high"] == 1 and 0.9 < row["accuracy_low"] < 0.96
+    assert (
+        row["accuracy"] == row["accuracy_high"] == 1
+        and 0.9 < row["accuracy_low"] < 0.96
+    )
 
 
 def test_a_step_is_compared_on_what_both_have():
@@ -59,8 +64,12 @@ def test_a_step_of_a_few_wins_is_unsure():
         table_of(scores, np.array([[1.0], [1.48]]) * scores.clip(1, 1)), replications=2
     ).front
     row = front.iloc[1]
-    assert row["more_accuracy"] == pytest.approx(0.01) and row["times"] == pytest.approx(1.48)
-    assert -0.02 < row["more_accuracy_low"] < 0 < 0.02 < row["more_accuracy_high"] < 0.04
+    assert row["more_accuracy"] == pytest.approx(0.01) and row[
+        "times"
+    ] == pytest.approx(1.48)
+    assert (
+        -0.02 < row["more_accuracy_low"] < 0 < 0.02 < row["more_accuracy_high"] < 0.04
+    )
     assert front.iloc[0][["more_accuracy_low", "more_accuracy_high"]].isna().all()
 
 
@@ -82,10 +91,16 @@ def test_about_a_benchmark_that_is_evaluated_nothing_is_uncertain(binary):
     _, table = make(binary=binary)
     advice = cb.recommend(table, about="benchmark", replications=2)
     for end in ("low", "high"):
-        np.testing.assert_allclose(advice.arms[f"accuracy_{end}"], advice.arms["accuracy"], atol=1e-12)
+        np.testing.assert_allclose(
+            advice.arms[f"accuracy_{end}"], advice.arms["accuracy"], atol=1e-12
+        )
     steps = advice.front.iloc[1:]
-    assert steps["more_accuracy_low"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
-    assert steps["more_accuracy_high"].tolist() == pytest.approx(steps["more_accuracy"].tolist())
+    assert steps["more_accuracy_low"].tolist() == pytest.approx(
+        steps["more_accuracy"].tolist()
+    )
+    assert steps["more_accuracy_high"].tolist() == pytest.approx(
+        steps["more_accuracy"].tolist()
+    )
     written = write_answer_table(advice, advice.arms)
     assert written["accuracy"].str.fullmatch(r"\d\.\d{3}").all()
     assert not written[STEP].str.contains(" to ").any()
@@ -99,12 +114,17 @@ def test_about_a_benchmark_intervals_are_those_of_a_finite_population(binary):
     scores, _ = make(binary=binary)
     scores[1, 40:] = np.nan
     scores[2, :36] = np.nan
-    compared = Paired(table_of(scores, np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56))), finite=True)
+    compared = Paired(
+        table_of(scores, np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56))),
+        finite=True,
+    )
     low, high = mean_intervals(compared, 0.9)
     own = np.nanmean(scores, axis=1)
     for arm, n in enumerate((56, 40, 20)):
         present = np.isfinite(scores[arm])
-        expected = finite_mean_limits(scores[arm][None, present], np.ones((1, n)), 56, 0.9)
+        expected = finite_mean_limits(
+            scores[arm][None, present], np.ones((1, n)), 56, 0.9
+        )
         moved = np.array(expected)[:, 0] + compared.means[arm, 0] - own[arm]
         possible = np.nansum(scores[arm]) / 56
         ends = np.clip(moved, possible, possible + (56 - n) / 56)
@@ -123,8 +143,13 @@ def test_about_a_benchmark_intervals_are_those_of_a_finite_population(binary):
 
 def test_clusters_of_a_benchmark_are_uncertain_while_some_are_missing():
     scores, _ = make(binary=False)
-    frame = table_of(scores, np.ones((3, 56))).rows.reset_index()[["config", "instance", "accuracy", "cost"]]
-    frame["passage"] = frame["instance"].astype(str).str.extract(r"(\d+)$", expand=False).astype(int) // 4
+    frame = table_of(scores, np.ones((3, 56))).rows.reset_index()[
+        ["config", "instance", "accuracy", "cost"]
+    ]
+    frame["passage"] = (
+        frame["instance"].astype(str).str.extract(r"(\d+)$", expand=False).astype(int)
+        // 4
+    )
     options = {"cost": "cost", "objectives": ["accuracy"], "cluster": "passage"}
     whole = Paired(cb.EvaluationTable.from_frame(frame, **options), finite=True)
     low, high = mean_intervals(whole, 0.95)

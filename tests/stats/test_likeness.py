@@ -25,10 +25,19 @@ def passages(rng, accuracy=(0.5, 0.5), n_passages=40, sizes=10, noise=0.03, hole
     passage = np.repeat(np.arange(n_passages), sizes)
     rows = []
     for arm, mean in enumerate(accuracy):
-        right = (rng.random(n_passages) < mean)[passage] ^ (rng.random(len(passage)) < noise)
+        right = (rng.random(n_passages) < mean)[passage] ^ (
+            rng.random(len(passage)) < noise
+        )
         there = rng.random(len(passage)) >= holes
         for place in np.flatnonzero(there):
-            rows.append((f"arm{arm}", f"q{place:04d}", f"p{passage[place]:02d}", float(right[place])))
+            rows.append(
+                (
+                    f"arm{arm}",
+                    f"q{place:04d}",
+                    f"p{passage[place]:02d}",
+                    float(right[place]),
+                )
+            )
     return pd.DataFrame(rows, columns=["config", "instance", "passage", "accuracy"])
 
 
@@ -49,12 +58,16 @@ def test_clusters_of_one_size_count_as_their_means_do():
     (single,) = Paired(averaged(frame)).dominance()
     (naive,) = Paired(table_of(frame)).dominance()
     np.testing.assert_allclose(found.ratios[0], single.ratios[0])
-    assert (found.shared == 40).all() and abs(naive.ratios[0, 0, 2]) > 2.5 * abs(found.ratios[0, 0, 2])
+    assert (found.shared == 40).all() and abs(naive.ratios[0, 0, 2]) > 2.5 * abs(
+        found.ratios[0, 0, 2]
+    )
 
 
 def test_clusters_of_one_size_with_holes_count_as_their_means_do():
     frame = passages(np.random.default_rng(1), (0.6, 0.5, 0.4))
-    frame = frame[(frame["config"] != "arm1") | ~frame["passage"].isin(["p03", "p08", "p30"])]
+    frame = frame[
+        (frame["config"] != "arm1") | ~frame["passage"].isin(["p03", "p08", "p30"])
+    ]
     (found,) = Paired(table_of(frame, cluster="passage")).dominance()
     (single,) = Paired(averaged(frame)).dominance()
     np.testing.assert_allclose(found.ratios[0], single.ratios[0])
@@ -84,16 +97,25 @@ def test_certainty_counts_clusters():
     """Of 40 passages one gets seven that the other does not, and the other two; ten copies of each."""
     frame = passages(np.random.default_rng(10), noise=0.0)
     number = frame["passage"].str[1:].astype(int)
-    right = np.where(frame["config"] == "arm0", number < 25, (number >= 7) & (number < 27))
+    right = np.where(
+        frame["config"] == "arm0", number < 25, (number >= 7) & (number < 27)
+    )
     frame = frame.assign(accuracy=right.astype(float))
     table = table_of(frame, cost={"arm0": 2.0, "arm1": 1.0})
     asked = {"at_least": {"accuracy": 0.5}, "replications": 50}
-    naive, counted = cb.recommend(table, **asked), cb.recommend(table, cluster="passage", **asked)
+    naive, counted = (
+        cb.recommend(table, **asked),
+        cb.recommend(table, cluster="passage", **asked),
+    )
     assert naive.arms["front_settled"].all() and naive.choice.sure == "arm0"
     assert not counted.arms["front_settled"]["arm0"] and counted.choice.sure is None
     width = counted.arms["accuracy_high"] - counted.arms["accuracy_low"]
-    assert (width > 2 * (naive.arms["accuracy_high"] - naive.arms["accuracy_low"])).all()
-    assert counted.cluster == "passage" and any("passage" in line for line in answer_lines(counted))
+    assert (
+        width > 2 * (naive.arms["accuracy_high"] - naive.arms["accuracy_low"])
+    ).all()
+    assert counted.cluster == "passage" and any(
+        "passage" in line for line in answer_lines(counted)
+    )
     assert naive.arms["accuracy"].equals(counted.arms["accuracy"])
 
 
@@ -104,9 +126,13 @@ def test_error_of_sure_clusters_is_as_stated(sizes):
     rng, wrong, naive = np.random.default_rng(5), 0, 0
     for _ in range(40):
         of = 8 if sizes == "equal" else rng.integers(1, 16, 30)
-        table = table_of(passages(rng, (0.59, 0.59), n_passages=30, sizes=of, noise=0.0))
+        table = table_of(
+            passages(rng, (0.59, 0.59), n_passages=30, sizes=of, noise=0.0)
+        )
         for cluster in (None, "passage"):
-            advice = cb.recommend(table, cluster=cluster, at_least={"accuracy": 0.6}, replications=1)
+            advice = cb.recommend(
+                table, cluster=cluster, at_least={"accuracy": 0.6}, replications=1
+            )
             sure = advice.choice.sure is not None or advice.arms["front_settled"].any()
             wrong += sure and cluster is not None
             naive += sure and cluster is None
@@ -119,7 +145,9 @@ def test_the_next_evaluations_are_whole_clusters():
     table = table_of(frame[~gone], cluster="passage")
     plan = plan_next(table)
     assert plan.compared and plan.settled < 3
-    named = plan.pairs["instance"].map(frame.drop_duplicates("instance").set_index("instance")["passage"])
+    named = plan.pairs["instance"].map(
+        frame.drop_duplicates("instance").set_index("instance")["passage"]
+    )
     assert set(plan.pairs["configuration"]) == {"arm2"}
     assert (named.value_counts() == 4).all() and plan.evaluations == len(plan.pairs)
 
@@ -128,7 +156,10 @@ def test_a_card_remembers_the_cluster(tmp_path):
     table = table_of(passages(np.random.default_rng(7)), cluster="passage")
     cb.save(table, tmp_path / "mine.parquet")
     again = cb.read(tmp_path / "mine.parquet")
-    assert again.card.cluster == "passage" and again.clusters.tolist() == table.clusters.tolist()
+    assert (
+        again.card.cluster == "passage"
+        and again.clusters.tolist() == table.clusters.tolist()
+    )
     assert len(np.unique(again.clusters)) == 40
     part = again.subset("config != 'arm9'")
     assert part.clusters.tolist() == table.clusters.tolist()
@@ -139,10 +170,27 @@ def test_the_commands_take_a_cluster(tmp_path):
     frame.to_csv(tmp_path / "mine.csv", index=False)
     to = ["--config", "config", "--instance", "instance", "--objective", "accuracy"]
     call("import", "csv", tmp_path / "mine.csv", "-o", tmp_path / "plain.parquet", *to)
-    assert "--cluster passage" in " ".join(call("doctor", tmp_path / "plain.parquet").output.split())
-    assert "--cluster" not in call("doctor", tmp_path / "plain.parquet", "--cluster", "passage").output
-    assert "passage" in call("recommend", tmp_path / "plain.parquet", "--cluster", "passage").output
-    call("import", "csv", tmp_path / "mine.csv", "-o", tmp_path / "with.parquet", *to, "--cluster", "passage")
+    assert "--cluster passage" in " ".join(
+        call("doctor", tmp_path / "plain.parquet").output.split()
+    )
+    assert (
+        "--cluster"
+        not in call("doctor", tmp_path / "plain.parquet", "--cluster", "passage").output
+    )
+    assert (
+        "passage"
+        in call("recommend", tmp_path / "plain.parquet", "--cluster", "passage").output
+    )
+    call(
+        "import",
+        "csv",
+        tmp_path / "mine.csv",
+        "-o",
+        tmp_path / "with.parquet",
+        *to,
+        "--cluster",
+        "passage",
+    )
     assert cb.read(tmp_path / "with.parquet").card.cluster == "passage"
 
 
@@ -150,23 +198,35 @@ def test_unsuitable_cluster_columns_are_refused():
     frame = passages(np.random.default_rng(8))
     with pytest.raises(CobanditError, match="there is passage"):
         table_of(frame).cluster_by("pasage")
-    changed = frame.assign(passage=np.where(frame.index == 5, "other", frame["passage"]))
+    changed = frame.assign(
+        passage=np.where(frame.index == 5, "other", frame["passage"])
+    )
     with pytest.raises(TableError) as caught:
         table_of(changed, cluster="passage")
     assert caught.value.faults[0].column == "passage"
     with pytest.raises(TableError) as caught:
-        table_of(frame.assign(passage=frame["passage"].where(frame.index != 5)), cluster="passage")
+        table_of(
+            frame.assign(passage=frame["passage"].where(frame.index != 5)),
+            cluster="passage",
+        )
     assert caught.value.faults[0].column == "passage"
 
 
 def test_likeness_is_reported_with_its_remedy():
-    frame = passages(np.random.default_rng(9)).assign(half=lambda f: f["instance"] < "q0200")
+    frame = passages(np.random.default_rng(9)).assign(
+        half=lambda f: f["instance"] < "q0200"
+    )
     table = table_of(frame)
     (finding,) = [each for each in doctor(table) if each.name == "clusters"]
     assert finding.number > 0.8 and "cluster='passage'" in finding.remedy
-    assert not [each for each in doctor(table.cluster_by("passage")) if each.name == "clusters"]
+    assert not [
+        each for each in doctor(table.cluster_by("passage")) if each.name == "clusters"
+    ]
     (found,) = find_likeness(table)
-    assert (found.column, found.n_clusters) == ("passage", 40) and 40 <= found.as_many < 60
+    assert (found.column, found.n_clusters) == (
+        "passage",
+        40,
+    ) and 40 <= found.as_many < 60
 
 
 @pytest.mark.slow
@@ -175,6 +235,8 @@ def test_independent_instances_are_rarely_reported_as_alike():
     for _ in range(40):
         frame = passages(rng, (0.9, 0.8, 0.7), n_passages=100, sizes=1)
         number = frame["instance"].str[1:].astype(int)
-        frame = frame.drop(columns="passage").assign(block=number // 5, letter=(number * 7) % 20)
+        frame = frame.drop(columns="passage").assign(
+            block=number // 5, letter=(number * 7) % 20
+        )
         alarms += bool(find_likeness(table_of(frame)))
     assert alarms <= stats.binom.isf(1e-3, 40, 0.01)

@@ -24,20 +24,30 @@ from cobandit.stats.limits import (
 @settings(max_examples=40, deadline=None)
 def test_true_or_false_scores_have_the_binomial_test(hits, misses, threshold):
     found = doubt_exceeds([0.0, 1.0], [[misses, hits]], threshold)[0]
-    assert found == pytest.approx(stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12)
-    turned = doubt_exceeds([-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0)[0]
+    assert found == pytest.approx(
+        stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12
+    )
+    turned = doubt_exceeds([-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0)[
+        0
+    ]
     assert turned == pytest.approx(found, abs=1e-12)
 
 
 @given(st.integers(1, 12), st.data(), st.floats(0.05, 0.95))
 @settings(max_examples=40, deadline=None)
-def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(total, data, threshold):
+def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(
+    total, data, threshold
+):
     """The largest chance of so many hits, over all benchmarks with fewer than the threshold."""
     seen = data.draw(st.integers(1, total))
     hits = data.draw(st.integers(0, seen))
     scores = np.arange(seen)[None] < hits
-    found = doubt_exceeds_finite(scores, np.ones_like(scores), threshold, total, 0.05)[0]
-    below = [held for held in range(total + 1) if held < total * threshold and held <= total]
+    found = doubt_exceeds_finite(scores, np.ones_like(scores), threshold, total, 0.05)[
+        0
+    ]
+    below = [
+        held for held in range(total + 1) if held < total * threshold and held <= total
+    ]
     chances = [stats.hypergeom.sf(hits - 1, total, held, seen) for held in below]
     assert found == pytest.approx(max(chances), abs=1e-9)
 
@@ -50,7 +60,9 @@ def test_an_average_is_the_same_counted_or_one_by_one(shares):
     counts = (drawn[:, :, None] == values).sum(axis=1)
     for threshold in (0.1, 0.5, 0.9):
         apart = doubt_exceeds(drawn, np.ones(drawn.shape), threshold)
-        np.testing.assert_allclose(doubt_exceeds(values, counts, threshold), apart, rtol=1e-6)
+        np.testing.assert_allclose(
+            doubt_exceeds(values, counts, threshold), apart, rtol=1e-6
+        )
 
 
 @pytest.mark.slow
@@ -58,11 +70,17 @@ def test_an_average_is_the_same_counted_or_one_by_one(shares):
 def test_the_chance_is_that_of_drawn_weights(n):
     """A relative error of up to six percent, and hardly ever too small."""
     rng = np.random.default_rng(n)
-    for scores in (rng.beta(8, 1, n), rng.choice([0.0, 0.5, 1.0], n), rng.beta(0.3, 0.3, n)):
+    for scores in (
+        rng.beta(8, 1, n),
+        rng.choice([0.0, 0.5, 1.0], n),
+        rng.beta(0.3, 0.3, n),
+    ):
         weights = rng.standard_exponential((100_000, n + 1))
         means = weights[:, :-1] @ scores / weights.sum(axis=1)
         for level in (0.3, 0.05, 0.01):
-            found = doubt_exceeds(scores[None], np.ones((1, n)), np.quantile(means, level))[0]
+            found = doubt_exceeds(
+                scores[None], np.ones((1, n)), np.quantile(means, level)
+            )[0]
             error = 3 / np.sqrt(level * 100_000)  # of the quantile
             assert level * (1 - error) <= found <= level * (1.06 + error)
 
@@ -70,7 +88,9 @@ def test_the_chance_is_that_of_drawn_weights(n):
 def chance_of_small(values, shares, n, level, doubt=doubt_exceeds):
     """The exact probability that a p-value of the true mean is at most ``level``."""
     values = np.array(values)
-    counts = np.array([each for each in product(range(n + 1), repeat=len(values)) if sum(each) == n])
+    counts = np.array(
+        [each for each in product(range(n + 1), repeat=len(values)) if sum(each) == n]
+    )
     chances = stats.multinomial.pmf(counts, n, shares)
     small = doubt(values, counts, float(values @ shares)) <= level
     return chances[small].sum()
@@ -81,10 +101,17 @@ def chance_of_small(values, shares, n, level, doubt=doubt_exceeds):
 @pytest.mark.parametrize("middle", [0.1, 0.5, 0.9])
 def test_p_values_are_valid_by_enumeration(n, middle):
     values = (0.0, middle, 1.0)
-    grid = [(a, b) for a in (0, 0.01, 0.1, 0.3, 0.6) for b in (0.02, 0.3, 0.7, 0.95) if a + b <= 1]
+    grid = [
+        (a, b)
+        for a in (0, 0.01, 0.1, 0.3, 0.6)
+        for b in (0.02, 0.3, 0.7, 0.95)
+        if a + b <= 1
+    ]
     for a, b in grid:
         for level in (0.005, 0.05, 0.2):
-            assert chance_of_small(values, (a, 1 - a - b, b), n, level) <= level * (1 + 1e-3)
+            assert chance_of_small(values, (a, 1 - a - b, b), n, level) <= level * (
+                1 + 1e-3
+            )
 
 
 def test_students_limits_would_be_caught():
@@ -98,7 +125,12 @@ def test_students_limits_would_be_caught():
 
 
 @pytest.mark.parametrize(
-    "benchmark", [(0.5, 1.0, 1.0, 0.75, 0.25), (1.0, 0.0, 1.0, 0.5, 1.0), (0.9, 0.9, 0.95, 1.0, 0.2, 0.9)]
+    "benchmark",
+    [
+        (0.5, 1.0, 1.0, 0.75, 0.25),
+        (1.0, 0.0, 1.0, 0.5, 1.0),
+        (0.9, 0.9, 0.95, 1.0, 0.2, 0.9),
+    ],
 )
 def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
     """All orders of all subsets of a size: the claim that the mean is at most what it is."""
@@ -108,7 +140,9 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
     for seen in range(1, total):
         drawn = orders[:, :seen]
         for level in (0.05, 0.2, 0.5):
-            doubt = doubt_exceeds_finite(drawn, np.ones(drawn.shape), mean, total, level)
+            doubt = doubt_exceeds_finite(
+                drawn, np.ones(drawn.shape), mean, total, level
+            )
             for alpha in (0.05, 0.2, 0.5):
                 assert (doubt <= alpha).mean() <= alpha + 1e-9
 
@@ -151,7 +185,7 @@ def test_intervals_hold_the_mean_and_mirror_each_other():
 
 def test_alike_scores_keep_an_interval():
     """Ten differences of zero say little about differences in [-1, 1]."""
-    ((low,), (high,)) = mean_limits([0.0], [[10]], low=-1.0)
+    (low,), (high,) = mean_limits([0.0], [[10]], low=-1.0)
     assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
     assert limits.mean_limits([0.7], [[10]])[0][0] < 0.65
 
@@ -165,7 +199,9 @@ def test_limits_of_true_or_false_scores_on_a_benchmark_are_exact(total, seen, le
     """Each end is the last count that is not refuted, and each count is held as often as it should be."""
     hits = np.arange(seen + 1)
     tail = (1 - level) / 2
-    low, high = finite_mean_limits([0.0, 1.0], np.column_stack([seen - hits, hits]), total, level)
+    low, high = finite_mean_limits(
+        [0.0, 1.0], np.column_stack([seen - hits, hits]), total, level
+    )
     right = np.arange(total + 1)
     for at in hits:
         possible = (right >= at) & (right <= total - seen + at)
@@ -221,8 +257,11 @@ def test_limits_about_a_benchmark_narrow_as_it_is_seen_and_mirror_each_other(low
         if before is not None:
             assert ends[0] < before[0] and before[1] < ends[1]
         before = ends
-    # of a benchmark without end the lower one is where one score more, the worst, leaves this doubt
-    assert doubt_exceeds(scores, counts, ends[0], low=low) == pytest.approx(0.025, rel=1e-3)
+    # of a benchmark without end the lower one is where one score more, the worst,
+    # leaves this doubt
+    assert doubt_exceeds(scores, counts, ends[0], low=low) == pytest.approx(
+        0.025, rel=1e-3
+    )
 
 
 def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
@@ -236,7 +275,9 @@ def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seen", "total"), [(20, 40), (97, 100), (30, 300), (1800, 2000)])
+@pytest.mark.parametrize(
+    ("seen", "total"), [(20, 40), (97, 100), (30, 300), (1800, 2000)]
+)
 @pytest.mark.parametrize(
     ("low", "shares"),
     [
@@ -248,11 +289,15 @@ def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
         (-1.0, {-1.0: 0.3, 0.0: 0.3, 1.0: 0.4}),
     ],
 )
-def test_limits_hold_the_mean_of_benchmarks_made_to_break_them(seen, total, low, shares):
+def test_limits_hold_the_mean_of_benchmarks_made_to_break_them(
+    seen, total, low, shares
+):
     """In 600 draws: at most 5 %, and three standard errors."""
     rng = np.random.default_rng(0)
     places = (np.arange(total) + 0.5) / total
-    benchmark = np.array(list(shares))[np.searchsorted(np.cumsum(list(shares.values())), places)]
+    benchmark = np.array(list(shares))[
+        np.searchsorted(np.cumsum(list(shares.values())), places)
+    ]
     drawn = rng.permuted(np.tile(benchmark, (600, 1)), axis=1)[:, :seen]
     ends = finite_mean_limits(drawn, np.ones(drawn.shape), total, low=low)
     missed = (ends[0] > benchmark.mean() + 1e-9) | (ends[1] < benchmark.mean() - 1e-9)
@@ -265,7 +310,9 @@ def instances_needed(threshold, mean, level, small):
     power = []
     for n in sizes:
         hits = np.arange(n + 1)
-        power.append(stats.binom.pmf(hits, n, mean) @ (small(hits, n, threshold) <= level))
+        power.append(
+            stats.binom.pmf(hits, n, mean) @ (small(hits, n, threshold) <= level)
+        )
     smooth = np.convolve(power, np.ones(15) / 15, "same")[7:-7]
     return np.interp(0.8, smooth, sizes[7:-7])
 
@@ -273,7 +320,9 @@ def instances_needed(threshold, mean, level, small):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_arms", [2, 10])
 @pytest.mark.parametrize(("threshold", "mean"), [(0.3, 0.4), (0.5, 0.6), (0.6, 0.7)])
-def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(threshold, mean, n_arms):
+def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(
+    threshold, mean, n_arms
+):
     def exact(hits, n, threshold):
         return doubt_exceeds([0.0, 1.0], np.column_stack([n - hits, hits]), threshold)
 
@@ -284,6 +333,11 @@ def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(thresho
         return stats.t.sf((means - threshold) / errors, n - 1)
 
     level = 0.05 / n_arms
-    ours, theirs = (instances_needed(threshold, mean, level, small) for small in (exact, student))
-    print(f"K = {n_arms}, {mean} against {threshold}: {ours:.0f} instances in the place of {theirs:.0f}")
+    ours, theirs = (
+        instances_needed(threshold, mean, level, small) for small in (exact, student)
+    )
+    print(
+        f"K = {n_arms}, {mean} against {threshold}: {ours:.0f} instances in the place"
+        f" of {theirs:.0f}"
+    )
     assert 100 < theirs < 400 and ours <= 1.1 * theirs

@@ -20,13 +20,23 @@ def test_regrets(given_problem, seed, budget):
     problem = Problem(*given_problem)
     pulls = np.random.default_rng(seed).integers(0, 100, (3, problem.n_arms))
     nu = [h / c for h, c in zip(problem.hypervolume, problem.costs, strict=True)]
-    efficiency = [sum(n * (max(nu) - e) for n, e in zip(row, nu, strict=True)) for row in pulls]
-    standard = [
-        max(nu) * budget - sum(n * h for n, h in zip(row, problem.hypervolume, strict=True)) for row in pulls
+    efficiency = [
+        sum(n * (max(nu) - e) for n, e in zip(row, nu, strict=True)) for row in pulls
     ]
-    assert metrics.efficiency_regret(problem, pulls) == pytest.approx(efficiency, abs=1e-9)
-    assert metrics.standard_regret(problem, pulls, budget) == pytest.approx(standard, abs=1e-9)
-    assert metrics.efficiency_regret(problem, pulls[0]) == pytest.approx(efficiency[0], abs=1e-9)
+    standard = [
+        max(nu) * budget
+        - sum(n * h for n, h in zip(row, problem.hypervolume, strict=True))
+        for row in pulls
+    ]
+    assert metrics.efficiency_regret(problem, pulls) == pytest.approx(
+        efficiency, abs=1e-9
+    )
+    assert metrics.standard_regret(problem, pulls, budget) == pytest.approx(
+        standard, abs=1e-9
+    )
+    assert metrics.efficiency_regret(problem, pulls[0]) == pytest.approx(
+        efficiency[0], abs=1e-9
+    )
 
 
 def test_regrets_are_one_but_for_what_pulls_cost():
@@ -85,9 +95,17 @@ RUNS = pd.DataFrame(
 @pytest.mark.parametrize("n", [2, 40, 2001])
 def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
     values = np.random.default_rng(n).exponential(size=n)
-    how = {"n_resamples": metrics.RESAMPLES, "batch": metrics.RESAMPLES, "method": "percentile"}
-    theirs = stats.bootstrap((values,), np.mean, **how, rng=np.random.default_rng(0)).confidence_interval
-    assert metrics.mean_interval(values) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+    how = {
+        "n_resamples": metrics.RESAMPLES,
+        "batch": metrics.RESAMPLES,
+        "method": "percentile",
+    }
+    theirs = stats.bootstrap(
+        (values,), np.mean, **how, rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert metrics.mean_interval(values) == pytest.approx(
+        (theirs.low, theirs.high), rel=1e-12
+    )
 
 
 def test_summarise_means():
@@ -133,7 +151,12 @@ def test_summarise_has_the_same_columns_when_nothing_was_feasible(column):
     ],
     ids=[
         *("no such column", "window", "nan", "no values", "infinite", "budget"),
-        *("more successes than trials", "no trials", "sets of other sizes", "pulls of other arms"),
+        *(
+            "more successes than trials",
+            "no trials",
+            "sets of other sizes",
+            "pulls of other arms",
+        ),
     ],
 )
 def test_invalid_arguments(call):

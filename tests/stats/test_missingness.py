@@ -30,7 +30,11 @@ def easy_half(rng, n_instances=40):
 def table_of(scores, costs, **options):
     configs = [f"arm{number}" for number in range(len(scores))]
     return cb.EvaluationTable.from_arrays(
-        np.array(scores, dtype=float), costs, configs=configs, objectives=["accuracy"], **options
+        np.array(scores, dtype=float),
+        costs,
+        configs=configs,
+        objectives=["accuracy"],
+        **options,
     )
 
 
@@ -38,9 +42,16 @@ def test_easy_instances_settle_nothing_with_a_warning():
     table = easy_half(np.random.default_rng(0))
     advice = cb.recommend(table, at_least={"accuracy": 0.5}, replications=20)
     (found,) = [each for each in advice.dependence if each.measure == "accuracy"]
-    assert (found.configuration, found.missing) == ("arm0", 20) and found.where_missing < found.where_there
+    assert (found.configuration, found.missing) == (
+        "arm0",
+        20,
+    ) and found.where_missing < found.where_there
     assert not advice.arms["front_settled"].any()
-    assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (None, 0.0, 0)
+    assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (
+        None,
+        0.0,
+        0,
+    )
     texts = answer(advice)
     assert describe_dependence(found) in texts.warnings[0] and "Sure" not in texts.lines
     assert "sure at" not in texts.lines["You asked"]
@@ -66,7 +77,10 @@ def test_tried_only_where_another_failed_settles_nothing():
     first = (rng.random(60) < 0.7).astype(float)
     second = np.where(first == 0, rng.random(60) < 0.5, np.nan)
     advice = cb.recommend(table_of([first, second], [1, 3]), replications=2)
-    assert advice.dependence[0].configuration == "arm1" and not advice.arms["front_settled"].any()
+    assert (
+        advice.dependence[0].configuration == "arm1"
+        and not advice.arms["front_settled"].any()
+    )
 
 
 def test_expensive_instances_are_noticed_too():
@@ -90,9 +104,12 @@ def test_many_small_differences_are_reported_together():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_arms", "n_instances", "accuracy", "share"), [(2, 40, 0.95, 0.5), (6, 100, 0.7, 0.3)]
+    ("n_arms", "n_instances", "accuracy", "share"),
+    [(2, 40, 0.95, 0.5), (6, 100, 0.7, 0.3)],
 )
-def test_evaluations_missing_at_random_are_rarely_reported(n_arms, n_instances, accuracy, share):
+def test_evaluations_missing_at_random_are_rarely_reported(
+    n_arms, n_instances, accuracy, share
+):
     """At one in a hundred: more than 4 of 50 would come of chance once in 1,000 tests."""
     rng, alarms = np.random.default_rng(5), 0
     for _ in range(50):
@@ -108,7 +125,9 @@ def test_races_are_not_reported_as_missing_hard_instances():
     alarms = 0
     for seed in range(8):
         table = drawn(np.random.default_rng(seed), MEANS, COSTS, 120)
-        scores = table.rows.pivot(index="instance", columns="config", values="objective0").to_numpy()
+        scores = table.rows.pivot(
+            index="instance", columns="config", values="objective0"
+        ).to_numpy()
         race = cb.ParetoRace(np.ones(6), 1, 120, tolerance=0.02)
         told = np.full(scores.T.shape, np.nan)
         while (arm := race.ask()) is not None:
@@ -122,7 +141,9 @@ def test_races_are_not_reported_as_missing_hard_instances():
 
 def test_steps_are_those_of_shared_instances():
     rng = np.random.default_rng(4)
-    scores = (rng.random((4, 80)) < np.array([0.3, 0.5, 0.7, 0.9])[:, None]).astype(float)
+    scores = (rng.random((4, 80)) < np.array([0.3, 0.5, 0.7, 0.9])[:, None]).astype(
+        float
+    )
     scores[rng.random(scores.shape) < 0.3] = np.nan
     costs = np.array([1, 2, 3, 4])[:, None] * rng.lognormal(size=80)
     advice = cb.recommend(table_of(scores, costs), replications=2)
@@ -131,8 +152,12 @@ def test_steps_are_those_of_shared_instances():
     for place, (one, other) in enumerate(pairwise(numbers), 1):
         both = ~np.isnan(scores[[one, other]]).any(axis=0)
         row = advice.front.iloc[place]
-        assert row["more_accuracy"] == pytest.approx(scores[other, both].mean() - scores[one, both].mean())
-        assert row["times"] == pytest.approx(costs[other, both].mean() / costs[one, both].mean())
+        assert row["more_accuracy"] == pytest.approx(
+            scores[other, both].mean() - scores[one, both].mean()
+        )
+        assert row["times"] == pytest.approx(
+            costs[other, both].mean() / costs[one, both].mean()
+        )
 
 
 def test_arms_without_shared_instances_are_not_compared():
@@ -153,7 +178,9 @@ def test_arms_without_shared_instances_are_not_compared():
 def test_a_cycle_has_a_front_and_is_not_settled():
     """Each of three is ahead of the next on shared instances, and the last of the first."""
     blocks = [(1.0, 0.5, np.nan), (np.nan, 1.0, 0.5), (0.5, np.nan, 1.0)]
-    scores = np.repeat(np.array(blocks).T, 40, axis=1) + np.random.default_rng(0).normal(0, 1e-3, (3, 120))
+    scores = np.repeat(np.array(blocks).T, 40, axis=1) + np.random.default_rng(
+        0
+    ).normal(0, 1e-3, (3, 120))
     compared = Paired(table_of(scores.clip(0, 1), [1, 1, 1]))
     assert compared.in_cycle.all() and compared.on_front.any()
     assert not cb.recommend(compared.table, replications=2).arms["front_settled"].any()
@@ -167,16 +194,22 @@ def test_tables_missing_at_random_can_be_settled(share):
     for _ in range(12):
         scores = (rng.random((4, 300)) < true[:, None]).astype(float)
         scores[1:][rng.random((3, 300)) < share] = np.nan
-        arms = cb.recommend(table_of(scores, [1, 3, 2, 4]), replications=1).arms.sort_index()
+        arms = cb.recommend(
+            table_of(scores, [1, 3, 2, 4]), replications=1
+        ).arms.sort_index()
         right = arms["on_front"].to_numpy() == [True, False, True, True]
         wrong += bool((~right & arms["front_settled"]).any())
         settled.append(arms["front_settled"].to_numpy())
-    assert np.mean(settled, axis=0)[[0, 3]].min() > 0.6 and wrong <= stats.binom.isf(1e-3, 12, 0.05)
+    assert np.mean(settled, axis=0)[[0, 3]].min() > 0.6 and wrong <= stats.binom.isf(
+        1e-3, 12, 0.05
+    )
 
 
 def test_within_is_judged_on_shared_instances():
     """Within .1 of the best: by its own mean the first is .3 ahead, where both were asked .1 behind."""
-    advice = cb.recommend(easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2)
+    advice = cb.recommend(
+        easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2
+    )
     assert advice.choice.configuration == "arm1"
     behind = Paired(easy_half(np.random.default_rng(0))).fall_behind(0)
     assert behind.tolist() == pytest.approx([0.05, 0.0])

@@ -30,7 +30,9 @@ def slow_mcnemar(b: int, c: int) -> float:
 def test_mcnemar_counts_coins(b, c):
     assert paired_errors.mcnemar(b, c) == pytest.approx(slow_mcnemar(b, c))
     assert paired_errors.mcnemar(b, c) == paired_errors.mcnemar(c, b)
-    assert paired_errors.mcnemar(b, c) == pytest.approx(stats.binomtest(b, b + c).pvalue if b + c else 1)
+    assert paired_errors.mcnemar(b, c) == pytest.approx(
+        stats.binomtest(b, b + c).pvalue if b + c else 1
+    )
 
 
 def every_coupling(first: int, second: int, n: int) -> set[tuple[int, int, int]]:
@@ -42,14 +44,23 @@ def every_coupling(first: int, second: int, n: int) -> set[tuple[int, int, int]]
 
 
 @examples(40)
-@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))))
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))
+    )
+)
 def test_couplings_are_all_that_the_margins_allow(given_counts):
     first, second, n = given_counts
     table = paired_errors.couplings(first, second, n)
-    shown = set(table[["both", "only_first", "only_second"]].itertuples(index=False, name=None))
+    shown = set(
+        table[["both", "only_first", "only_second"]].itertuples(index=False, name=None)
+    )
     assert shown == every_coupling(first, second, n)
     assert table["p"].tolist() == pytest.approx(
-        [slow_mcnemar(b, c) for b, c in zip(table["only_first"], table["only_second"], strict=True)]
+        [
+            slow_mcnemar(b, c)
+            for b, c in zip(table["only_first"], table["only_second"], strict=True)
+        ]
     )
 
 
@@ -58,10 +69,15 @@ def test_couplings_are_all_that_the_margins_allow(given_counts):
 @given(counts)
 def test_compare_reads_the_couplings(given_counts):
     first, second, n = given_counts
-    result, table = paired_errors.compare(first, second, n), paired_errors.couplings(first, second, n)
+    result, table = (
+        paired_errors.compare(first, second, n),
+        paired_errors.couplings(first, second, n),
+    )
     assert (result["best"], result["worst"]) == (table["p"].min(), table["p"].max())
     assert result["best"] <= result["independent"] <= result["worst"]
-    enough = [k for k in table["both"] if (table.loc[table["both"] >= k, "p"] <= 0.05).all()]
+    enough = [
+        k for k in table["both"] if (table.loc[table["both"] >= k, "p"] <= 0.05).all()
+    ]
     assert result["needed"] == min(enough) if enough else isnan(result["needed"])
     other = paired_errors.compare(second, first, n)
     assert [*result.values()] == pytest.approx([*other.values()], nan_ok=True)
@@ -71,7 +87,9 @@ def test_unpaired_tests_are_the_usual_ones():
     result = paired_errors.compare(74, 135, 500)
     table = np.array([[74, 426], [135, 365]])
     assert result["fisher"] == pytest.approx(stats.fisher_exact(table).pvalue)
-    assert result["score"] == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+    assert result["score"] == pytest.approx(
+        stats.chi2_contingency(table, correction=False).pvalue
+    )
     nobody = [*paired_errors.compare(0, 0, 5).values()]
     assert nobody == pytest.approx([1, 1, 1, np.nan, 1, 1], nan_ok=True)
 
@@ -114,13 +132,20 @@ def test_replays_needed_is_where_the_power_passes():
         assert power(needed, *case) >= 0.8 > power(needed - 1, *case)
     # if errors are nested, six disagreements reject, whatever their number
     nested = int(paired_errors.replays_needed(0.004, 0.006, both=0.004))
-    assert stats.binom.sf(5, nested, 0.002) >= 0.8 > stats.binom.sf(5, nested - 1, 0.002)
+    assert (
+        stats.binom.sf(5, nested, 0.002) >= 0.8 > stats.binom.sf(5, nested - 1, 0.002)
+    )
     assert paired_errors.replays_needed(0.2, 0.2, 0.1) == inf
     # the textbook formula for independent samples
     p, q = 0.148, 0.164
     z, mean = stats.norm.isf(0.025), (p + q) / 2
-    spread = z * (2 * mean * (1 - mean)) ** 0.5 + stats.norm.isf(0.2) * (p * (1 - p) + q * (1 - q)) ** 0.5
-    assert paired_errors.replays_needed(p, q, p * q) == pytest.approx((spread / (p - q)) ** 2, rel=0.03)
+    spread = (
+        z * (2 * mean * (1 - mean)) ** 0.5
+        + stats.norm.isf(0.2) * (p * (1 - p) + q * (1 - q)) ** 0.5
+    )
+    assert paired_errors.replays_needed(p, q, p * q) == pytest.approx(
+        (spread / (p - q)) ** 2, rel=0.03
+    )
 
 
 @examples(60)
@@ -136,7 +161,10 @@ def test_constrained_mle_is_the_likeliest(n, data):
         return -sum(k * np.log(max(p, 1e-300)) for k, p in terms if k)
 
     found = optimize.minimize_scalar(
-        minus_log_likelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
+        minus_log_likelihood,
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10},
     )
     ours = paired_errors.constrained_mle(b, c, n, delta)
     assert low - 1e-12 <= ours <= high + 1e-12
@@ -151,14 +179,18 @@ def test_paired_difference_behaves(n, data):
     assert difference == (b - c) / n
     assert -1 <= low <= difference <= high <= 1
     assert low < high
-    assert paired_errors.paired_difference(c, b, n) == pytest.approx((-difference, -high, -low), abs=1e-7)
+    assert paired_errors.paired_difference(c, b, n) == pytest.approx(
+        (-difference, -high, -low), abs=1e-7
+    )
     _, wide, wider = paired_errors.paired_difference(b, c, n, level=0.99)
     assert wide <= low + 1e-9 and wider >= high - 1e-9
 
 
 def test_paired_difference_solves_the_score_equation():
     b, c, n = 62, 70, 500
-    for end, sign in zip(paired_errors.paired_difference(b, c, n)[1:], (1, -1), strict=True):
+    for end, sign in zip(
+        paired_errors.paired_difference(b, c, n)[1:], (1, -1), strict=True
+    ):
         x = paired_errors.constrained_mle(b, c, n, end)
         score = (b - c - n * end) / np.sqrt(n * (2 * x + end - end**2))
         assert score == pytest.approx(sign * 1.959964, abs=1e-5)

@@ -36,7 +36,11 @@ def by_hand(compared, alpha, seed=0):
             if j == i or least < -3 or shared[i, j] < 2:
                 continue
             drawn = draws.of_gaps(i, np.array([j]))[:, 0]
-            each += [drawn[d] / error[d, i, j] for d in range(D) if t[d, i, j] <= 3 or t[d, i, j] <= least]
+            each += [
+                drawn[d] / error[d, i, j]
+                for d in range(D)
+                if t[d, i, j] <= 3 or t[d, i, j] <= least
+            ]
         largest[i] = np.max(each, axis=0)
     off, on, open_ = alpha / (2 * K * (K - 1)), alpha / (2 * K * D), set(range(K))
 
@@ -82,7 +86,8 @@ def test_levels_of_one_table_are_those_by_hand():
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
     compared = Paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)
-    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 60 * 2000)  # weights whole, arms in turn
+    # weights whole, arms in turn
+    monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 60 * 2000)
     cut = find_levels(compared, 0.05)
     assert tuple(cut) == pytest.approx(tuple(whole), rel=1e-3)
 
@@ -92,7 +97,9 @@ def test_errors_vary_together_as_means_do():
     compared = Paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
     errors = DrawnErrors(compared, 20_000, seed=3)
     (gaps,) = compared.dominance()
-    spread = np.stack([errors.of_gaps(arm, np.arange(6)).std(axis=-1) for arm in range(6)], axis=1)
+    spread = np.stack(
+        [errors.of_gaps(arm, np.arange(6)).std(axis=-1) for arm in range(6)], axis=1
+    )
     away = ~np.eye(6, dtype=bool)
     np.testing.assert_allclose(spread[:, away], gaps.errors[:, away], rtol=0.05)
 

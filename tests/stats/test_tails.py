@@ -23,12 +23,16 @@ def test_what_was_not_met_is_by_hand():
     spread = np.exp(np.linspace(-0.05, 0.05, 8))
     heavy, light = [*np.e * spread, *[1.0] * 8], [*np.exp(0.1) * spread, *[1.0] * 8]
     index = 0.1 * (1 + 3 / np.sqrt(8))
-    assert unmet([heavy, light, np.full(40, 0.1)]) == pytest.approx([1, (16**index - 1) / 16, 0])
+    assert unmet([heavy, light, np.full(40, 0.1)]) == pytest.approx(
+        [1, (16**index - 1) / 16, 0]
+    )
 
 
 def test_a_cap_is_no_tail():
     """A limit on what is generated that is met three times; met twice, it might be none."""
-    assert unmet([32.0] * times + [20.0, 8.0] + [1.0] * (18 - times) for times in (3, 2)) == [0, 1]
+    assert unmet(
+        [32.0] * times + [20.0, 8.0] + [1.0] * (18 - times) for times in (3, 2)
+    ) == [0, 1]
 
 
 @pytest.mark.slow

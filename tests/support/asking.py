@@ -56,13 +56,16 @@ def made_up(n_arms=8, n_instances=200, seed=0):
     ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
     ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
     hard = rng.random((1, n_instances, 2))
-    return (ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard).astype(float)
+    return (
+        ability + 0.1 * rng.standard_normal((n_arms, n_instances, 2)) > hard
+    ).astype(float)
 
 
 def successive_rejects(rewards, n_rounds):
     """Best arm by successive rejects (Audibert and Bubeck, 2010), written on its own.
 
-    ``rewards[i][n]`` belongs to pull n of arm i. The pulls in their order, and the arm that is left.
+    ``rewards[i][n]`` belongs to pull n of arm i. The pulls in their order, and the arm
+    that is left.
     """
     K = len(rewards)
     log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))

@@ -12,18 +12,24 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 #: The book that the tests open: `make test` builds it from the stored outputs.
 HTML = ROOT / "_build" / "stored" / "_build" / "html"
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])),
+    None,
+)
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is absent (Debian: apt-get install chromium)"
 )
 NEEDS_BOOK = pytest.mark.skipif(
-    not (HTML / "index.html").exists(), reason="the book is not built: run `make stored`"
+    not (HTML / "index.html").exists(),
+    reason="the book is not built: run `make stored`",
 )
 
 #: Ends of the old addresses, which lead on to new ones.
 REDIRECTING = tuple(
     f"/{name}.html"
-    for name in yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["redirects"]
+    for name in yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"][
+        "config"
+    ]["redirects"]
 )
 
 WIDTH = 1280
@@ -34,11 +40,12 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name leads anywhere
+    # no name leads anywhere
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-#: Marks three texts of each look, given how many were marked on pages before: with the same colour, size,
-#: weight and ground their contrast is the same.
+#: Marks three texts of each look, given how many were marked on pages before: with the
+#: same colour, size, weight and ground their contrast is the same.
 LOOKS = """looks => {
     const clear = 'rgba(0, 0, 0, 0)';
     document.querySelectorAll('[data-look]').forEach(e => e.removeAttribute('data-look'));
@@ -65,19 +72,29 @@ class Visit:
     def __init__(self, browser, url: str):
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        # one context: scripts and fonts that a page has loaded need not be loaded again by the next
+        # one context: scripts and fonts that a page has loaded need not be loaded again
+        # by the next
         desk = {"viewport": {"width": WIDTH, "height": 900}, "reduced_motion": "reduce"}
-        context = browser.contexts[0] if browser.contexts else browser.new_context(**desk)
+        context = (
+            browser.contexts[0] if browser.contexts else browser.new_context(**desk)
+        )
         self.tab = context.new_page()
         self.tab.emulate_media(color_scheme="light")
-        self.tab.set_default_timeout(120_000)  # continuous integration may share its cores
+        # continuous integration may share its cores
+        self.tab.set_default_timeout(120_000)
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("requestfailed", self._fail)
-        self.tab.on("dialog", lambda box: (self.complaints.append(box.message), box.dismiss()))
+        self.tab.on(
+            "dialog", lambda box: (self.complaints.append(box.message), box.dismiss())
+        )
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on(
             "console",
-            lambda message: self.complaints.append(message.text) if message.type == "error" else None,
+            lambda message: (
+                self.complaints.append(message.text)
+                if message.type == "error"
+                else None
+            ),
         )
         self.tab.goto(url, wait_until="load")
         self.typeset()
@@ -91,12 +108,18 @@ class Visit:
     def typeset(self) -> None:
         # which begins again where an old address leads on meanwhile
         if self.tab.locator(".math").count():
-            self.tab.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)")
+            self.tab.wait_for_function(
+                "window.MathJax?.startup?.promise?.then(() => true)"
+            )
         self.tab.wait_for_function("document.fonts.ready.then(() => true)")
 
     def went_to(self, address: str) -> list[str]:
         """Requests for anything but the book."""
-        return [url for url in self.requests if not url.startswith((address, "data:", "blob:"))]
+        return [
+            url
+            for url in self.requests
+            if not url.startswith((address, "data:", "blob:"))
+        ]
 
     def faults(self) -> list[str]:
         """What breaks a rule of accessibility; contrast is looked at where texts are marked."""
@@ -105,7 +128,9 @@ class Visit:
 
     def faint(self) -> list[str]:
         """Marked text that does not stand out from what is behind it."""
-        return self._serious({"runOnly": ["color-contrast"]}) if self.mark_looks() else []
+        return (
+            self._serious({"runOnly": ["color-contrast"]}) if self.mark_looks() else []
+        )
 
     def mark_looks(self) -> int:
         """Mark texts of looks that pages before had less than three of; how many there are."""
@@ -115,12 +140,18 @@ class Visit:
     def _serious(self, options: dict[str, object]) -> list[str]:
         """Violations that axe-core calls serious or critical, with their first places."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-        axe.axe_script += "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"
+        axe.axe_script += (
+            "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"
+        )
         options = {"resultTypes": ["violations"], "preload": False} | options
         found = axe.run(self.tab, None, options).response
         return [
-            f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])} times: "
-            + "; ".join(f"{node['target']} {node['html'][:120]}" for node in violation["nodes"][:3])
+            f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])}"
+            " times: "
+            + "; ".join(
+                f"{node['target']} {node['html'][:120]}"
+                for node in violation["nodes"][:3]
+            )
             for violation in found["violations"]
             if violation["impact"] in ("serious", "critical")
         ]

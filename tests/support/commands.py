@@ -9,7 +9,9 @@ from cobandit.cli.app import app
 def call(*words, columns=None, app=app):
     """What the command gives for these words, maybe in a terminal of so many columns."""
     terminal = {"COLUMNS": str(columns)} if columns else None
-    return CliRunner().invoke(app, [str(word) for word in words], prog_name="cobandit", env=terminal)
+    return CliRunner().invoke(
+        app, [str(word) for word in words], prog_name="cobandit", env=terminal
+    )
 
 
 def call_book(*words):

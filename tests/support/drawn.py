@@ -12,23 +12,41 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
     means, costs = np.asarray(means), np.asarray(costs)
     n_arms, n_objectives = means.shape
     difficulty = rng.random((n_objectives, n_instances))
-    scores, charged = np.empty((n_arms, n_instances, n_objectives)), np.empty((n_arms, n_instances))
+    scores, charged = (
+        np.empty((n_arms, n_instances, n_objectives)),
+        np.empty((n_arms, n_instances)),
+    )
     for arm in range(n_arms):
         own = rng.random((n_objectives, n_instances))
-        met = np.where(rng.random((n_objectives, n_instances)) < shared, difficulty, own)
+        met = np.where(
+            rng.random((n_objectives, n_instances)) < shared, difficulty, own
+        )
         scores[arm] = (met < means[arm][:, None]).T
         charged[arm] = costs[arm] * rng.uniform(0.5, 1.5, n_instances)
-        scores[arm, (rng.random(n_instances) < holes) & (np.arange(n_instances) >= 8)] = np.nan
-    about = {"name": "drawn", "kind": "synthetic", "profiling": n_instances // 2, "unit": "USD"}
-    configs, instances = [f"arm{k:03d}" for k in range(n_arms)], [f"q{s:05d}" for s in range(n_instances)]
-    return EvaluationTable.from_arrays(scores, charged, configs=configs, instances=instances, **about)
+        scores[
+            arm, (rng.random(n_instances) < holes) & (np.arange(n_instances) >= 8)
+        ] = np.nan
+    about = {
+        "name": "drawn",
+        "kind": "synthetic",
+        "profiling": n_instances // 2,
+        "unit": "USD",
+    }
+    configs, instances = (
+        [f"arm{k:03d}" for k in range(n_arms)],
+        [f"q{s:05d}" for s in range(n_instances)],
+    )
+    return EvaluationTable.from_arrays(
+        scores, charged, configs=configs, instances=instances, **about
+    )
 
 
 MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]
 COSTS = [1.0, 2.0, 1.0, 3.0, 1.0, 4.0]
 
-#: Arms one step from the front, where a rule that takes the best of several comparisons at their face
-#: value errs most: each of six does not quite dominate arm 0, and arm 7 is one of two alike.
+#: Arms one step from the front, where a rule that takes the best of several comparisons
+#: at their face value errs most: each of six does not quite dominate arm 0, and arm 7
+#: is one of two alike.
 NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.3]]
 
 
@@ -37,7 +55,9 @@ def with_holes(n_instances, holes, seed):
     rng = np.random.default_rng(seed)
     whole = drawn(rng, MEANS, COSTS, n_instances)
     rows = whole.rows.drop(columns="split")
-    kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin([f"q{s:05d}" for s in range(10)])
+    kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin(
+        [f"q{s:05d}" for s in range(10)]
+    )
     return EvaluationTable.from_records(rows[kept], whole.card)
 
 

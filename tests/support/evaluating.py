@@ -7,8 +7,16 @@ import anyio
 from cobandit.live.evaluators import Context, find_evaluator
 
 
-def context(folder=Path(), configurations=({"n": 1},), instances=("7",), cost="tokens", objectives=()):
-    rows = instances if isinstance(instances, dict) else {name: {} for name in instances}
+def context(
+    folder=Path(),
+    configurations=({"n": 1},),
+    instances=("7",),
+    cost="tokens",
+    objectives=(),
+):
+    rows = (
+        instances if isinstance(instances, dict) else {name: {} for name in instances}
+    )
     return Context(configurations, rows, cost, folder, folder / "run", objectives)
 
 
@@ -21,7 +29,9 @@ def opened(name, options, use=nothing, **of_context):
     kind = find_evaluator(name)
 
     async def main():
-        async with kind.open(kind.options(**options), context(**of_context)) as evaluator:
+        async with kind.open(
+            kind.options(**options), context(**of_context)
+        ) as evaluator:
             return await use(evaluator)
 
     return anyio.run(main)

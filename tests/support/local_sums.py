@@ -12,8 +12,16 @@ FIXED = {"temperature": 0, "seed": 1, "stop": ["\n"], "cache_prompt": False}
 
 def evaluate(configuration, instance):
     """Ask the model in this process: what a plan's callable does."""
-    prompt = PROMPTS[configuration["prompt"]].format(question=word_sums.problem(int(instance)).question)
-    request = {"messages": [{"role": "user", "content": prompt}], "max_tokens": configuration["max_tokens"]}
+    prompt = PROMPTS[configuration["prompt"]].format(
+        question=word_sums.problem(int(instance)).question
+    )
+    request = {
+        "messages": [{"role": "user", "content": prompt}],
+        "max_tokens": configuration["max_tokens"],
+    }
     answer = models.server(MODEL).handle_chat_completions(request | FIXED)
     text = answer["choices"][0]["message"]["content"]
-    return {"correct": word_sums.correct(text, instance), "tokens": answer["usage"]["completion_tokens"]}
+    return {
+        "correct": word_sums.correct(text, instance),
+        "tokens": answer["usage"]["completion_tokens"],
+    }

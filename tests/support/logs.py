@@ -1,7 +1,7 @@
 """Small logs of two made-up configurations in every format, as they are stored, and changes to them.
 
-Nothing in them was measured: each model answers twelve sums. The rows of ``tidy.csv`` say what, the other
-files hold the same as each tool writes it.
+Nothing in them was measured: each model answers twelve sums. The rows of ``tidy.csv``
+say what, the other files hold the same as each tool writes it.
 """
 
 import json
@@ -28,11 +28,14 @@ THIRD = data_directory() / "logs" / "sparrow-mini-t0.7.json"
 def answers():
     """What was said, by configuration: a row for each sum, with the text of the answer."""
     rows = pd.read_csv(STORED / "tidy.csv")
-    samples = sorted(STORED.rglob("samples_*"), reverse=True)  # sparrow-mini comes first in the table
+    # sparrow-mini comes first in the table
+    samples = sorted(STORED.rglob("samples_*"), reverse=True)
     lines = [line for path in samples for line in path.read_text().splitlines()[:12]]
     rows["text"] = [json.loads(line)["resps"][0][0] for line in lines]
     by = rows.groupby(["model", "temperature"])
-    return {f"{model} temperature={t}": list(part.itertuples()) for (model, t), part in by}
+    return {
+        f"{model} temperature={t}": list(part.itertuples()) for (model, t), part in by
+    }
 
 
 def change(path, function):
@@ -45,7 +48,12 @@ def change(path, function):
 def change_samples(function, *paths):
     """Change each sample of logs of Inspect AI, given its place; of both if none is named."""
     for path in paths or (HEADS, TAILS):
-        change(path, lambda log: [function(i, sample) for i, sample in enumerate(log["samples"])])
+        change(
+            path,
+            lambda log: [
+                function(i, sample) for i, sample in enumerate(log["samples"])
+            ],
+        )
 
 
 def put(folder, stored=STORED / HEADS):
@@ -59,10 +67,16 @@ def write_lm_eval(folder, task="sums", function=list):
     for samples in STORED.rglob("samples_*"):
         place = folder / samples.parent.relative_to(STORED / "lm")
         place.mkdir(parents=True, exist_ok=True)
-        lines = function([json.loads(line) for line in samples.read_text().splitlines()])
-        (place / samples.name.replace("sums", task)).write_text("\n".join(map(json.dumps, lines)))
+        lines = function(
+            [json.loads(line) for line in samples.read_text().splitlines()]
+        )
+        (place / samples.name.replace("sums", task)).write_text(
+            "\n".join(map(json.dumps, lines))
+        )
         results = samples.with_name(f"results_{DATE}.json").read_text()
-        (place / f"results_{DATE}.json").write_text(results.replace('"sums"', f'"{task}"'))
+        (place / f"results_{DATE}.json").write_text(
+            results.replace('"sums"', f'"{task}"')
+        )
 
 
 def unfiltered(lines):
@@ -78,7 +92,11 @@ def members(path):
 
 def pack(path, without):
     """Write an archive again, without the members that are called so."""
-    kept = {name: content for name, content in members(path).items() if not re.match(without, name)}
+    kept = {
+        name: content
+        for name, content in members(path).items()
+        if not re.match(without, name)
+    }
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in kept.items():
             archive.writestr(name, content)
@@ -95,10 +113,27 @@ def zip_with_zstandard(path, members, claim=None):
         packed, raw_name = codec.compress(content, asbytes=True), name.encode()
         size = len(content) if claim is None else claim
         common = struct.pack(
-            "<HHHHHIIIHH", 63, 0, 93, 0, 33, zlib.crc32(content), len(packed), size, len(raw_name), 0
+            "<HHHHHIIIHH",
+            63,
+            0,
+            93,
+            0,
+            33,
+            zlib.crc32(content),
+            len(packed),
+            size,
+            len(raw_name),
+            0,
         )
-        entry = b"PK\1\2" + struct.pack("<H", 63) + common + struct.pack("<HHHII", 0, 0, 0, 0, len(body))
+        entry = (
+            b"PK\1\2"
+            + struct.pack("<H", 63)
+            + common
+            + struct.pack("<HHHII", 0, 0, 0, 0, len(body))
+        )
         directory += entry + raw_name
         body += b"PK\3\4" + common + raw_name + packed
-    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
+    end = struct.pack(
+        "<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0
+    )
     Path(path).write_bytes(body + directory + b"PK\5\6" + end)

@@ -6,8 +6,12 @@ from cobandit.replay import kernels  # noqa: F401 (they enter themselves)
 
 def compiled(kind):
     return {
-        name: policy for name, policy in list_methods(kind).items() if is_ours(policy) and policy in KERNELS
+        name: policy
+        for name, policy in list_methods(kind).items()
+        if is_ours(policy) and policy in KERNELS
     }
 
 
-ONLINE, IDENTIFICATION, ONCE = (compiled(kind) for kind in ("online", "identification", "once"))
+ONLINE, IDENTIFICATION, ONCE = (
+    compiled(kind) for kind in ("online", "identification", "once")
+)

@@ -26,4 +26,6 @@ def write_records(n_instances):
         for k, name in enumerate(NAMES)
         for q in range(n_instances)
     ]
-    pd.DataFrame(rows, columns=["model", "question", "usd", "ok", "seconds"]).to_parquet("records.parquet")
+    pd.DataFrame(
+        rows, columns=["model", "question", "usd", "ok", "seconds"]
+    ).to_parquet("records.parquet")

@@ -24,7 +24,11 @@ PLAN = {
 
 def asking(address, **options):
     """A plan that asks an endpoint the questions of a file."""
-    evaluate = {"base_url": address, "scorer": "number", "prompt": "{question}"} | options
+    evaluate = {
+        "base_url": address,
+        "scorer": "number",
+        "prompt": "{question}",
+    } | options
     return PLAN | {
         "configurations": {"grid": {"model": ["small", "large"]}},
         "instances": {"file": "questions.jsonl"},
@@ -41,16 +45,23 @@ LARGEST = 60
 def measure(configuration, instance):
     """One row of the table, the same whenever it is asked for."""
     shots, large = configuration["shots"], configuration["model"] == "large"
-    rng = np.random.default_rng(zlib.crc32(f"{sorted(configuration.items())} {instance}".encode()))
+    rng = np.random.default_rng(
+        zlib.crc32(f"{sorted(configuration.items())} {instance}".encode())
+    )
     tokens = float(rng.integers(2, 10) * (1 + shots / 2) * (1.5 if large else 1))
     right = rng.random() < 0.2 + 0.1 * shots + 0.15 * large - 0.05 * large * shots
-    return {"correct": float(right), "tokens": tokens, "seconds": 0.02 * tokens * rng.uniform(0.5, 1.5)}
+    return {
+        "correct": float(right),
+        "tokens": tokens,
+        "seconds": 0.02 * tokens * rng.uniform(0.5, 1.5),
+    }
 
 
 class Fake:
     """Evaluates in random time; remembers what it was asked, and what it billed.
 
-    ``fail(configuration, instance, tried)`` may give a `Failure` in the place of a row, or raise.
+    ``fail(configuration, instance, tried)`` may give a `Failure` in the place of a row,
+    or raise.
     """
 
     def __init__(self, block=1, delay=0.0, seed=0, fail=None, at_once=None):
@@ -66,7 +77,11 @@ class Fake:
     @property
     def evaluated(self):
         """(configuration, instance) of every evaluation that was begun, in order."""
-        return [(configuration, instance) for configuration, ids in self.calls for instance in ids]
+        return [
+            (configuration, instance)
+            for configuration, ids in self.calls
+            for instance in ids
+        ]
 
     async def evaluate(self, configuration, instances):
         which = tuple(configuration.values())
@@ -76,7 +91,9 @@ class Fake:
         self.most = max(self.most, self.under_way)
         try:
             await anyio.sleep(self.delay * self.rng.random())
-            return [await self._one(configuration, *each) for each in zip(instances, tried)]
+            return [
+                await self._one(configuration, *each) for each in zip(instances, tried)
+            ]
         finally:
             self.under_way -= 1
 
@@ -94,7 +111,14 @@ def flaky(share=0.2, cost=None, times=1, seed=1, retry=True):
     """Some evaluations fail the first times, and would not if tried again."""
 
     def fail(configuration, instance, tried):
-        draw = zlib.crc32(f"{seed} {sorted(configuration.items())} {instance}".encode()) / 2**32
-        return Failure("overloaded", cost=cost, retry=retry) if draw < share and tried < times else None
+        draw = (
+            zlib.crc32(f"{seed} {sorted(configuration.items())} {instance}".encode())
+            / 2**32
+        )
+        return (
+            Failure("overloaded", cost=cost, retry=retry)
+            if draw < share and tried < times
+            else None
+        )
 
     return fail

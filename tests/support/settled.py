@@ -18,7 +18,9 @@ def sample(table, n_instances, rng):
     drawn = rng.integers(of.shape[1], size=n_instances)
     taken = rows.iloc[(np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()]
     names = [f"{number:06d}" for number in range(n_instances)]
-    return again(taken.assign(instance=np.tile(names, table.n_arms)), table, n_instances)
+    return again(
+        taken.assign(instance=np.tile(names, table.n_arms)), table, n_instances
+    )
 
 
 def thinned(table, share, rng):
@@ -32,30 +34,46 @@ def thinned(table, share, rng):
 def again(rows, table, n_instances):
     """Another table of rows whose objectives are scored already."""
     split = {"profiling": max(2, n_instances // 2), "seed": 0}
-    how = {"unit": table.card.cost.unit, "objectives": list(table.objectives), "name": table.name}
-    return EvaluationTable.from_frame(rows.drop(columns="split"), cost="cost", **how, **split)
+    how = {
+        "unit": table.card.cost.unit,
+        "objectives": list(table.objectives),
+        "name": table.name,
+    }
+    return EvaluationTable.from_frame(
+        rows.drop(columns="split"), cost="cost", **how, **split
+    )
 
 
 def bonferroni(compared, alpha):
     """Levels that Bonferroni's inequality gives: what the step-down procedure is to improve on."""
     n_arms = len(compared.costs)
-    return Levels(alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared))
+    return Levels(
+        alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared)
+    )
 
 
-def coverage(table, n_instances=None, share=None, samples=40, level=0.95, seed=0, strict=False):
+def coverage(
+    table, n_instances=None, share=None, samples=40, level=0.95, seed=0, strict=False
+):
     """Ask samples of a table (instances, or a share of the evaluations), and compare with the whole table.
 
-    One row per sample: memberships ``settled`` by the step-down procedure and by ``bonferroni``, and whether
-    any is ``wrong``.
+    One row per sample: memberships ``settled`` by the step-down procedure and by
+    ``bonferroni``, and whether any is ``wrong``.
     """
     rng, true = np.random.default_rng(seed), Paired(table, strict=strict)
     found = []
     for number in range(samples):
-        drawn = sample(table, n_instances, rng) if n_instances else thinned(table, share, rng)
+        drawn = (
+            sample(table, n_instances, rng)
+            if n_instances
+            else thinned(table, share, rng)
+        )
         compared = Paired(drawn, finite=n_instances is None, strict=strict)
         levels = find_levels(compared, 1 - level, seed + number)
         before = find_questions(compared, bonferroni(compared, 1 - level))
-        sure = ~np.isin(np.arange(table.n_arms), find_questions(compared, levels)["arm"])
+        sure = ~np.isin(
+            np.arange(table.n_arms), find_questions(compared, levels)["arm"]
+        )
         found.append(
             {
                 "settled": int(sure.sum()),

@@ -7,7 +7,9 @@ import numpy as np
 import cobandit as cb
 
 
-def make_table(scores, costs, names, objectives=("accuracy",), keep=None, name="made-up"):
+def make_table(
+    scores, costs, names, objectives=("accuracy",), keep=None, name="made-up"
+):
     """Table of scores (K, N, D) in {0, 1} and mean costs (K,), single ones within a half of these."""
     n_arms, n, _ = scores.shape
     rng = np.random.default_rng(1)
@@ -40,7 +42,10 @@ def make_leaderboard(n=805, seed=0, seen=1.0):
     keep = rng.random((58, n)) < seen
     keep[:, :8] = True
     return make_table(
-        draw_scores(rng, means[:, None], n), costs, [f"model-{m:02d}" for m in range(58)], keep=keep
+        draw_scores(rng, means[:, None], n),
+        costs,
+        [f"model-{m:02d}" for m in range(58)],
+        keep=keep,
     )
 
 
@@ -56,7 +61,9 @@ def make_short_list(n=100):
     rng = np.random.default_rng(3)
     means = [[0.4], [0.48], [0.56], [0.64], [0.72], [0.8]]
     names = [
-        f"{size}, {prompt}" for size in ("small", "medium", "large") for prompt in ("direct", "reasoning")
+        f"{size}, {prompt}"
+        for size in ("small", "medium", "large")
+        for prompt in ("direct", "reasoning")
     ]
     return make_table(draw_scores(rng, means, n), [1, 2, 3, 6, 9, 20], names)
 
@@ -66,7 +73,9 @@ def make_jokers(n=150):
     rng = np.random.default_rng(4)
     scores = draw_scores(rng, [[0.5], [0.6], [0.7], [0.8], [0.75], [0.65]], n)
     scores = np.concatenate([np.ones((2, n, 1)), scores])
-    return make_table(scores, [1, 5, 0.5, 0.8, 1.5, 2, 3, 1.2], ["joker", "costly joker", *"abcdef"])
+    return make_table(
+        scores, [1, 5, 0.5, 0.8, 1.5, 2, 3, 1.2], ["joker", "costly joker", *"abcdef"]
+    )
 
 
 def make_agents(n=616, seen=0.5):
@@ -74,4 +83,9 @@ def make_agents(n=616, seen=0.5):
     rng = np.random.default_rng(5)
     keep = rng.random((2, n)) < seen
     keep[:, :10] = True
-    return make_table(draw_scores(rng, [[0.45], [0.48]], n), [0.3, 0.5], ["agent-a", "agent-b"], keep=keep)
+    return make_table(
+        draw_scores(rng, [[0.45], [0.48]], n),
+        [0.3, 0.5],
+        ["agent-a", "agent-b"],
+        keep=keep,
+    )

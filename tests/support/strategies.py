@@ -21,7 +21,9 @@ def mean_matrices(draw, max_arms=8, max_objectives=4, step=8):
 
 def cost_vectors(n_arms, step=16):
     """(K,) in (0, 1] on a grid of powers of two."""
-    return st.lists(st.integers(1, step), min_size=n_arms, max_size=n_arms).map(lambda c: np.array(c) / step)
+    return st.lists(st.integers(1, step), min_size=n_arms, max_size=n_arms).map(
+        lambda c: np.array(c) / step
+    )
 
 
 @st.composite
@@ -34,6 +36,12 @@ def problems(draw, max_arms=8, max_objectives=4):
 @st.composite
 def benchmarks(draw, max_arms=6, max_instances=12, levels=4):
     """Rewards (K, N, D) on a grid of so many levels above zero, costs (K,)."""
-    shape = draw(st.integers(2, max_arms)), draw(st.integers(1, max_instances)), draw(st.integers(1, 3))
+    shape = (
+        draw(st.integers(2, max_arms)),
+        draw(st.integers(1, max_instances)),
+        draw(st.integers(1, 3)),
+    )
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return rng.integers(0, levels, shape, endpoint=True) / levels, draw(cost_vectors(shape[0]))
+    return rng.integers(0, levels, shape, endpoint=True) / levels, draw(
+        cost_vectors(shape[0])
+    )

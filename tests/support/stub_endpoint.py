@@ -11,7 +11,10 @@ def completion(text, tokens=(20, 3), cached=None):
     usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
     if cached is not None:
         usage["prompt_tokens_details"] = {"cached_tokens": cached}
-    return {"choices": [{"message": {"role": "assistant", "content": text}, "text": text}], "usage": usage}
+    return {
+        "choices": [{"message": {"role": "assistant", "content": text}, "text": text}],
+        "usage": usage,
+    }
 
 
 @contextmanager
@@ -30,13 +33,19 @@ def stub_endpoint(answer, models=(200, {"data": []})):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             address.requests.append(
-                (self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                (
+                    self.path,
+                    {name.lower(): value for name, value in self.headers.items()},
+                    body,
+                )
             )
             given = answer(body)
             self.reply(*(given if isinstance(given, tuple) else (200, given)))
 
         def reply(self, status, body, headers=()):
-            content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            content = (
+                body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            )
             self.send_response(status)
             for name, value in dict(headers).items():
                 self.send_header(name, value)
@@ -56,7 +65,9 @@ def stub_endpoint(answer, models=(200, {"data": []})):
 
     with Server(("127.0.0.1", 0), Handler) as server:
         address = Address(f"http://127.0.0.1:{server.server_port}/v1")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         thread.start()
         try:
             yield address

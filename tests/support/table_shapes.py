@@ -13,7 +13,9 @@ from tests.support.shapes import draw_scores
 #: An evaluation that cost nothing counts as this much, as an import has it.
 SMALLEST_COST = 1e-6
 
-LONG = "a configuration of eighty letters whose name goes on with all of its settings no"
+LONG = (
+    "a configuration of eighty letters whose name goes on with all of its settings no"
+)
 
 
 def build(
@@ -39,7 +41,9 @@ def build(
     missing[:, :10] = False
     scores[missing] = np.nan
 
-    charged = costs[:, None] * (rng.uniform(0.5, 1.5, (n_arms, n)) if spread else np.ones((n_arms, n)))
+    charged = costs[:, None] * (
+        rng.uniform(0.5, 1.5, (n_arms, n)) if spread else np.ones((n_arms, n))
+    )
     return cb.EvaluationTable.from_arrays(
         scores,
         charged,
@@ -54,7 +58,9 @@ def build(
 
 def draw_means(n_arms, n_objectives, seed=0):
     """Means between 0.05 and 0.95."""
-    return np.random.default_rng([seed, n_arms, n_objectives]).uniform(0.05, 0.95, (n_arms, n_objectives))
+    return np.random.default_rng([seed, n_arms, n_objectives]).uniform(
+        0.05, 0.95, (n_arms, n_objectives)
+    )
 
 
 def draw_costs(n_arms, ratio, seed=0):
@@ -71,14 +77,20 @@ def nothing_shared(n=120):
         scores[instance % len(scores), instance] = np.nan
     costs = draw_costs(12, 10)[:, None] * np.ones((1, n))
     return cb.EvaluationTable.from_arrays(
-        scores, costs, objectives=["accuracy", "brevity"], unit="USD", name="nothing-shared"
+        scores,
+        costs,
+        objectives=["accuracy", "brevity"],
+        unit="USD",
+        name="nothing-shared",
     )
 
 
 def all_on_the_front(n=200):
     """Eight configurations, each better in one objective where it is worse in the other."""
     rise = np.linspace(0.1, 0.9, 8)
-    return build("all-front", np.stack([rise, 1 - rise], axis=1), n, costs=draw_costs(8, 20))
+    return build(
+        "all-front", np.stack([rise, 1 - rise], axis=1), n, costs=draw_costs(8, 20)
+    )
 
 
 def one_on_the_front(n=200):
@@ -90,7 +102,9 @@ def one_on_the_front(n=200):
 def exact_ties(n=120):
     """Six configurations in pairs that answer and cost exactly alike."""
     scores = np.repeat(
-        draw_scores(np.random.default_rng(7), [[0.8, 0.4], [0.5, 0.7], [0.3, 0.3]], n), 2, axis=0
+        draw_scores(np.random.default_rng(7), [[0.8, 0.4], [0.5, 0.7], [0.3, 0.3]], n),
+        2,
+        axis=0,
     )
     return cb.EvaluationTable.from_arrays(
         scores,
@@ -105,9 +119,15 @@ def exact_ties(n=120):
 #: By name, what makes the table; the last two are large.
 SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
     "two": lambda: build("two", [[0.45], [0.6]], 40, costs=[0.001, 0.01]),
-    "dollars": lambda: build("dollars", draw_means(10, 1), 800, costs=draw_costs(10, 60)),
-    "four-objectives": lambda: build("four-objectives", draw_means(12, 4), 100, costs=draw_costs(12, 10)),
-    "holes": lambda: build("holes", draw_means(12, 2), 300, costs=draw_costs(12, 30), holes=0.4),
+    "dollars": lambda: build(
+        "dollars", draw_means(10, 1), 800, costs=draw_costs(10, 60)
+    ),
+    "four-objectives": lambda: build(
+        "four-objectives", draw_means(12, 4), 100, costs=draw_costs(12, 10)
+    ),
+    "holes": lambda: build(
+        "holes", draw_means(12, 2), 300, costs=draw_costs(12, 30), holes=0.4
+    ),
     "nothing-shared": nothing_shared,
     "free": lambda: build(
         "free",
@@ -119,9 +139,15 @@ SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
     "all-front": all_on_the_front,
     "one-front": one_on_the_front,
     "ties": exact_ties,
-    "zeros": lambda: build("zeros", [[0.0], [0.0], [0.3], [1.0]], 50, costs=[1, 2, 3, 4], unit="s"),
-    "equal-costs": lambda: build("equal-costs", draw_means(12, 2), 40, spread=False, unit="evaluations"),
-    "millionfold": lambda: build("millionfold", draw_means(12, 2), 200, costs=draw_costs(12, 1e6)),
+    "zeros": lambda: build(
+        "zeros", [[0.0], [0.0], [0.3], [1.0]], 50, costs=[1, 2, 3, 4], unit="s"
+    ),
+    "equal-costs": lambda: build(
+        "equal-costs", draw_means(12, 2), 40, spread=False, unit="evaluations"
+    ),
+    "millionfold": lambda: build(
+        "millionfold", draw_means(12, 2), 200, costs=draw_costs(12, 1e6)
+    ),
     "long-names": lambda: build(
         "a-table-with-a-name-of-some-length-such-as-files-have",
         draw_means(5, 2),
@@ -134,10 +160,18 @@ SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
         draw_means(5, 2),
         60,
         costs=draw_costs(5, 8),
-        names=["модель-большая", "模型 大", "نموذج كبير", "μοντέλο $x_1$ <b>", "नमूना | *a*"],
+        names=[
+            "модель-большая",
+            "模型 大",
+            "نموذج كبير",
+            "μοντέλο $x_1$ <b>",
+            "नमूना | *a*",
+        ],
     ),
     "wide": lambda: build("wide", draw_means(86, 2), 2000, costs=draw_costs(86, 300)),
-    "widest": lambda: build("widest", draw_means(150, 3), 120, costs=draw_costs(150, 1000), holes=0.1),
+    "widest": lambda: build(
+        "widest", draw_means(150, 3), 120, costs=draw_costs(150, 1000), holes=0.1
+    ),
 }
 
 

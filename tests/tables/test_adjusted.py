@@ -51,9 +51,13 @@ def test_two_differ_as_on_the_instances_that_they_share(seed):
 def test_additive_means_are_those_of_least_squares(seed):
     values, there = with_holes(seed)
     arm, instance = np.nonzero(there)
-    design = np.column_stack([arm[:, None] == np.arange(5), instance[:, None] == np.arange(30)]).astype(float)
+    design = np.column_stack(
+        [arm[:, None] == np.arange(5), instance[:, None] == np.arange(30)]
+    ).astype(float)
     effects = np.linalg.lstsq(design, values[there], rcond=None)[0]
-    np.testing.assert_allclose(fit(values, there).means, effects[:5] + effects[5:].mean(), rtol=1e-9)
+    np.testing.assert_allclose(
+        fit(values, there).means, effects[:5] + effects[5:].mean(), rtol=1e-9
+    )
 
 
 @examples(30)
@@ -63,7 +67,9 @@ def test_multiplicative_effects_have_the_sums_of_the_values(seed):
     effects = fit(values, there, multiplicative=True)
     fitted = np.outer(effects.arm_effects, effects.instance_effects) * there
     for axis in (0, 1):
-        np.testing.assert_allclose(fitted.sum(axis=axis), (values * there).sum(axis=axis), rtol=1e-8)
+        np.testing.assert_allclose(
+            fitted.sum(axis=axis), (values * there).sum(axis=axis), rtol=1e-8
+        )
 
 
 @pytest.mark.parametrize("multiplicative", [False, True])
@@ -76,11 +82,15 @@ def test_redraws_are_fits_with_weights_to_first_order(multiplicative):
     again = fit(values[:, copies], there[:, copies], multiplicative).means
     (found,) = effects.redraw(np.where(more, 101.0, 100.0)[None])
     moved = again - effects.means
-    np.testing.assert_allclose(found - effects.means, moved, atol=0.02 * np.abs(moved).max())
+    np.testing.assert_allclose(
+        found - effects.means, moved, atol=0.02 * np.abs(moved).max()
+    )
 
 
 def test_disjoint_parts_are_adjusted_separately():
-    values = np.array([[0.2, 0.4, 0, 0], [0.3, 0.5, 0, 0], [0, 0, 0.9, 0.7], [0, 0, 0.8, 0.6]])
+    values = np.array(
+        [[0.2, 0.4, 0, 0], [0.3, 0.5, 0, 0], [0, 0, 0.9, 0.7], [0, 0, 0.8, 0.6]]
+    )
     there = values > 0
     for multiplicative in (False, True):
         means = fit(values, there, multiplicative).means
@@ -88,7 +98,9 @@ def test_disjoint_parts_are_adjusted_separately():
 
 
 def test_only_the_summary_of_all_instances_is_adjusted():
-    scores = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 1, np.nan, np.nan, np.nan, np.nan]])
+    scores = np.array(
+        [[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 1, np.nan, np.nan, np.nan, np.nan]]
+    )
     table = cb.EvaluationTable.from_arrays(scores, [1, 1], profiling=2)
     assert not table.is_complete
     assert table.summary()["objective0"].tolist() == pytest.approx([0.5, 0.25])

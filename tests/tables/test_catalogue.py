@@ -38,8 +38,12 @@ def test_datasets_lists_licence_and_attribution():
     assert "SWE-bench" in listed.loc[SWEBENCH, "attribution"]
     assert listed.loc["synthetic-24", "kind"] == "synthetic"
     assert listed.loc["synthetic-24", "availability"] == "bundled"
-    measured = listed.loc[["word-sums", "piqa-small"], ["kind", "availability", "license"]]
-    assert measured.drop_duplicates().to_numpy().tolist() == [["measured", "bundled", "CC0-1.0"]]
+    measured = listed.loc[
+        ["word-sums", "piqa-small"], ["kind", "availability", "license"]
+    ]
+    assert measured.drop_duplicates().to_numpy().tolist() == [
+        ["measured", "bundled", "CC0-1.0"]
+    ]
 
 
 def test_bundled_cards_have_names_and_checksums():
@@ -48,15 +52,22 @@ def test_bundled_cards_have_names_and_checksums():
     for path in cards:
         card = read_card(path)
         assert card.name == path.stem
-        assert card.origin is not None or file_sha256(path.parent / card.records) == card.sha256
+        assert (
+            card.origin is not None
+            or file_sha256(path.parent / card.records) == card.sha256
+        )
 
 
-@pytest.mark.parametrize(("name", "meant"), [("synthetic24", "synthetic-24"), ("SWEbench-bash", SWEBENCH)])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("synthetic24", "synthetic-24"), ("SWEbench-bash", SWEBENCH)]
+)
 def test_unknown_names(name, meant):
     for call in (load, available):
         with pytest.raises(TableError, match=f"did you mean '{meant}'"):
             call(name)
-    with pytest.raises(TableError, match=r"'zzz' in the catalogue -> there are .*synthetic-24"):
+    with pytest.raises(
+        TableError, match=r"'zzz' in the catalogue -> there are .*synthetic-24"
+    ):
         load("zzz")
 
 
@@ -70,13 +81,28 @@ def test_swebench_is_what_its_origin_says(mirror):
     assert set(table.n_instances) == {500}
     assert table.objectives == ("accuracy", "efficiency")
     rows = table.rows
-    assert rows["split"].value_counts().to_dict() == {"evaluation": 24 * 400, "profiling": 24 * 100}
+    assert rows["split"].value_counts().to_dict() == {
+        "evaluation": 24 * 400,
+        "profiling": 24 * 100,
+    }
     summary = table.summary()
-    assert (round(summary["accuracy"].min(), 3), round(summary["accuracy"].max(), 3)) == (0.090, 0.744)
-    assert (round(summary["cost"].min(), 3), round(summary["cost"].max(), 3)) == (0.028, 1.131)
-    assert (round(rows["cost"].min(), 4), round(rows["cost"].max(), 2)) == (0.0004, 3.29)
+    assert (
+        round(summary["accuracy"].min(), 3),
+        round(summary["accuracy"].max(), 3),
+    ) == (0.090, 0.744)
+    assert (round(summary["cost"].min(), 3), round(summary["cost"].max(), 3)) == (
+        0.028,
+        1.131,
+    )
+    assert (round(rows["cost"].min(), 4), round(rows["cost"].max(), 2)) == (
+        0.0004,
+        3.29,
+    )
     assert "Claude 3.7 Sonnet (20250219)" not in table.configs
-    assert any("Claude 3.7 Sonnet" in note and "10.2 %" in note and "52.8 %" in note for note in table.notes)
+    assert any(
+        "Claude 3.7 Sonnet" in note and "10.2 %" in note and "52.8 %" in note
+        for note in table.notes
+    )
     assert any("6 entries without per-instance rows" in note for note in table.notes)
     assert table.arms["open_weights"].sum() == 10
     assert table.subset("open_weights").n_arms == 10
@@ -89,7 +115,9 @@ def test_swebench_calls_are_those_of_the_file(mirror):
     assert (round(calls.min(), 1), round(calls.max(), 1)) == (13.2, 86.9)
     table = load(SWEBENCH)
     fast, slow = table.limits["efficiency"]
-    rows = table.rows.astype({"config": str, "instance": str}).merge(frame, on=["config", "instance"])
+    rows = table.rows.astype({"config": str, "instance": str}).merge(
+        frame, on=["config", "instance"]
+    )
     expected = np.clip((1 / rows["api_calls"] - 1 / slow) / (1 / fast - 1 / slow), 0, 1)
     np.testing.assert_allclose(rows["efficiency"], expected, atol=1e-12)
     profiling = rows.loc[rows["split"] == "profiling", "api_calls"]
@@ -122,7 +150,9 @@ def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
     assert not available(SWEBENCH)
     assert load(SWEBENCH).n_arms == 24
     assert offline.is_file() and available(SWEBENCH)
-    assert [path.name for path in offline.parent.iterdir()] == [offline.name], "nothing temporary is left"
+    assert [path.name for path in offline.parent.iterdir()] == [offline.name], (
+        "nothing temporary is left"
+    )
 
 
 # --- without it -----------------------------------------------------------------------------------------
@@ -135,7 +165,12 @@ def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tm
         load(SWEBENCH)
     text = str(error.value)
     tried = ["COBANDIT_MIRROR is not set", f"there is no {offline}", "no route to host"]
-    for part in [*tried, "https://raw.githubusercontent.com/SWE-bench", "by hand", f"{SWEBENCH}/leaderb"]:
+    for part in [
+        *tried,
+        "https://raw.githubusercontent.com/SWE-bench",
+        "by hand",
+        f"{SWEBENCH}/leaderb",
+    ]:
         assert part in text
     monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path / "mirror"))
     with pytest.raises(DatasetUnavailable, match=r"mirror: there is no .*mirror"):
@@ -143,9 +178,13 @@ def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tm
 
 
 def test_nothing_is_asked_where_nothing_may_be_fetched(offline, monkeypatch):
-    monkeypatch.setattr(pooch, "retrieve", lambda *_, **__: pytest.fail("the origin was asked"))
+    monkeypatch.setattr(
+        pooch, "retrieve", lambda *_, **__: pytest.fail("the origin was asked")
+    )
     monkeypatch.setenv("COBANDIT_OFFLINE", "1")
-    with pytest.raises(DatasetUnavailable, match="not asked, since COBANDIT_OFFLINE is set"):
+    with pytest.raises(
+        DatasetUnavailable, match="not asked, since COBANDIT_OFFLINE is set"
+    ):
         load(SWEBENCH)
 
 
@@ -157,7 +196,11 @@ def test_a_mirror_with_another_file_is_an_error(offline, monkeypatch, tmp_path):
     with pytest.raises(TableError) as error:
         load(SWEBENCH)
     text = str(error.value)
-    assert str(wrong) in text and hashes.file_hash(wrong) in text and "91bb31c7b8b6" in text
+    assert (
+        str(wrong) in text
+        and hashes.file_hash(wrong) in text
+        and "91bb31c7b8b6" in text
+    )
 
 
 def test_a_damaged_cache_is_not_used(offline):

@@ -22,7 +22,11 @@ def line(model, sample, score, **fields):
         "output": {"raw": ["2"]},
         "answer_attribution": [],
         "evaluation": {"score": score, "is_correct": score > 0},
-        "token_usage": {"input_tokens": 20, "output_tokens": 5 + sample, "total_tokens": 25 + sample},
+        "token_usage": {
+            "input_tokens": 20,
+            "output_tokens": 5 + sample,
+            "total_tokens": 25 + sample,
+        },
         "performance": {"latency_ms": 400 + 10 * sample},
         **fields,
     }
@@ -62,8 +66,14 @@ def test_scores_tokens_and_times(lines):
     for model in lines:
         write(model, lines[model])
     done = import_logs("every-eval-ever", ["."], "a.parquet")
-    assert done.table.configs == ("large", "small") and done.table.objectives == ("accuracy", "efficiency")
-    assert done.table.rows["cost"].min() == 5 and done.table.n_instances.tolist() == [8, 8]
+    assert done.table.configs == ("large", "small") and done.table.objectives == (
+        "accuracy",
+        "efficiency",
+    )
+    assert done.table.rows["cost"].min() == 5 and done.table.n_instances.tolist() == [
+        8,
+        8,
+    ]
     both = import_logs("every-eval-ever", ["."], "b.parquet", count="all").table
     assert both.rows["cost"].min() == 25
 
@@ -71,12 +81,21 @@ def test_scores_tokens_and_times(lines):
 def test_each_metric_has_a_line_of_its_own(lines):
     for model in lines:
         tones = [
-            item | {"evaluation_result_id": "tone", "evaluation": {"score": 4.0, "is_correct": True}}
+            item
+            | {
+                "evaluation_result_id": "tone",
+                "evaluation": {"score": 4.0, "is_correct": True},
+            }
             for item in lines[model]
         ]
-        exact = [item | {"evaluation": {"score": 5 * item["evaluation"]["score"]}} for item in lines[model]]
+        exact = [
+            item | {"evaluation": {"score": 5 * item["evaluation"]["score"]}}
+            for item in lines[model]
+        ]
         write(model, exact + tones, min_score=0, max_score=5)
-    table = import_logs("every-eval-ever", ["."], "a.parquet", metric=["exact", "tone"]).table
+    table = import_logs(
+        "every-eval-ever", ["."], "a.parquet", metric=["exact", "tone"]
+    ).table
     assert set(table.rows["exact"]) == {0.0, 1.0} and set(table.rows["tone"]) == {0.8}
 
 

@@ -17,7 +17,9 @@ import cobandit as cb
 from cobandit.tables.every_eval_export import export_every_eval_ever
 from cobandit.tables.importers import import_logs
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8
+)
 
 
 @st.composite
@@ -34,10 +36,21 @@ def tables(draw):
             if instance == missing:
                 continue
             cost = draw(st.integers(1, 900)) * (1 if whole else 0.001)
-            row = {"config": config, "instance": instance, "paid": cost, "t": 0.5 * (number % 2)}
+            row = {
+                "config": config,
+                "instance": instance,
+                "paid": cost,
+                "t": 0.5 * (number % 2),
+            }
             row |= {"code": f"00{number}", "model": f"maker/{number // 2}"}
             row |= {"ok": draw(st.integers(0, 1)), "tone": draw(st.floats(0, 1))}
-            rows.append(row | {"seconds": draw(st.floats(0.01, 90)), "steps": draw(st.integers(1, 9))})
+            rows.append(
+                row
+                | {
+                    "seconds": draw(st.floats(0.01, 90)),
+                    "steps": draw(st.integers(1, 9)),
+                }
+            )
     frame = pd.DataFrame(rows)
     frame.loc[0, ["seconds", "steps"]] = [100, 20]
     objectives = {"right": "ok"}
@@ -46,8 +59,15 @@ def tables(draw):
     if draw(st.booleans()):
         objectives["efficiency"] = ("seconds", "inverse-percentile")
     arms = ["model", "t", "code"] if draw(st.booleans()) else []
-    named = {"name": "made-up", "arms": arms, "profiling": 2, "seed": draw(st.integers(0, 3))}
-    return cb.EvaluationTable.from_frame(frame, cost="paid", unit=unit, objectives=objectives, **named)
+    named = {
+        "name": "made-up",
+        "arms": arms,
+        "profiling": 2,
+        "seed": draw(st.integers(0, 3)),
+    }
+    return cb.EvaluationTable.from_frame(
+        frame, cost="paid", unit=unit, objectives=objectives, **named
+    )
 
 
 def read_back(folder, table, output):
@@ -64,7 +84,9 @@ def test_records_are_read_back_as_the_same_table(tmp_path_factory, table):
     back = read_back(folder, table, folder / "back.parquet")
     assert back.configs == table.configs and back.objectives == table.objectives
     assert back.card.cost.unit == table.card.cost.unit
-    pd.testing.assert_frame_equal(back.rows, table.rows, rtol=1e-9, check_categorical=False)
+    pd.testing.assert_frame_equal(
+        back.rows, table.rows, rtol=1e-9, check_categorical=False
+    )
     for name in table.card.arms:
         if len(set(table.arms[name])) > 1:
             assert back.arms[name].tolist() == table.arms[name].tolist()
@@ -73,28 +95,56 @@ def test_records_are_read_back_as_the_same_table(tmp_path_factory, table):
 @pytest.mark.slow
 def test_records_have_what_the_schema_asks_for(tmp_path):
     table = cb.load("synthetic-24").subset("temperature > 0")
-    written = export_every_eval_ever(table, tmp_path, organization="us", relationship="third_party", when=7)
-    assert len(written.files) == table.n_arms and any("prompts" in line for line in written.report)
+    written = export_every_eval_ever(
+        table, tmp_path, organization="us", relationship="third_party", when=7
+    )
+    assert len(written.files) == table.n_arms and any(
+        "prompts" in line for line in written.report
+    )
     uuid = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     identifiers = set()
     for path in written.files:
         evaluation = json.loads(path.read_text())
         place = path.relative_to(tmp_path).as_posix()
-        assert re.fullmatch(rf"data/synthetic-24/unknown/[\w.+=,@-]+/{uuid}\.json", place)
+        assert re.fullmatch(
+            rf"data/synthetic-24/unknown/[\w.+=,@-]+/{uuid}\.json", place
+        )
         samples = tmp_path / evaluation["detailed_evaluation_results"]["file_path"]
         assert samples == path.with_name(f"{path.stem}_samples.jsonl")
         content = samples.read_bytes()
-        assert evaluation["detailed_evaluation_results"]["checksum"] == hashlib.sha256(content).hexdigest()
+        assert (
+            evaluation["detailed_evaluation_results"]["checksum"]
+            == hashlib.sha256(content).hexdigest()
+        )
         lines = [json.loads(line) for line in content.splitlines()]
         assert evaluation["detailed_evaluation_results"]["total_rows"] == len(lines)
-        required = {"evaluation_id", "model_id", "evaluation_name", "sample_id", "interaction_type"}
-        required |= {"schema_version", "input", "output", "answer_attribution", "evaluation"}
+        required = {
+            "evaluation_id",
+            "model_id",
+            "evaluation_name",
+            "sample_id",
+            "interaction_type",
+        }
+        required |= {
+            "schema_version",
+            "input",
+            "output",
+            "answer_attribution",
+            "evaluation",
+        }
         assert all(required <= line.keys() for line in lines)
-        assert {line["evaluation_id"] for line in lines} == {evaluation["evaluation_id"]}
+        assert {line["evaluation_id"] for line in lines} == {
+            evaluation["evaluation_id"]
+        }
         assert {line["model_id"] for line in lines} == {evaluation["model_info"]["id"]}
-        assert evaluation["retrieved_timestamp"] == "7" and evaluation["schema_version"] == "0.3.0"
+        assert (
+            evaluation["retrieved_timestamp"] == "7"
+            and evaluation["schema_version"] == "0.3.0"
+        )
         metric, *_ = evaluation["evaluation_results"]
-        assert {"lower_is_better", "score_type", "min_score", "max_score"} <= metric["metric_config"].keys()
+        assert {"lower_is_better", "score_type", "min_score", "max_score"} <= metric[
+            "metric_config"
+        ].keys()
         scores = [
             line["evaluation"]["score"]
             for line in lines

@@ -1,7 +1,8 @@
 """Whatever files and options hold, there is a valid table or one message, and nothing half-written.
 
-`COBANDIT_FUZZ` is the number of inputs, 5,000 by default, shared by all targets; with another number they
-are drawn anew in each run. Most inputs are only read; one in thirty-two becomes a table on disk.
+`COBANDIT_FUZZ` is the number of inputs, 5,000 by default, shared by all targets; with
+another number they are drawn anew in each run. Most inputs are only read; one in
+thirty-two becomes a table on disk.
 """
 
 import gzip
@@ -27,7 +28,12 @@ pytestmark = pytest.mark.slow
 ANEW = "COBANDIT_FUZZ" in os.environ
 INPUTS = int(os.environ.get("COBANDIT_FUZZ", 5_000))
 
-MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+MEASURES = {
+    "instance": "question",
+    "cost": "tokens",
+    "unit": "tokens",
+    "objective": ["accuracy=correct"],
+}
 TIDY = MEASURES | {"config": ["model"], "arm": ["temperature"]}
 #: Importer, what it reads, options, and the file that is damaged.
 FILES = {
@@ -38,16 +44,33 @@ FILES = {
     "helm": ("helm", "helm", {"metric": "exact_match"}, "per_instance_stats.json"),
     "helm spec": ("helm", "helm", {"metric": "exact_match"}, "run_spec.json"),
     "csv": ("csv", "tidy.csv", TIDY, "tidy.csv"),
-    "csv wide": ("csv", "wide.csv", MEASURES | {"wide": "{config}_{field}"}, "wide.csv"),
-    "csv scores": ("csv", "wide.csv", {"instance": "question", "wide": "{config}", "scale": 99}, "wide.csv"),
+    "csv wide": (
+        "csv",
+        "wide.csv",
+        MEASURES | {"wide": "{config}_{field}"},
+        "wide.csv",
+    ),
+    "csv scores": (
+        "csv",
+        "wide.csv",
+        {"instance": "question", "wide": "{config}", "scale": 99},
+        "wide.csv",
+    ),
     "csv gzip": ("csv", "t.csv.gz", TIDY, "t.csv.gz"),
     "csv lines": ("csv", "t.jsonl", TIDY, "t.jsonl"),
     "csv parquet": ("csv", "t.parquet", TIDY, "t.parquet"),
     "csv mapping": ("csv", "tidy.csv", {"mapping": "map.yml"}, "map.yml"),
 }
-VALUES = ["lm-eval", "lm-eval results", "inspect json", "helm", "helm spec", "csv lines"]
-#: Bytes in each of these, options of a CSV file, cells of one, cards in two ways; values, which mostly stay
-#: valid and take longer, count half.
+VALUES = [
+    "lm-eval",
+    "lm-eval results",
+    "inspect json",
+    "helm",
+    "helm spec",
+    "csv lines",
+]
+#: Bytes in each of these, options of a CSV file, cells of one, cards in two ways;
+#: values, which mostly stay valid and take longer, count half.
 SHARES = len(FILES) + 4 + len(VALUES) / 2
 
 
@@ -73,11 +96,17 @@ def folder(tmp_path_factory):
         logs.write_lm_eval(place / "lm", function=lambda lines: lines[:4])
         for path in map(Path, (logs.HEADS, logs.TAILS)):
             logs.change(path, lambda log: log.update(samples=log["samples"][:4]))
-            logs.pack(Path("eval", path.name).with_suffix(".eval"), r"samples/([5-9]|1.)_")
+            logs.pack(
+                Path("eval", path.name).with_suffix(".eval"), r"samples/([5-9]|1.)_"
+            )
         for path in place.rglob("per_instance_stats.json"):
             logs.change(path, lambda entries: entries.__delitem__(slice(9, None)))
-        Path("wide.csv").write_text("".join(Path("wide.csv").read_text().splitlines(keepends=True)[:5]))
-        frame = pd.read_csv("tidy.csv", dtype={"question": str}).groupby("model").head(4)
+        Path("wide.csv").write_text(
+            "".join(Path("wide.csv").read_text().splitlines(keepends=True)[:5])
+        )
+        frame = (
+            pd.read_csv("tidy.csv", dtype={"question": str}).groupby("model").head(4)
+        )
         frame.to_csv("tidy.csv", index=False)
         frame.to_json("t.jsonl", orient="records", lines=True)
         frame.to_parquet("t.parquet")
@@ -95,11 +124,15 @@ def reads_or_gives_one_error(source, path, options):
     """Only what an importer itself does, without the table and its files."""
     chosen = IMPORTERS[source]
     try:
-        found = chosen.read_logs([Path(path)], chosen.options.model_validate(options), Notes())
+        found = chosen.read_logs(
+            [Path(path)], chosen.options.model_validate(options), Notes()
+        )
     except CobanditError as error:
         assert " -> " in str(error) and len(str(error)) < 30_000
     else:
-        assert {"config", "instance", found.cost.column} <= set(found.frame) and len(found.frame)
+        assert {"config", "instance", found.cost.column} <= set(found.frame) and len(
+            found.frame
+        )
 
 
 def gives_a_table_or_one_error(source, path, options):
@@ -108,7 +141,11 @@ def gives_a_table_or_one_error(source, path, options):
         imported = import_logs(source, [path], "my.parquet", **options)
     except CobanditError as error:
         assert " -> " in str(error) and len(str(error)) < 30_000
-        left = {path.name for path in Path().iterdir() if path.name.startswith(("my.", ".cobandit"))}
+        left = {
+            path.name
+            for path in Path().iterdir()
+            if path.name.startswith(("my.", ".cobandit"))
+        }
         assert not left
         return False
     try:
@@ -124,7 +161,9 @@ def with_changed(path, content, name, on_disk):
     whole = path.read_bytes()
     try:
         path.write_bytes(content)
-        (gives_a_table_or_one_error if on_disk else reads_or_gives_one_error)(source, given, options)
+        (gives_a_table_or_one_error if on_disk else reads_or_gives_one_error)(
+            source, given, options
+        )
     finally:
         path.write_bytes(whole)
 
@@ -146,7 +185,8 @@ def damage(draw):
     """A function that damages bytes: other bytes, a cut, or a few bytes overwritten or put in."""
     kind = draw(st.sampled_from(["replace", "cut", "overwrite", "insert", "repeat"]))
     junk = draw(
-        st.binary(max_size=40) | st.sampled_from([b"0", b'"', b",", b"\n", b"\x00", b"-", b"e9", b"\xff"])
+        st.binary(max_size=40)
+        | st.sampled_from([b"0", b'"', b",", b"\n", b"\x00", b"-", b"e9", b"\xff"])
     )
     where = draw(st.floats(0, 1))
 
@@ -174,15 +214,40 @@ PLAIN = (
     | st.floats()
     | st.text(max_size=5)
     | st.sampled_from(
-        [0, -1, 1, 2**63, "", " ", "C", "\x00", "\x85\u2028", "0.5", 1e308, 5e-324, "example/sparrow-mini"]
+        [
+            0,
+            -1,
+            1,
+            2**63,
+            "",
+            " ",
+            "C",
+            "\x00",
+            "\x85\u2028",
+            "0.5",
+            1e308,
+            5e-324,
+            "example/sparrow-mini",
+        ]
     )
     | st.sampled_from(
-        ["[0-shot] x", "<b>", "a\nb", "x" * 3000, "2026-01-15T10:20:30+00:00", "error", "success"]
+        [
+            "[0-shot] x",
+            "<b>",
+            "a\nb",
+            "x" * 3000,
+            "2026-01-15T10:20:30+00:00",
+            "error",
+            "success",
+        ]
     )
 )
 NESTED = st.recursive(
     PLAIN,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -197,7 +262,11 @@ def replacement(draw):
         node, last, holder = tree, None, None
         for step in steps:
             keys = (
-                list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else []
+                list(node)
+                if isinstance(node, dict)
+                else range(len(node))
+                if isinstance(node, list)
+                else []
             )
             if not len(keys):
                 break
@@ -230,16 +299,35 @@ def test_any_values(folder, name, change, on_disk):
 
 # ----------------------------------------------------------------------------- options and cells
 
-COLUMNS = st.sampled_from(["model", "temperature", "question", "correct", "tokens", "seconds", "config", "x"])
+COLUMNS = st.sampled_from(
+    ["model", "temperature", "question", "correct", "tokens", "seconds", "config", "x"]
+)
 SPELLED = st.builds(
     "{}={}{}".format,
     st.sampled_from(["a", "b", "cost"]),
     COLUMNS,
     st.sampled_from(["", ":inverse-percentile", ":negate-minmax"]),
 )
-CONDITIONS = ["tokens > 20", "model == 'x'", "tokens", "1", "(", "model.str.len() > 3", "@x", "q.q"]
+CONDITIONS = [
+    "tokens > 20",
+    "model == 'x'",
+    "tokens",
+    "1",
+    "(",
+    "model.str.len() > 3",
+    "@x",
+    "q.q",
+]
 CONDITIONS += ["__import__('os')"]
-COSTS = ["0.5", "0", "nan", "-1", "1e999", "example/heron-large=3", "example/sparrow-mini=0"]
+COSTS = [
+    "0.5",
+    "0",
+    "nan",
+    "-1",
+    "1e999",
+    "example/heron-large=3",
+    "example/sparrow-mini=0",
+]
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -250,7 +338,9 @@ OPTIONS = st.fixed_dictionaries(
         "text": st.lists(COLUMNS, max_size=2),
         "objective": st.lists(SPELLED | COLUMNS, max_size=3),
         "arm": st.lists(COLUMNS, max_size=2),
-        "wide": st.sampled_from(["{config}", "{config}_{field}", "{field}{config}", "", "{field}"]),
+        "wide": st.sampled_from(
+            ["{config}", "{config}_{field}", "{field}{config}", "", "{field}"]
+        ),
         "where": st.sampled_from(CONDITIONS) | st.text(max_size=8),
         "scale": st.floats() | st.integers(-1, 3),
         "smallest_cost": st.floats() | st.none(),
@@ -271,10 +361,27 @@ OPTIONS = st.fixed_dictionaries(
 @given(options=OPTIONS, wide=st.booleans(), bare=st.booleans())
 def test_any_options_of_a_table(folder, options, wide, bare):
     base = {} if bare else FILES["csv wide" if wide else "csv"][2]
-    gives_a_table_or_one_error("csv", "wide.csv" if wide else "tidy.csv", base | options)
+    gives_a_table_or_one_error(
+        "csv", "wide.csv" if wide else "tidy.csv", base | options
+    )
 
 
-CELLS = ["", "0", "1", "0.5", "-1", "1e400", "nan", "NaN", "inf", "true", "a", "b", " ", "2026-01-01"]
+CELLS = [
+    "",
+    "0",
+    "1",
+    "0.5",
+    "-1",
+    "1e400",
+    "nan",
+    "NaN",
+    "inf",
+    "true",
+    "a",
+    "b",
+    " ",
+    "2026-01-01",
+]
 CELL = st.sampled_from([*CELLS, '"x\ny"', "é", "1e-320"])
 
 
@@ -307,7 +414,13 @@ def test_any_cells_of_a_table(folder, rows, how, transform, cost):
 
 # ----------------------------------------------------------------------------- cards
 
-FITTED = {"name": "accuracy", "column": "ok", "transform": "inverse-percentile", "low": 5, "high": 95}
+FITTED = {
+    "name": "accuracy",
+    "column": "ok",
+    "transform": "inverse-percentile",
+    "low": 5,
+    "high": 95,
+}
 ORIGIN = {"url": "https://example.org/a", "parser": "tidy"}
 CARD = toy.CARD | {"objectives": [FITTED], "sha256": "0" * 64, "origin": ORIGIN}
 
@@ -329,7 +442,11 @@ def test_any_values_of_a_card(change):
 @fuzz()
 @given(change=damage(), text=st.text(max_size=30) | st.none())
 def test_any_bytes_of_a_card(folder, change, text):
-    whole = yaml.safe_dump(CARD).encode() if text is None else text.encode("utf-8", "surrogatepass")
+    whole = (
+        yaml.safe_dump(CARD).encode()
+        if text is None
+        else text.encode("utf-8", "surrogatepass")
+    )
     Path("card.yml").write_bytes(change(whole))
     try:
         assert read_card("card.yml").columns[:2] == ("config", "instance")

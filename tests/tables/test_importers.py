@@ -26,7 +26,12 @@ from cobandit.tables.token_counts import make_token_counter
 
 import_logs = partial(import_new, force=True)  # the same name again and again
 
-CSV = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+CSV = {
+    "instance": "question",
+    "cost": "tokens",
+    "unit": "tokens",
+    "objective": ["accuracy=correct"],
+}
 TIDY = CSV | {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
 WIDE = CSV | {"wide": "{config}_{field}"}
 NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"]
@@ -52,7 +57,10 @@ def test_imported_numbers_equal_logged_numbers(here, name):
     folder, options, instance, first = FORMATS[name]
     imported = import_logs(name.split(",")[0], [folder], "my.parquet", **options)
     table = imported.table
-    assert list(table.configs) == NAMES and table.objectives == ("accuracy", "efficiency")
+    assert list(table.configs) == NAMES and table.objectives == (
+        "accuracy",
+        "efficiency",
+    )
     assert list(table.arms["temperature"]) == [0.7, 0.0]
     for row, one in each_row(instance, first):
         assert row["score"] == one.correct and row["tokens"] == one.tokens
@@ -71,10 +79,15 @@ def test_inspect_archives_with_zstandard_are_read(here):
 def test_lm_eval_takes_one_filter_and_counts_tokens(here):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
-    assert "characters / 4" in imported.table.card.cost.unit and "strict-match" in imported.table.card.source
+    assert (
+        "characters / 4" in imported.table.card.cost.unit
+        and "strict-match" in imported.table.card.source
+    )
     for row, one in each_row():
         assert row["score"] == one.correct and row["tokens"] == -(-len(one.text) // 4)
-    assert any("24 lines of the filter 'flexible-extract'" in line for line in imported.report)
+    assert any(
+        "24 lines of the filter 'flexible-extract'" in line for line in imported.report
+    )
     lenient = import_logs("lm-eval", ["lm"], "my.parquet", filter="flexible-extract")
     assert (lenient.table.means == 1).all()
 
@@ -83,9 +96,18 @@ def multiple_choice(lines):
     """Lines of a task in which the model rates given answers; the only filter is called none."""
     lines = logs.unfiltered(lines)
     for line in lines:
-        choices = {f"gen_args_{i}": {"arg_0": "ab" * 10, "arg_1": " no!"} for i in range(2)}
-        line |= {"arguments": choices, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]]}
-        line |= {"metrics": ["acc", "acc_norm"], "acc": line.pop("exact_match"), "acc_norm": 1.0}
+        choices = {
+            f"gen_args_{i}": {"arg_0": "ab" * 10, "arg_1": " no!"} for i in range(2)
+        }
+        line |= {
+            "arguments": choices,
+            "resps": [[["-1.5", "False"]], [["-0.5", "True"]]],
+        }
+        line |= {
+            "metrics": ["acc", "acc_norm"],
+            "acc": line.pop("exact_match"),
+            "acc_norm": 1.0,
+        }
     return lines
 
 
@@ -93,13 +115,22 @@ def test_pooled_tasks_need_one_metric_each(here):
     """Each task takes the first of the metrics named that it has."""
     logs.write_lm_eval(here / "mc", "choices", multiple_choice)
     both = {"task": ["sums", "choices"], "filter": "strict-match", "count": "all"}
-    several = r"more than one metric: acc, acc_norm, exact_match -> choose with --metric \(repeat it"
+    several = (
+        r"more than one metric: acc, acc_norm, exact_match -> choose with --metric"
+        r" \(repeat it"
+    )
     with pytest.raises(CobanditError, match=several):
         import_logs("lm-eval", ["lm", "mc"], "my.parquet", **both)
-    with pytest.raises(CobanditError, match="'choices' has acc, acc_norm, not exact_match"):
+    with pytest.raises(
+        CobanditError, match="'choices' has acc, acc_norm, not exact_match"
+    ):
         import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric="exact_match", **both)
-    found = import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric=["acc", "exact_match"], **both)
-    assert "exact_match of sums" in found.report[1] and "acc of choices" in found.report[1]
+    found = import_logs(
+        "lm-eval", ["lm", "mc"], "my.parquet", metric=["acc", "exact_match"], **both
+    )
+    assert (
+        "exact_match of sums" in found.report[1] and "acc of choices" in found.report[1]
+    )
     rows = pd.read_parquet("my.parquet")
     assert set(rows["instance"].str.partition("/")[0]) == {"sums", "choices"}
 
@@ -108,8 +139,13 @@ def test_lm_eval_multiple_choice_costs_what_is_read(here):
     logs.write_lm_eval(here / "mc", function=multiple_choice)
     rated = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc")
     assert rated.table.card.cost.unit == "evaluations"
-    assert any(line.startswith("cost: 2 of 2 logs") and "--count all" in line for line in rated.report)
-    table = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc", count="all").table
+    assert any(
+        line.startswith("cost: 2 of 2 logs") and "--count all" in line
+        for line in rated.report
+    )
+    table = import_logs(
+        "lm-eval", ["mc"], "my.parquet", metric="acc", count="all"
+    ).table
     assert np.allclose(table.costs, 2 * (20 / 4 + 1))
 
 
@@ -119,7 +155,10 @@ def write_two_tasks(first=list, second=list, **results):
     logs.write_lm_eval(Path("two"), "sums_cot", second)
     for place in Path("two").rglob("results_*.json"):
         for part in ("configs", "n-shot"):
-            logs.change(place, lambda run, part=part: run[part].update(sums=run[part]["sums_cot"]))
+            logs.change(
+                place,
+                lambda run, part=part: run[part].update(sums=run[part]["sums_cot"]),
+            )
         logs.change(place, lambda run: run.update(results))
 
 
@@ -132,7 +171,9 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         ({"task": ["sums_cot"]}, 2, 12),
         ({"task": ["sums*"]}, 2, 24),
     ):
-        table = import_logs("lm-eval", ["two"], "my.parquet", filter="strict-match", **options).table
+        table = import_logs(
+            "lm-eval", ["two"], "my.parquet", filter="strict-match", **options
+        ).table
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
 
@@ -141,19 +182,29 @@ def test_lm_eval_takes_the_only_filter(here):
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
     assert list(imported.table.n_instances) == [24, 24]
-    assert "filters: none of sums, strict-match of sums_cot" in imported.table.card.source
+    assert (
+        "filters: none of sums, strict-match of sums_cot" in imported.table.card.source
+    )
     for place in Path("two").rglob("samples_sums_2*.jsonl"):
         place.write_text("")
     rest = import_logs("lm-eval", ["two"], "other.parquet", **both)
-    assert list(rest.table.n_instances) == [12, 12] and "filters: strict-match;" in rest.table.card.source
+    assert (
+        list(rest.table.n_instances) == [12, 12]
+        and "filters: strict-match;" in rest.table.card.source
+    )
 
 
 def test_differing_settings_of_pooled_tasks_are_remarked(here):
     write_two_tasks(**{"n-shot": {"sums": 0, "sums_cot": 5}})
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
-    with pytest.raises(CobanditError, match=r"no instance .* \(model, num_fewshot, temperature\) .*--by"):
+    with pytest.raises(
+        CobanditError,
+        match=r"no instance .* \(model, num_fewshot, temperature\) .*--by",
+    ):
         import_logs("lm-eval", ["two"], "my.parquet", **both)
-    table = import_logs("lm-eval", ["two"], "my.parquet", by=["temperature"], **both).table
+    table = import_logs(
+        "lm-eval", ["two"], "my.parquet", by=["temperature"], **both
+    ).table
     assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
 
 
@@ -165,7 +216,10 @@ def test_an_empty_response_costs_a_token_and_is_reported(here):
 
     logs.write_lm_eval(here / "silent", function=silent)
     imported = import_logs("lm-eval", ["silent"], "my.parquet")
-    assert any(line.startswith("note: 2 of 24 evaluations cost nothing") for line in imported.report)
+    assert any(
+        line.startswith("note: 2 of 24 evaluations cost nothing")
+        for line in imported.report
+    )
     assert pd.read_parquet("my.parquet")["tokens"].min() == 1
 
 
@@ -181,10 +235,18 @@ def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
 
 def test_a_tokenizer_counts(here):
     tokenizers = pytest.importorskip("tokenizers")
-    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "sum": 1, "?": 2}, unk_token="?"))
+    model = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"the": 0, "sum": 1, "?": 2}, unk_token="?")
+    )
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     model.save("tokenizer.json")
-    imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match", tokenizer="tokenizer.json")
+    imported = import_logs(
+        "lm-eval",
+        ["lm"],
+        "my.parquet",
+        filter="strict-match",
+        tokenizer="tokenizer.json",
+    )
     assert all(row["tokens"] == len(one.text.split()) for row, one in each_row())
     assert imported.table.card.cost.unit == "tokens (tokenizer.json)"
     Path("tokenizer.json").write_text("[1, 2]")
@@ -213,7 +275,10 @@ def test_inspect_leaves_out_what_failed_and_says_so(here):
     assert "took: 20 evaluations" in text
     assert "left out: 2 samples that ended in an error" in text
     assert "left out: 1 samples that were invalidated" in text
-    assert "samples that ended in an error: 2 of 12 evaluations of example/sparrow-mini" in text
+    assert (
+        "samples that ended in an error: 2 of 12 evaluations of example/sparrow-mini"
+        in text
+    )
     assert "no score, left out: 1 of 9 evaluations of example/sparrow-mini" in text
     assert text.replace("\n", " ") in " ".join(
         line.removeprefix("# ") for line in Path("my.yml").read_text().splitlines()
@@ -228,22 +293,32 @@ def test_inspect_leaves_out_what_failed_and_says_so(here):
     ],
 )
 def test_inspect_scores_are_numbers_or_letters(here, value, score):
-    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=value), logs.HEADS)
+    logs.change_samples(
+        lambda i, sample: sample["scores"]["match"].update(value=value), logs.HEADS
+    )
     report()
-    frame = pd.read_parquet("my.parquet").query("config.str.startswith('example/sparrow')")
+    frame = pd.read_parquet("my.parquet").query(
+        "config.str.startswith('example/sparrow')"
+    )
     assert (frame["score"] == score).all()
 
 
 def test_inspect_scores_may_be_a_dictionary(here):
-    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1}))
-    with pytest.raises(CobanditError, match=r"more than one scorer: match\.em, match\.f1"):
+    logs.change_samples(
+        lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1})
+    )
+    with pytest.raises(
+        CobanditError, match=r"more than one scorer: match\.em, match\.f1"
+    ):
         report()
     assert "metrics: match.f1" in report(metric="match.f1")
     assert (pd.read_parquet("my.parquet")["score"] == 0.5).all()
 
 
 def test_judge_scores_are_scaled_on_request(here):
-    logs.change_samples(lambda i, sample: sample["scores"]["match"].update(value=i % 11))
+    logs.change_samples(
+        lambda i, sample: sample["scores"]["match"].update(value=i % 11)
+    )
     with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--range"):
         report()
     report(scale=10)
@@ -253,7 +328,10 @@ def test_judge_scores_are_scaled_on_request(here):
 @pytest.mark.slow
 def test_inspect_counts_graders_on_request(here):
     def graded(i, sample):
-        sample["model_usage"]["example/grader"] = {"output_tokens": 1000, "total_tokens": 1500}
+        sample["model_usage"]["example/grader"] = {
+            "output_tokens": 1000,
+            "total_tokens": 1500,
+        }
 
     logs.change_samples(graded, logs.HEADS)
     assert "note: what example/grader used is not in the cost (--usage all)" in report()
@@ -264,16 +342,35 @@ def test_inspect_counts_graders_on_request(here):
 
 def test_each_score_that_is_named_is_an_objective(here):
     """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
-    logs.change_samples(lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5}))
-    found = import_logs("inspect", ["json"], "my.parquet", metric=["kind", "match", "cost"], latency="none")
+    logs.change_samples(
+        lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5})
+    )
+    found = import_logs(
+        "inspect",
+        ["json"],
+        "my.parquet",
+        metric=["kind", "match", "cost"],
+        latency="none",
+    )
     assert found.table.objectives == ("kind", "match", "cost_score")
-    assert found.table.raw_means["kind"].tolist() == pytest.approx([np.mean(np.arange(12) / 20)] * 2)
-    alone = import_logs("inspect", ["json"], "alone.parquet", metric="match", latency="none").table
-    assert found.table.summary()["match"].tolist() == alone.summary()["accuracy"].tolist()
+    assert found.table.raw_means["kind"].tolist() == pytest.approx(
+        [np.mean(np.arange(12) / 20)] * 2
+    )
+    alone = import_logs(
+        "inspect", ["json"], "alone.parquet", metric="match", latency="none"
+    ).table
+    assert (
+        found.table.summary()["match"].tolist() == alone.summary()["accuracy"].tolist()
+    )
     logs.change_samples(lambda i, s: i == 3 and s["scores"].pop("kind"), logs.HEADS)
     fewer = import_logs("inspect", ["json"], "my.parquet", metric=["match", "kind"])
-    assert any("no score, left out: 1 of 12 evaluations of example/sparrow" in line for line in fewer.report)
-    helm = import_logs("helm", ["helm"], "h.parquet", metric=["quasi_exact_match", "exact_match"]).table
+    assert any(
+        "no score, left out: 1 of 12 evaluations of example/sparrow" in line
+        for line in fewer.report
+    )
+    helm = import_logs(
+        "helm", ["helm"], "h.parquet", metric=["quasi_exact_match", "exact_match"]
+    ).table
     assert helm.objectives == ("quasi_exact_match", "exact_match", "efficiency")
 
 
@@ -296,15 +393,22 @@ def test_count_all_adds_prompt_tokens(here, source, folder, options, prompt):
     )
     assert np.allclose(everything.table.costs - generated.table.costs, prompt)
     said = f"prompts are not in the cost: they would add {prompt} tokens"
-    assert [any(line.startswith(said) for line in each.report) for each in (generated, everything)] == [1, 0]
+    assert [
+        any(line.startswith(said) for line in each.report)
+        for each in (generated, everything)
+    ] == [1, 0]
 
 
 @pytest.mark.slow
 def test_inspect_times_may_be_others_or_none(here):
-    total = import_logs("inspect", ["json"], "a.parquet", latency="total_time").table.raw_means["seconds"]
+    total = import_logs(
+        "inspect", ["json"], "a.parquet", latency="total_time"
+    ).table.raw_means["seconds"]
     working = import_logs("inspect", ["json"], "b.parquet").table.raw_means["seconds"]
     assert np.allclose(working / total, 0.9, atol=1e-3)
-    assert import_logs("inspect", ["json"], "c.parquet", latency="none").table.objectives == ("accuracy",)
+    assert import_logs(
+        "inspect", ["json"], "c.parquet", latency="none"
+    ).table.objectives == ("accuracy",)
 
 
 @pytest.mark.slow
@@ -318,11 +422,18 @@ def test_inspect_epochs_are_averaged(here):
             pair, row = said[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
             assert row["score"] == np.mean([one.correct for one in pair])
             assert row["tokens"] == np.mean([one.tokens for one in pair])
-            assert row["seconds"] == pytest.approx(np.mean([one.seconds for one in pair]))
+            assert row["seconds"] == pytest.approx(
+                np.mean([one.seconds for one in pair])
+            )
     assert "are averaged" in Path("my.yml").read_text()
     apart = import_logs("inspect", ["json"], "my.parquet", repeats="separate")
-    assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(apart.table.rows["instance"])
-    assert any(line.startswith("note: repeats") and "not independent" in line for line in apart.report)
+    assert list(apart.table.n_instances) == [12, 12] and "0, epoch 2" in set(
+        apart.table.rows["instance"]
+    )
+    assert any(
+        line.startswith("note: repeats") and "not independent" in line
+        for line in apart.report
+    )
 
 
 def test_unfinished_archive_gives_finished_samples(here):
@@ -347,25 +458,43 @@ def test_white_space_distinguishes_settings(here):
         place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
         shutil.copytree("helm/runs/v1/sums_model=sparrow-mini-t0", place)
         setting = {"output_suffix": suffix, "temperature": 0.5}
-        logs.change(place / "run_spec.json", lambda spec, new=setting: spec["adapter_spec"].update(new))
+        logs.change(
+            place / "run_spec.json",
+            lambda spec, new=setting: spec["adapter_spec"].update(new),
+        )
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
-    assert table.n_arms == 5 and list(table.arms.columns) == ["model", "output_suffix", "temperature"]
+    assert table.n_arms == 5 and list(table.arms.columns) == [
+        "model",
+        "output_suffix",
+        "temperature",
+    ]
 
 
 def test_helm_trials_are_averaged_or_instances_of_their_own(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
-        logs.change(file, lambda rows: rows.extend([row | {"train_trial_index": 1} for row in rows]))
+        logs.change(
+            file,
+            lambda rows: rows.extend([row | {"train_trial_index": 1} for row in rows]),
+        )
     table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match").table
     assert list(table.n_instances) == [12, 12] and "id3" in set(table.rows["instance"])
-    table = import_logs("helm", ["helm"], "my.parquet", metric="exact_match", repeats="separate").table
-    assert list(table.n_instances) == [24, 24] and "id3, trial 1" in set(table.rows["instance"])
+    table = import_logs(
+        "helm", ["helm"], "my.parquet", metric="exact_match", repeats="separate"
+    ).table
+    assert list(table.n_instances) == [24, 24] and "id3, trial 1" in set(
+        table.rows["instance"]
+    )
 
 
 def test_helm_reasons_to_finish_are_no_metrics(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
-        entries = [entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1]
+        entries = [
+            entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1
+        ]
         for entry in entries:
-            entry["stats"].append({"name": {"name": "finish_reason_stop"}, "count": 1, "mean": 1})
+            entry["stats"].append(
+                {"name": {"name": "finish_reason_stop"}, "count": 1, "mean": 1}
+            )
         file.write_text(json.dumps(entries))
     assert import_logs("helm", ["helm"], "my.parquet").table.n_arms == 2
 
@@ -378,10 +507,16 @@ def test_tidy_tables_of_every_kind(here, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     write_frame(frame, f"t.{suffix}")
     objective = ["accuracy=correct", "efficiency=seconds:inverse-percentile"]
-    table = import_logs("csv", [f"t.{suffix}"], "my.parquet", **(TIDY | {"objective": objective})).table
+    table = import_logs(
+        "csv", [f"t.{suffix}"], "my.parquet", **(TIDY | {"objective": objective})
+    ).table
     assert table.configs == ("example/heron-large 0.7", "example/sparrow-mini 0.0")
-    assert table.objectives == ("accuracy", "efficiency") and "001" in set(table.rows["instance"])
-    other = import_logs("inspect", ["json"], "other.parquet", seed=0, latency="total_time").table
+    assert table.objectives == ("accuracy", "efficiency") and "001" in set(
+        table.rows["instance"]
+    )
+    other = import_logs(
+        "inspect", ["json"], "other.parquet", seed=0, latency="total_time"
+    ).table
     assert np.allclose(table.raw_means, other.raw_means)
 
 
@@ -389,7 +524,9 @@ def test_wide_tables(here):
     table = import_logs("csv", ["wide.csv"], "my.parquet", **WIDE).table
     assert table.configs == ("heron-large-t0.7", "sparrow-mini-t0")
     tidy = import_logs("csv", ["tidy.csv"], "other.parquet", **TIDY).table
-    assert np.array_equal(table.means, tidy.means) and np.array_equal(table.costs, tidy.costs)
+    assert np.array_equal(table.means, tidy.means) and np.array_equal(
+        table.costs, tidy.costs
+    )
 
 
 def test_holes_of_a_wide_table_are_left_out_and_counted(here):
@@ -405,7 +542,13 @@ def test_holes_of_a_wide_table_are_left_out_and_counted(here):
 @pytest.mark.slow
 def test_a_mapping_file_is_the_same_as_options_which_win(here):
     """Also where it has an objective as a card has."""
-    fast = {"name": "fast", "column": "seconds", "transform": "inverse-percentile", "low": 10, "high": 90}
+    fast = {
+        "name": "fast",
+        "column": "seconds",
+        "transform": "inverse-percentile",
+        "low": 10,
+        "high": 90,
+    }
     options = TIDY | {"objective": [*TIDY["objective"], fast]}
     Path("map.yml").write_text(yaml.safe_dump(options))
     direct = import_logs("csv", ["tidy.csv"], "a.parquet", **options)
@@ -420,20 +563,33 @@ def test_a_mapping_file_is_the_same_as_options_which_win(here):
 
 
 def test_card_has_default_split_and_report(here):
-    imported = import_logs("inspect", [logs.THIRD.parent], "My Evals.parquet", license="MIT", title="Mine")
+    imported = import_logs(
+        "inspect", [logs.THIRD.parent], "My Evals.parquet", license="MIT", title="Mine"
+    )
     card = yaml.safe_load(Path("My Evals.yml").read_text())
-    assert card["name"] == "my-evals" and card["license"] == "MIT" and card["title"] == "Mine"
+    assert (
+        card["name"] == "my-evals"
+        and card["license"] == "MIT"
+        and card["title"] == "Mine"
+    )
     assert card["split"] == {"profiling": 8, "seed": 0} and card["kind"] == "measured"
     assert cb.read("My Evals.parquet").configs == imported.table.configs
     for path in Path("json").iterdir():
         logs.change(path, lambda log: log.update(samples=log["samples"][:4]))
-    assert import_logs("inspect", ["json"], "x.parquet", latency="none").table.card.split.profiling == 2
+    assert (
+        import_logs(
+            "inspect", ["json"], "x.parquet", latency="none"
+        ).table.card.split.profiling
+        == 2
+    )
 
 
 @pytest.mark.slow
 def test_what_is_there_is_replaced_only_if_that_is_said(here):
     Path("my.yml").write_text("name: mine  # by hand")
-    with pytest.raises(CobanditError, match=r"my\.yml: this is already there .*--force"):
+    with pytest.raises(
+        CobanditError, match=r"my\.yml: this is already there .*--force"
+    ):
         import_new("inspect", ["json"], "my.parquet")
     assert not Path("my.parquet").exists() and "by hand" in Path("my.yml").read_text()
     words = ["import", "inspect", "json", "-o", "my.parquet", "--force"]
@@ -445,13 +601,20 @@ def test_what_is_there_is_replaced_only_if_that_is_said(here):
 @pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
 def test_settings_may_be_long_whole_numbers(here, seeds):
     for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
-        logs.change(path, lambda log, seed=seed: log["eval"]["model_generate_config"].update(seed=seed))
+        logs.change(
+            path,
+            lambda log, seed=seed: log["eval"]["model_generate_config"].update(
+                seed=seed
+            ),
+        )
     table = import_logs("inspect", ["json"], "my.parquet").table
     assert table.arms["seed"].nunique() == 2
 
 
 def test_long_settings_are_shortened_and_stay_apart():
-    settings = [{"model": "m", "system": "Think step by step. " * 9 + end} for end in "ab"]
+    settings = [
+        {"model": "m", "system": "Think step by step. " * 9 + end} for end in "ab"
+    ]
     configs = name_configurations(settings, (), ())["config"]
     assert configs.nunique() == 2 and configs.str.len().max() < 60
 
@@ -469,7 +632,11 @@ def test_the_command_imports_reports_and_validates(here):
 @pytest.mark.slow
 def test_the_commands_of_the_book_work(here):
     text = (Path(__file__).parents[2] / "book" / "data.md").read_text()
-    section = text.partition("(from-logs)=")[2].partition("## The catalogue")[0].replace("\\\n", " ")
+    section = (
+        text.partition("(from-logs)=")[2]
+        .partition("## The catalogue")[0]
+        .replace("\\\n", " ")
+    )
     (mapping,) = [part.partition("```")[0] for part in section.split("```yaml")[1:]]
     Path("map.yml").write_text(mapping)
     commands = re.findall(r"cobandit (import (?:csv|helm|lm-eval) [^`\n]+)", section)
@@ -482,17 +649,28 @@ def test_the_commands_of_the_book_work(here):
 @pytest.mark.parametrize("source", IMPORTERS)
 def test_every_option_has_its_help(source):
     text = call("import", source, "--help", columns=200).stdout
-    for name in [*IMPORTERS[source].options.model_fields, "output", "license", "profiling"]:
+    for name in [
+        *IMPORTERS[source].options.model_fields,
+        "output",
+        "license",
+        "profiling",
+    ]:
         assert f"--{name.replace('_', '-')}" in text
 
 
 def test_the_bundled_logs_import(tmp_path):
     imported = import_logs(
-        "inspect", [data_directory() / "logs"], tmp_path / "sums.parquet", kind="synthetic"
+        "inspect",
+        [data_directory() / "logs"],
+        tmp_path / "sums.parquet",
+        kind="synthetic",
     )
     assert sorted(imported.table.n_instances) == [38, 40, 40, 40]
     assert "left out: 2 samples that ended in an error" in imported.report
-    fronts = [list(imported.table.summary(split)["on_front"]) for split in ("all", "evaluation")]
+    fronts = [
+        list(imported.table.summary(split)["on_front"])
+        for split in ("all", "evaluation")
+    ]
     assert fronts == [[True, True, True, False]] * 2
 
 
@@ -518,17 +696,23 @@ def test_a_run_need_not_say_how_much_it_counted(here, counted):
         import_logs("lm-eval", ["lm"], "a.parquet", filter="strict-match"),
         import_logs("inspect", ["json"], "b.parquet"),
     ):
-        assert len(imported.table.configs) == 2 and "incomplete" not in "".join(imported.report)
+        assert len(imported.table.configs) == 2 and "incomplete" not in "".join(
+            imported.report
+        )
 
 
 def test_a_run_that_counts_completions_only_is_taken_by_these(here):
     def without_output(entries):
         for entry in entries:
-            entry["stats"] = [each for each in entry["stats"] if each["name"]["name"] != "num_output_tokens"]
+            entry["stats"] = [
+                each
+                for each in entry["stats"]
+                if each["name"]["name"] != "num_output_tokens"
+            ]
 
     whole = import_logs("helm", ["helm"], "a.parquet", metric="exact_match")
     for path in Path("helm").rglob("per_instance_stats.json"):
         logs.change(path, without_output)
-    assert len(import_logs("helm", ["helm"], "b.parquet", metric="exact_match").table.rows) == len(
-        whole.table.rows
-    )
+    assert len(
+        import_logs("helm", ["helm"], "b.parquet", metric="exact_match").table.rows
+    ) == len(whole.table.rows)

@@ -1,6 +1,7 @@
 """Importers against the tools themselves: logs that they write here, and what their own readers say of them.
 
-Needs the packages ``inspect-ai`` and ``lm-eval``; models are made up and nothing is fetched.
+Needs the packages ``inspect-ai`` and ``lm-eval``; models are made up and nothing is
+fetched.
 """
 
 import json
@@ -16,17 +17,24 @@ from cobandit.tables.importers import import_logs
 pytestmark = pytest.mark.slow
 
 QUESTIONS = 8
-ANSWERS = {  # by model: one is right and short, the other wordy, at times silent, and right every third time
+# by model: one is right and short, the other wordy, at times silent, and right every
+# third time
+ANSWERS = {
     "brief": [str(2 * i) for i in range(QUESTIONS)],
     "wordy": [
-        "" if i == 3 else f"{2 * i if i % 3 == 0 else 0}{' and that is it' * i}" for i in range(QUESTIONS)
+        "" if i == 3 else f"{2 * i if i % 3 == 0 else 0}{' and that is it' * i}"
+        for i in range(QUESTIONS)
     ],
 }
 
 
 def rows(imported):
     frame = imported.table.rows
-    return frame.astype({"config": str, "instance": str}).set_index(["config", "instance"]).sort_index()
+    return (
+        frame.astype({"config": str, "instance": str})
+        .set_index(["config", "instance"])
+        .sort_index()
+    )
 
 
 # ----------------------------------------------------------------------------- Inspect AI
@@ -40,8 +48,9 @@ def inspect_ai():
 def evaluate(inspect_ai, folder, name, epochs=1, kind="eval", solver=None, **options):
     """Ask a made-up model; it counts its words as tokens, and an empty answer as none.
 
-    Inspect rounds seconds to thousandths, in which a made-up model on a fast machine takes as long for every
-    question, and a latency that is constant is refused as an objective. So later questions wait longer.
+    Inspect rounds seconds to thousandths, in which a made-up model on a fast machine
+    takes as long for every question, and a latency that is constant is refused as an
+    objective. So later questions wait longer.
     """
     import anyio
     from inspect_ai.dataset import Sample
@@ -62,9 +71,14 @@ def evaluate(inspect_ai, folder, name, epochs=1, kind="eval", solver=None, **opt
     for text in ANSWERS[name] * epochs:
         output = ModelOutput.from_content(f"mockllm/{name}", text)
         words = len(text.split())
-        output.usage = ModelUsage(input_tokens=10, output_tokens=words, total_tokens=10 + words)
+        output.usage = ModelUsage(
+            input_tokens=10, output_tokens=words, total_tokens=10 + words
+        )
         outputs.append(output)
-    dataset = [Sample(id=f"q{i}", input=f"{i} + {i}?", target=str(2 * i)) for i in range(QUESTIONS)]
+    dataset = [
+        Sample(id=f"q{i}", input=f"{i} + {i}?", target=str(2 * i))
+        for i in range(QUESTIONS)
+    ]
     task = inspect_ai.Task(
         dataset=dataset,
         solver=[waits(), *(solver or []), generate()],
@@ -109,20 +123,38 @@ def said_by_inspect(path):
 
 @pytest.mark.parametrize(("kind", "epochs"), [("eval", 2), ("json", 1)])
 def test_inspect_reads_the_same(inspect_ai, tmp_path, kind, epochs):
-    logs = [evaluate(inspect_ai, tmp_path / "logs", name, epochs, kind) for name in ANSWERS]
-    imported = import_logs("inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4)
-    theirs = pd.concat([said_by_inspect(log.location) for log in logs]).groupby(["config", "instance"]).mean()
+    logs = [
+        evaluate(inspect_ai, tmp_path / "logs", name, epochs, kind) for name in ANSWERS
+    ]
+    imported = import_logs(
+        "inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4
+    )
+    theirs = (
+        pd.concat([said_by_inspect(log.location) for log in logs])
+        .groupby(["config", "instance"])
+        .mean()
+    )
     ours = pd.read_parquet(tmp_path / "my.parquet").set_index(["config", "instance"])[
         ["score", "tokens", "seconds"]
     ]
-    pd.testing.assert_frame_equal(ours.sort_index(), theirs[list(ours)], check_dtype=False, rtol=1e-12)
+    pd.testing.assert_frame_equal(
+        ours.sort_index(), theirs[list(ours)], check_dtype=False, rtol=1e-12
+    )
     means = imported.table.summary()["accuracy"]
-    for log in logs:  # Inspect's own aggregate, over samples of which each is the mean of its epochs
+    # Inspect's own aggregate, over samples of which each is the mean of its epochs
+    for log in logs:
         (score,) = log.results.scores
         assert means[log.eval.model] == pytest.approx(score.metrics["accuracy"].value)
-    assert f"{epochs} of {2 * epochs * QUESTIONS} evaluations cost nothing" in "\n".join(imported.report)
+    assert (
+        f"{epochs} of {2 * epochs * QUESTIONS} evaluations cost nothing"
+        in "\n".join(imported.report)
+    )
     everything = import_logs(
-        "inspect", [tmp_path / "logs"], tmp_path / "all.parquet", profiling=4, count="all"
+        "inspect",
+        [tmp_path / "logs"],
+        tmp_path / "all.parquet",
+        profiling=4,
+        count="all",
     )
     assert np.array_equal(rows(everything)["cost"], theirs["all"])
 
@@ -147,10 +179,21 @@ def test_a_failed_run_of_inspect_and_its_retry(inspect_ai, tmp_path):
     assert failed.status == "error"
     again = evaluate(inspect_ai, tmp_path / "logs", "wordy", solver=[breaks_once()])
     assert again.status == "success"
-    imported = import_logs("inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4)
+    imported = import_logs(
+        "inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4
+    )
     assert list(imported.table.n_instances) == [QUESTIONS] * 2
-    assert any("ended as 'error'" in line and Path(failed.location).name in line for line in imported.report)
-    both = import_logs("inspect", [tmp_path / "logs"], tmp_path / "two.parquet", profiling=4, unfinished=True)
+    assert any(
+        "ended as 'error'" in line and Path(failed.location).name in line
+        for line in imported.report
+    )
+    both = import_logs(
+        "inspect",
+        [tmp_path / "logs"],
+        tmp_path / "two.parquet",
+        profiling=4,
+        unfinished=True,
+    )
     assert rows(both).equals(rows(imported))
     assert any(line.startswith("rerun: ") for line in both.report)
 
@@ -161,16 +204,28 @@ def test_a_log_of_inspect_that_is_not_scored_yet(inspect_ai, tmp_path):
 
     for name in ANSWERS:
         evaluate(inspect_ai, tmp_path / "logs", name)
-    before = import_logs("inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4)
+    before = import_logs(
+        "inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4
+    )
     bare = evaluate(inspect_ai, tmp_path / "logs", "wordy", score=False)
     assert bare.status == "success"
-    after = import_logs("inspect", [tmp_path / "logs"], tmp_path / "two.parquet", profiling=4)
+    after = import_logs(
+        "inspect", [tmp_path / "logs"], tmp_path / "two.parquet", profiling=4
+    )
     (line,) = set(after.report) - set(before.report)
-    assert "no samples with scores -> score them: inspect score" in line and rows(after).equals(rows(before))
-    scored = inspect_ai.score(read_eval_log(bare.location), match(location="begin"), display="none")
+    assert "no samples with scores -> score them: inspect score" in line and rows(
+        after
+    ).equals(rows(before))
+    scored = inspect_ai.score(
+        read_eval_log(bare.location), match(location="begin"), display="none"
+    )
     write_eval_log(scored, bare.location)
-    newest = import_logs("inspect", [tmp_path / "logs"], tmp_path / "three.parquet", profiling=4)
-    assert any(line.startswith(f"rerun: {bare.location} counts") for line in newest.report)
+    newest = import_logs(
+        "inspect", [tmp_path / "logs"], tmp_path / "three.parquet", profiling=4
+    )
+    assert any(
+        line.startswith(f"rerun: {bare.location} counts") for line in newest.report
+    )
     assert rows(newest)["accuracy"].equals(rows(before)["accuracy"])
 
 
@@ -238,10 +293,14 @@ def harness(tmp_path_factory):
             def loglikelihood_rolling(self, requests, disable_tqdm=False):
                 raise NotImplementedError
 
-        documents = [{"question": f"{i} + {i}?", "answer": str(2 * i)} for i in range(QUESTIONS)]
+        documents = [
+            {"question": f"{i} + {i}?", "answer": str(2 * i)} for i in range(QUESTIONS)
+        ]
         (folder / "documents.jsonl").write_text("\n".join(map(json.dumps, documents)))
         for name, rest in (("sums", GENERATED), ("choice", CHOSEN)):
-            (folder / f"{name}.yaml").write_text(TASK.format(name=name, folder=folder) + rest)
+            (folder / f"{name}.yaml").write_text(
+                TASK.format(name=name, folder=folder) + rest
+            )
 
         tasks = TaskManager(include_path=str(folder), include_defaults=False)
 
@@ -267,10 +326,14 @@ def harness(tmp_path_factory):
 
 
 def test_the_harness_says_the_same(harness, tmp_path):
-    results = {name: harness(tmp_path / "out", name, "sums", "choice") for name in ANSWERS}
+    results = {
+        name: harness(tmp_path / "out", name, "sums", "choice") for name in ANSWERS
+    }
     for name in ("strict", "number"):
         options = {"task": ["sums"], "filter": name, "profiling": 4, "force": True}
-        imported = import_logs("lm-eval", [tmp_path / "out"], tmp_path / "my.parquet", **options)
+        imported = import_logs(
+            "lm-eval", [tmp_path / "out"], tmp_path / "my.parquet", **options
+        )
         means = imported.table.summary()["accuracy"]
         assert sorted(means.index) == sorted(ANSWERS)
         for model, result in results.items():
@@ -280,7 +343,9 @@ def test_the_harness_says_the_same(harness, tmp_path):
             assert list(tokens[model]) == [max(1, -(-len(text) // 4)) for text in texts]
         assert "1 of 16 evaluations cost nothing" in "\n".join(imported.report)
     options = {"task": ["choice"], "count": "all", "profiling": 4}
-    means = import_logs("lm-eval", [tmp_path / "out"], tmp_path / "c.parquet", **options).table.summary()
+    means = import_logs(
+        "lm-eval", [tmp_path / "out"], tmp_path / "c.parquet", **options
+    ).table.summary()
     for model, result in results.items():
         assert means["accuracy"][model] == pytest.approx(result["choice"]["acc,none"])
 
@@ -289,9 +354,13 @@ def test_a_rerun_of_the_harness_and_a_part_of_it(harness, tmp_path):
     for name in ANSWERS:
         harness(tmp_path / "out", name, "sums")
     options = {"filter": "number", "profiling": 4}
-    before = import_logs("lm-eval", [tmp_path / "out"], tmp_path / "my.parquet", **options)
+    before = import_logs(
+        "lm-eval", [tmp_path / "out"], tmp_path / "my.parquet", **options
+    )
     harness(tmp_path / "out", "wordy", "sums", limit=3)
-    after = import_logs("lm-eval", [tmp_path / "out"], tmp_path / "two.parquet", **options)
+    after = import_logs(
+        "lm-eval", [tmp_path / "out"], tmp_path / "two.parquet", **options
+    )
     assert rows(after).equals(rows(before))
     (line,) = [line for line in after.report if line.startswith("rerun: ")]
     assert line.endswith(": 3 evaluations")

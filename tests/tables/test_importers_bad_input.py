@@ -17,7 +17,16 @@ from cobandit.tables.importers import import_logs, tidy
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
 INSPECT, EVAL = ["inspect", "json"], ["inspect", "eval"]
 HELM = ["helm", "helm", "--metric", "exact_match"]
-MAPPED = ["--instance", "question", "--cost", "tokens", "--unit", "tokens", "--objective", "accuracy=correct"]
+MAPPED = [
+    "--instance",
+    "question",
+    "--cost",
+    "tokens",
+    "--unit",
+    "tokens",
+    "--objective",
+    "accuracy=correct",
+]
 TIDY = ["csv", "tidy.csv", "--config", "model", *MAPPED]
 WIDE = ["csv", "wide.csv", "--wide", "{config}_{field}", *MAPPED]
 BARE = ["csv", "wide.csv", "--wide", "{config}", "--instance", "question"]
@@ -39,7 +48,12 @@ MORE = "model,temperature,question,correct,tokens\nother,0,1,1,5\nother,0,2,1,-1
 FALLING = "question,a_correct,a_tokens,b_correct,b_tokens\n"
 FALLING += "".join(f"{i},1,5,1,{i - 1}\n" for i in range(9, -1, -1))
 BOMB = {"header.json": b" " * 10**8}
-SAMPLES, RESULTS, LOG, ARCHIVE = "samples_*.jsonl", "results_*.json", "json/*.json", "*.eval"
+SAMPLES, RESULTS, LOG, ARCHIVE = (
+    "samples_*.jsonl",
+    "results_*.json",
+    "json/*.json",
+    "*.eval",
+)
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
 
 
@@ -94,7 +108,10 @@ def each_sample(**changes):
 
 def each_usage(**changes):
     return edit(
-        LOG, lambda log: [u.update(changes) for s in log["samples"] for u in s["model_usage"].values()]
+        LOG,
+        lambda log: [
+            u.update(changes) for s in log["samples"] for u in s["model_usage"].values()
+        ],
     )
 
 
@@ -109,7 +126,9 @@ def stat(name, value):
 
 
 def copy(pattern, name, change=bytes):
-    return lambda: one(pattern).with_name(name).write_bytes(change(one(pattern).read_bytes()))
+    return lambda: (
+        one(pattern).with_name(name).write_bytes(change(one(pattern).read_bytes()))
+    )
 
 
 def shortened(raw):
@@ -152,14 +171,20 @@ def nothing():
 
 
 def line(model='"a"', question=1, tokens=2, seed=0):
-    return f'{{"model": {model}, "question": {question}, "correct": 1, "tokens": {tokens}, "seed": {seed}}}\n'
+    return (
+        f'{{"model": {model}, "question": {question}, "correct": 1, "tokens": {tokens},'
+        f' "seed": {seed}}}\n'
+    )
 
 
 BARE_LINE = (
-    '{"doc_id": 1, "filter": "strict-match", "metrics": [], "doc_hash": "0", "arguments": {}, "resps": []}'
+    '{"doc_id": 1, "filter": "strict-match", "metrics": [], "doc_hash": "0",'
+    ' "arguments": {}, "resps": []}'
 )
 LINES, HUGE = tidy_of("t.jsonl"), 10**400
-SEEDS = "".join(line(model, i, seed=HUGE) for model in ('"a"', '"b"') for i in range(1, 5))
+SEEDS = "".join(
+    line(model, i, seed=HUGE) for model in ('"a"', '"b"') for i in range(1, 5)
+)
 
 BAD = [
     (cut(SAMPLES), LM, "cut short"),
@@ -174,44 +199,93 @@ BAD = [
     (nothing, [*LM[:2], "--filter", "strict"], "did you mean 'strict-match'"),
     (nothing, LM[:2], "more than one filter: flexible-extract, strict-match"),
     (nothing, [*LM, "--task", "sum"], "no task 'sum' -> did you mean 'sums'"),
-    (each_line(lambda x: x.update(exact_match="high")), LM, "'high' (12): give each one with --word"),
-    (each_line(lambda x: x.update(exact_match=55)), LM, "they run from 0 to 55: say their range"),
-    (lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)], LM, "there is no metric"),
+    (
+        each_line(lambda x: x.update(exact_match="high")),
+        LM,
+        "'high' (12): give each one with --word",
+    ),
+    (
+        each_line(lambda x: x.update(exact_match=55)),
+        LM,
+        "they run from 0 to 55: say their range",
+    ),
+    (
+        lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)],
+        LM,
+        "there is no metric",
+    ),
     (each_line(lambda x: x.pop("doc_hash")), LM, "doc_hash: the field is missing"),
-    (each_line(lambda x: x.update(metrics=[])), LM, "can be used: 12 evaluations without exact_match"),
+    (
+        each_line(lambda x: x.update(metrics=[])),
+        LM,
+        "can be used: 12 evaluations without exact_match",
+    ),
     (
         each_line(lambda x: x["arguments"]["gen_args_0"].update(arg_1=" 7")),
         [*LM, "--cost", "tokens"],
         "cost not measured, left out: 12 of 12 evaluations of example/heron-large",
     ),
-    (swap(RESULTS, '"exact_match": true', '"exact_match": false'), LM, "lower exact_match"),
+    (
+        swap(RESULTS, '"exact_match": true', '"exact_match": false'),
+        LM,
+        "lower exact_match",
+    ),
     (nothing, ["lm-eval", "lm/sparrow-mini-t0", *LM[2:]], "only one configuration"),
     (each_line(lambda x: x.update(doc_id=" ")), LM, "the doc_id is blank"),
     (nothing, [*LM, "--tokenizer", "no.json"], "no such tokenizer"),
     (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
-    (alter(ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)), EVAL, "is encrypted"),
+    (
+        alter(
+            ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)
+        ),
+        EVAL,
+        "is encrypted",
+    ),
     (cut(ARCHIVE), EVAL, "not a complete zip archive"),
     (write(ARCHIVE, b"PK\5\6" + bytes(18)), EVAL, "not a complete zip archive"),
     (write(LOG, '{"a": 1}'), INSPECT, "eval: the field is missing"),
     (edit(LOG, lambda log: log.update(version=3)), INSPECT, "version 3"),
-    (each_sample(error={"message": "no"}), INSPECT, "can be used: 12 samples that ended in an error"),
+    (
+        each_sample(error={"message": "no"}),
+        INSPECT,
+        "can be used: 12 samples that ended in an error",
+    ),
     (nothing, [*INSPECT, "--metric", "includes"], "no scorer 'includes'"),
-    (each_sample(scores={"match": {"value": "splendid"}}), INSPECT, "'splendid' (12): give each one with"),
+    (
+        each_sample(scores={"match": {"value": "splendid"}}),
+        INSPECT,
+        "'splendid' (12): give each one with",
+    ),
     (each_usage(output_tokens=-5), INSPECT, "greater than or equal to 0"),
     (
         both_logs(each_usage(input_tokens=0, output_tokens=0, total_tokens=0)),
         INSPECT,
         "every evaluation costs 0 tokens -> take another cost",
     ),
-    (nothing, [*INSPECT, "--cost", "usd"], "no price is known -> give it with --prices"),
-    (each_usage(total_cost=-1.0), [*INSPECT, "--cost", "usd"], "total_cost: Input should be greater"),
+    (
+        nothing,
+        [*INSPECT, "--cost", "usd"],
+        "no price is known -> give it with --prices",
+    ),
+    (
+        each_usage(total_cost=-1.0),
+        [*INSPECT, "--cost", "usd"],
+        "total_cost: Input should be greater",
+    ),
     (nothing, [*INSPECT, "--smallest-cost", "0"], "--smallest-cost: "),
     (
         both_logs(each_sample(model_usage={})),
         [*INSPECT, "--cost", "tokens"],
-        "no cost was measured -> take the time with --cost seconds, or let every evaluation cost 1",
+        (
+            "no cost was measured -> take the time with --cost seconds, or let every"
+            " evaluation cost 1"
+        ),
     ),
-    (each_sample(scores=None), INSPECT, "with scores -> score them: inspect score json/heron-large-t0"),
+    (
+        each_sample(scores=None),
+        INSPECT,
+        "with scores -> score them: inspect score json/heron-large-t0",
+    ),
     (both_logs(write(LOG, "[]")), INSPECT, "the logs: none of the 2 can be used"),
     (each_sample(id="\ud800"), INSPECT, "not JSON"),
     (
@@ -220,15 +294,30 @@ BAD = [
             edit("json/again.json", lambda log: log["plan"]["config"].update(seed=3))(),
         ],
         [*INSPECT, "--by", "temperature"],
-        "which differs in seed -> name what tells them apart with --by, or give only one",
+        (
+            "which differs in seed -> name what tells them apart with --by, or give"
+            " only one"
+        ),
     ),
-    (edit(LOG, lambda log: log["eval"].update(task="other")), INSPECT, "more than one task: other, sums"),
+    (
+        edit(LOG, lambda log: log["eval"].update(task="other")),
+        INSPECT,
+        "more than one task: other, sums",
+    ),
     (archive(**{"../../evil.json": "{}"}), EVAL, "leads out of the archive"),
     (archive(**{"samples\\..\\..\\evil.json": "{}"}), EVAL, "leads out"),
     (archive(**{"C:/evil.json": "{}"}), EVAL, "leads out"),
-    (archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2), EVAL, "claims to expand to 1,"),
+    (
+        archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2),
+        EVAL,
+        "claims to expand to 1,",
+    ),
     (archive(then=10), EVAL, "not a complete zip archive"),
-    (lambda: logs.zip_with_zstandard(one(ARCHIVE), BOMB, claim=100), EVAL, "not a complete zip archive"),
+    (
+        lambda: logs.zip_with_zstandard(one(ARCHIVE), BOMB, claim=100),
+        EVAL,
+        "not a complete zip archive",
+    ),
     (write(STATS, "[]"), HELM, "it holds no instance as it was asked"),
     (drop(SPEC), HELM, "it lacks per_instance_stats.json or run_spec.json"),
     (write(SPEC, "{}"), HELM, "name: the field is missing"),
@@ -241,9 +330,16 @@ BAD = [
     (
         stat("num_output_tokens", None),
         [*HELM, "--cost", "tokens"],
-        "cost not measured, left out: 12 of 12 evaluations of example/heron-large temperature=0.7",
+        (
+            "cost not measured, left out: 12 of 12 evaluations of example/heron-large"
+            " temperature=0.7"
+        ),
     ),
-    (alter("tidy.csv", lambda raw: raw[:-20]), TIDY, "does not parse: CSV parse error: Row #25"),
+    (
+        alter("tidy.csv", lambda raw: raw[:-20]),
+        TIDY,
+        "does not parse: CSV parse error: Row #25",
+    ),
     (write("tidy.csv", "model,question,correct,tokens\n"), TIDY, "there are no rows"),
     (write("tidy.csv", b"\xff\xfe\x00\x01,\n\xff"), TIDY, "tidy.csv"),
     (nothing, [*TIDY, "--arm", "temprature"], "did you mean 'temperature'"),
@@ -255,25 +351,89 @@ BAD = [
         "row 11, column 'tokens': '€' is text",
     ),
     (swap("tidy.csv", ",21,", ",,"), TIDY, "the value is missing"),
-    (swap("tidy.csv", "example/sparrow-mini", ""), TIDY, "row 1, column 'model': the name is missing (and"),
-    (swap("tidy.csv", ",0.7,000", ",,000", 1), WARM, "row 13, column 'temperature': the name is missing -> "),
-    (write("more.csv", MORE), tidy_of("tidy.csv", "more.csv"), "more.csv, row 2, column 'tokens': the cost"),
-    (write("wide.csv", FALLING), WIDE, "wide.csv, row 10, column 'b_tokens': the cost -1.0 is below zero"),
-    (swap("tidy.csv", ",001,", ",001,7", 1), [*TIDY, "--where", "question != '000'"], "row 2, column 'cor"),
-    (nothing, [*TIDY, "--where", "tokens < 0"], "no rows with a value that --where takes"),
-    (nothing, [*TIDY, "--where", "temprature > 0"], "name 'temprature' is not defined -> write a condition"),
+    (
+        swap("tidy.csv", "example/sparrow-mini", ""),
+        TIDY,
+        "row 1, column 'model': the name is missing (and",
+    ),
+    (
+        swap("tidy.csv", ",0.7,000", ",,000", 1),
+        WARM,
+        "row 13, column 'temperature': the name is missing -> ",
+    ),
+    (
+        write("more.csv", MORE),
+        tidy_of("tidy.csv", "more.csv"),
+        "more.csv, row 2, column 'tokens': the cost",
+    ),
+    (
+        write("wide.csv", FALLING),
+        WIDE,
+        "wide.csv, row 10, column 'b_tokens': the cost -1.0 is below zero",
+    ),
+    (
+        swap("tidy.csv", ",001,", ",001,7", 1),
+        [*TIDY, "--where", "question != '000'"],
+        "row 2, column 'cor",
+    ),
+    (
+        nothing,
+        [*TIDY, "--where", "tokens < 0"],
+        "no rows with a value that --where takes",
+    ),
+    (
+        nothing,
+        [*TIDY, "--where", "temprature > 0"],
+        "name 'temprature' is not defined -> write a condition",
+    ),
     (nothing, [*TIDY, "--where", "tokens + 1"], "not true or false"),
     (write("map.yml", "where: question.to_csv('evil')"), YAML, "unknown key 'where'"),
     (nothing, [*TIDY, "--text", "model"], "--cost and --text both say"),
-    (nothing, [*UNPAID, "--cost", "a", "--cost", "b"], "a, b is no column, no number and no CONFIG=NUMBER"),
-    (nothing, [*UNPAID, "--cost", "example/sparrow-mini=1"], "none is given to example/heron-large -> give"),
-    (nothing, [*UNPAID, "--cost", "sparrow-mini=1"], "'sparrow-mini' -> did you mean 'example/sparrow-mini'"),
-    (copy("tidy.csv", "t.csv.gz", shortened), tidy_of("t.csv.gz"), "t.csv.gz: the file is damaged"),
-    (write("wide.csv", "question,a,b\n1,1,0\n2,1,0\n3,n/a,1\n"), BARE, "row 3, column 'a': 'n/a' is text"),
-    (nothing, [*WIDE[:3], "{config}", *MAPPED], "tokens is no column, no number and no CONFIG=NUMBER"),
-    (nothing, [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"], "takes one objective"),
-    (nothing, [*TIDY, "--arm", "seconds"], "the value '0.519' differs from what describes 'example/sparrow"),
-    (nothing, [*TIDY, "--objective", "speed=temperature:inverse-percentile"], "latency 0.0 is not positive"),
+    (
+        nothing,
+        [*UNPAID, "--cost", "a", "--cost", "b"],
+        "a, b is no column, no number and no CONFIG=NUMBER",
+    ),
+    (
+        nothing,
+        [*UNPAID, "--cost", "example/sparrow-mini=1"],
+        "none is given to example/heron-large -> give",
+    ),
+    (
+        nothing,
+        [*UNPAID, "--cost", "sparrow-mini=1"],
+        "'sparrow-mini' -> did you mean 'example/sparrow-mini'",
+    ),
+    (
+        copy("tidy.csv", "t.csv.gz", shortened),
+        tidy_of("t.csv.gz"),
+        "t.csv.gz: the file is damaged",
+    ),
+    (
+        write("wide.csv", "question,a,b\n1,1,0\n2,1,0\n3,n/a,1\n"),
+        BARE,
+        "row 3, column 'a': 'n/a' is text",
+    ),
+    (
+        nothing,
+        [*WIDE[:3], "{config}", *MAPPED],
+        "tokens is no column, no number and no CONFIG=NUMBER",
+    ),
+    (
+        nothing,
+        [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"],
+        "takes one objective",
+    ),
+    (
+        nothing,
+        [*TIDY, "--arm", "seconds"],
+        "the value '0.519' differs from what describes 'example/sparrow",
+    ),
+    (
+        nothing,
+        [*TIDY, "--objective", "speed=temperature:inverse-percentile"],
+        "latency 0.0 is not positive",
+    ),
     (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
     (
         nothing,
@@ -283,36 +443,74 @@ BAD = [
     (
         nothing,
         TIDY[:2],
-        "it lacks --config, --instance, --objective -> say which of its columns they are, such as "
-        "--objective accuracy=COLUMN: tidy.csv has 'model', ",
+        (
+            "it lacks --config, --instance, --objective -> say which of its columns"
+            " they are, such as --objective accuracy=COLUMN: tidy.csv has 'model', "
+        ),
     ),
     (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the file is damaged"),
-    (copy("tidy.csv", "t.jsonl"), tidy_of("t.jsonl"), "t.jsonl: line 1 is not a JSON object"),
+    (
+        copy("tidy.csv", "t.jsonl"),
+        tidy_of("t.jsonl"),
+        "t.jsonl: line 1 is not a JSON object",
+    ),
     (
         write("t.jsonl", line('{"name": "a"}')),
         LINES,
         "t.jsonl, column 'model': the column is missing -> did you mean 'model.name'",
     ),
-    (swap("tidy.csv", "temperature", "config", 1), [*TIDY, "--arm", "config"], "rename it"),
+    (
+        swap("tidy.csv", "temperature", "config", 1),
+        [*TIDY, "--arm", "config"],
+        "rename it",
+    ),
     (nothing, [*WIDE[:3], "{field}", *MAPPED], "needs {config} once"),
     (nothing, [*WIDE[:3], "{config}/{field}", *MAPPED], "no column fits"),
     (swap("wide.csv", "t0_tokens", "t0_token", 1), WIDE, "has no column"),
     (nothing, [*WIDE, "--config", "model"], "are for files that are not wide"),
     (nothing, YAML, "there is no such mapping"),
     (write("map.yml", "- 1"), YAML, "fields with values are needed"),
-    (write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"), YAML, "not valid YAML"),
-    (write("map.yml", "instnace: q"), YAML, "unknown key 'instnace' -> did you mean 'instance'"),
-    (write("map.yml", "cost: [[1]]"), YAML, "field 'cost.0': Input should be a valid string"),
     (
-        copy("tidy.csv", "more.csv", lambda raw: raw.replace(b",0.7,", b",warm,").replace(b"/", b"-")),
+        write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"),
+        YAML,
+        "not valid YAML",
+    ),
+    (
+        write("map.yml", "instnace: q"),
+        YAML,
+        "unknown key 'instnace' -> did you mean 'instance'",
+    ),
+    (
+        write("map.yml", "cost: [[1]]"),
+        YAML,
+        "field 'cost.0': Input should be a valid string",
+    ),
+    (
+        copy(
+            "tidy.csv",
+            "more.csv",
+            lambda raw: raw.replace(b",0.7,", b",warm,").replace(b"/", b"-"),
+        ),
         [*tidy_of("tidy.csv", "more.csv"), "--arm", "temperature"],
         "a column mixes kinds of values",
     ),
-    (write("t.jsonl", line("null") + line()), LINES, "t.jsonl, row 1, column 'model': the name is missing"),
-    (write("t.jsonl", line().encode().replace(b"a", b"a\xff", 1)), LINES, "t.jsonl: the file is damaged"),
+    (
+        write("t.jsonl", line("null") + line()),
+        LINES,
+        "t.jsonl, row 1, column 'model': the name is missing",
+    ),
+    (
+        write("t.jsonl", line().encode().replace(b"a", b"a\xff", 1)),
+        LINES,
+        "t.jsonl: the file is damaged",
+    ),
     (write("t.jsonl", SEEDS), [*LINES, "--arm", "seed"], "numbers too large to store"),
     (write("t.jsonl", line(tokens=HUGE)), LINES, "inf is not finite"),
-    (copy("tidy.csv", "my.parquet"), tidy_of("my.parquet"), "also what is to be imported"),
+    (
+        copy("tidy.csv", "my.parquet"),
+        tidy_of("my.parquet"),
+        "also what is to be imported",
+    ),
     (write("my.yml", "name: mine"), INSPECT, "already there"),
     (nothing, [*INSPECT, "-o", "my.csv"], "end in .parquet"),
     (nothing, [*INSPECT, "-o", "none/my.parquet"], "there is no folder"),
@@ -321,23 +519,39 @@ BAD = [
         [*INSPECT, "--force"],
         "my.yml: this is a folder -> choose another name",
     ),
-    (write("my.yml", "name: mine"), [*INSPECT, "--update"], "my.parquet: this is missing next to my.yml"),
+    (
+        write("my.yml", "name: mine"),
+        [*INSPECT, "--update"],
+        "my.parquet: this is missing next to my.yml",
+    ),
     (nothing, [*INSPECT, "--profiling", "1"], "error: --profiling: "),
-    (nothing, [*INSPECT, "--profiling", "12"], "change the number of profiling instances, now 12"),
+    (
+        nothing,
+        [*INSPECT, "--profiling", "12"],
+        "change the number of profiling instances, now 12",
+    ),
     (nothing, [*INSPECT, "--name", "My Table"], "error: --name: "),
     (nothing, [*INSPECT, "--kind", "guessed"], "error: --kind: "),
     (nothing, [*INSPECT, "--seed", "-1"], "error: --seed: "),
     (both_logs(each_sample(working_time=1.5)), INSPECT, "--latency none"),
     (nothing, [*INSPECT, "--update", "--force"], "give one of them"),
-    (copy("tidy.csv", "my.parquet"), [*INSPECT, "--update"], "my.yml: there is no such card"),
+    (
+        copy("tidy.csv", "my.parquet"),
+        [*INSPECT, "--update"],
+        "my.yml: there is no such card",
+    ),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("spoil", "words", "message"), BAD, ids=[f"{words[0]}: {message}" for _, words, message in BAD]
+    ("spoil", "words", "message"),
+    BAD,
+    ids=[f"{words[0]}: {message}" for _, words, message in BAD],
 )
-def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message, refused):
+def test_bad_input_gives_one_message_and_exit_code_2(
+    here, spoil, words, message, refused
+):
     spoil()
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     err = refused("import", *words, *([] if "-o" in words else ["-o", "my.parquet"]))
@@ -345,7 +559,9 @@ def test_bad_input_gives_one_message_and_exit_code_2(here, spoil, words, message
     # the terminal's width may break the message anywhere
     assert message.replace(" ", "") in said.replace(" ", ""), said
     assert err.startswith("error: ") and " -> " in said and len(said) < 1000
-    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+    assert {
+        path: path.read_bytes() for path in Path().rglob("*") if path.is_file()
+    } == before
 
 
 def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
@@ -366,7 +582,8 @@ def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "source"), [("MAX_FILE", "json"), ("MAX_MEMBER", "eval"), ("MAX_EXPANDED", "eval")]
+    ("name", "source"),
+    [("MAX_FILE", "json"), ("MAX_MEMBER", "eval"), ("MAX_EXPANDED", "eval")],
 )
 def test_sizes_are_bounded(here, monkeypatch, name, source):
     monkeypatch.setattr(safe_reading, name, 100)
@@ -377,7 +594,9 @@ def test_sizes_are_bounded(here, monkeypatch, name, source):
 def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
     monkeypatch.setattr(tidy, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 that are read"):
-        import_logs("csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES)
+        import_logs(
+            "csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES
+        )
     monkeypatch.setattr(safe_reading, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
     with pytest.raises(CobanditError, match="more than the 10 that"):
@@ -400,4 +619,9 @@ def test_unknown_source_and_unknown_option():
         import_logs("inspect", ["."], "my.parquet", flavour="x")
 
 
-MEASURES = {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+MEASURES = {
+    "instance": "question",
+    "cost": "tokens",
+    "unit": "tokens",
+    "objective": ["accuracy=correct"],
+}

@@ -19,7 +19,12 @@ from cobandit.tables.importers.earlier_table import Earlier, _named_as_before
 from cobandit.tables.importers.importer_registry import ImportResult
 
 BY = {"config": ["model", "temperature"], "arm": ["model", "temperature"]}
-CSV = BY | {"instance": "question", "cost": "tokens", "unit": "tokens", "objective": ["accuracy=correct"]}
+CSV = BY | {
+    "instance": "question",
+    "cost": "tokens",
+    "unit": "tokens",
+    "objective": ["accuracy=correct"],
+}
 
 
 def said(imported):
@@ -55,7 +60,10 @@ def test_update_names_new_configurations_by_known_settings(here):
         "example/sparrow-mini temperature=0.0",
         "example/sparrow-mini temperature=0.7",
     )
-    logs.change(logs.put("again"), lambda log: log["eval"]["model_generate_config"].update(temperature=0))
+    logs.change(
+        logs.put("again"),
+        lambda log: log["eval"]["model_generate_config"].update(temperature=0),
+    )
     imported = import_logs("inspect", ["again"], "my.parquet", update=True)
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
@@ -65,7 +73,9 @@ def test_equal_descriptions_keep_names(here):
     frame.assign(kind="small").to_csv("my.csv", index=False)
     options = CSV | {"config": ["model"], "arm": ["kind"]}
     for update in (False, True):
-        table = import_logs("csv", ["my.csv"], "my.parquet", update=update, **options).table
+        table = import_logs(
+            "csv", ["my.csv"], "my.parquet", update=update, **options
+        ).table
     assert table.configs == ("example/heron-large", "example/sparrow-mini")
     assert list(table.n_instances) == [12, 12]
 
@@ -76,29 +86,39 @@ def test_other_settings_under_the_same_name_are_refused(here):
     before = Path("my.parquet").read_bytes()
     logs.change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
     with pytest.raises(
-        CobanditError, match=r"temperature=0\.0' was made with other settings: prompt -> import all"
+        CobanditError,
+        match=r"temperature=0\.0' was made with other settings: prompt -> import all",
     ):
         import_logs("inspect", [HEADS], "my.parquet", update=True)
     assert Path("my.parquet").read_bytes() == before
-    given = import_logs("inspect", [HEADS], "my.parquet", update=True, by=["model", "temperature"])
+    given = import_logs(
+        "inspect", [HEADS], "my.parquet", update=True, by=["model", "temperature"]
+    )
     assert "12 unchanged" in said(given)
 
 
 @pytest.mark.slow
 def test_the_card_keeps_what_it_says(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", seed=7, license="MIT", **CSV)
-    card = yaml.safe_load(Path("my.yml").read_text()) | {"attribution": "somebody", "title": "By hand"}
+    card = yaml.safe_load(Path("my.yml").read_text()) | {
+        "attribution": "somebody",
+        "title": "By hand",
+    }
     Path("my.yml").write_text(yaml.safe_dump(card))
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     extra = frame.assign(question="1" + frame["question"])
     extra.to_csv("more.csv", index=False)
     table = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
     assert (
-        table.card.attribution == "somebody" and table.card.title == "By hand" and table.card.license == "MIT"
+        table.card.attribution == "somebody"
+        and table.card.title == "By hand"
+        and table.card.license == "MIT"
     )
     assert table.card.split.seed == 7 and table.card.split.profiling == round(0.2 * 24)
     how = "with a mapping of columns"
-    assert table.card.source == f"tidy.csv, {how}; more.csv, {how}" and list(table.n_instances) == [24, 24]
+    assert table.card.source == f"tidy.csv, {how}; more.csv, {how}" and list(
+        table.n_instances
+    ) == [24, 24]
     table = import_logs(
         "csv", ["more.csv"], "my.parquet", update=True, profiling=9, title="Mine", **CSV
     ).table
@@ -110,10 +130,19 @@ def test_the_card_keeps_what_it_says(here):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": "other"}, r"metrics: {'sums': \['match'\]}, and in this import: {'sums': \['other'\]}"),
+        (
+            {"metric": "other"},
+            (
+                r"metrics: {'sums': \['match'\]}, and in this import: {'sums':"
+                r" \['other'\]}"
+            ),
+        ),
         ({"count": "all"}, "cost: generated, and in this import: all"),
         ({"latency": "none"}, "latency: working_time, and in this import: none"),
-        ({"by": ["max_tokens"]}, "described by: model, temperature, and in this import: model, max_tokens"),
+        (
+            {"by": ["max_tokens"]},
+            "described by: model, temperature, and in this import: model, max_tokens",
+        ),
     ],
 )
 def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
@@ -121,19 +150,30 @@ def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
     import_logs("inspect", ["json"], "my.parquet", metric="match")
     before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
     with pytest.raises(CobanditError, match=message):
-        import_logs("inspect", ["json"], "my.parquet", update=True, **({"metric": "match"} | options))
+        import_logs(
+            "inspect",
+            ["json"],
+            "my.parquet",
+            update=True,
+            **({"metric": "match"} | options),
+        )
     assert {path: path.read_bytes() for path in before} == before
 
 
 def test_reading_an_imported_file_names_its_table(here):
     import_logs("csv", ["tidy.csv"], "tidy.parquet", **CSV)
-    with pytest.raises(CobanditError, match=r"describes tidy\.parquet, not this file -> name tidy\.parquet"):
+    with pytest.raises(
+        CobanditError,
+        match=r"describes tidy\.parquet, not this file -> name tidy\.parquet",
+    ):
         cb.read("tidy.csv")
 
 
 def test_a_table_of_another_hand_is_not_added_to(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
-    with pytest.raises(CobanditError, match=r"was not made by cobandit import inspect.*--force"):
+    with pytest.raises(
+        CobanditError, match=r"was not made by cobandit import inspect.*--force"
+    ):
         import_logs("inspect", ["json"], "my.parquet", update=True)
     pd.read_parquet("my.parquet").to_parquet("my.parquet")
     with pytest.raises(CobanditError, match="sha256"):
@@ -148,7 +188,9 @@ def test_a_table_of_another_hand_is_not_added_to(here):
 def test_faults_after_an_update_name_rows_of_the_file(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     lines = Path("tidy.csv").read_text().splitlines()
-    Path("more.csv").write_text("\n".join([lines[0], lines[1].replace(",000,", ",100,"), "m,0.5,7,2,9,1"]))
+    Path("more.csv").write_text(
+        "\n".join([lines[0], lines[1].replace(",000,", ",100,"), "m,0.5,7,2,9,1"])
+    )
     with pytest.raises(CobanditError, match=r"more\.csv, row 2, column 'correct'"):
         import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV)
 
@@ -165,19 +207,38 @@ def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
         part = part.assign(tokens=dice.integers(0, 50, len(part)))
         part.to_csv(f"p{number}.csv", index=False)
         imported = import_logs(
-            "csv", [f"p{number}.csv"], "my.parquet", update=number > 0, smallest_cost=0.5, **CSV
+            "csv",
+            [f"p{number}.csv"],
+            "my.parquet",
+            update=number > 0,
+            smallest_cost=0.5,
+            **CSV,
         )
         counts = {"added": 0, "replaced": 0, "unchanged": 0, "kept": len(expected)}
         for row in part.itertuples():
-            key, value = (f"{row.model} {row.temperature}", row.question), (max(row.tokens, 0.5), row.correct)
-            state = "added" if key not in expected else "unchanged" if expected[key] == value else "replaced"
+            key, value = (
+                (f"{row.model} {row.temperature}", row.question),
+                (max(row.tokens, 0.5), row.correct),
+            )
+            state = (
+                "added"
+                if key not in expected
+                else "unchanged"
+                if expected[key] == value
+                else "replaced"
+            )
             counts[state] += 1
             counts["kept"] -= key in expected
             expected[key] = value
         if number:
-            assert [int(n) for n in re.findall(r"\d+", said(imported))] == list(counts.values())
+            assert [int(n) for n in re.findall(r"\d+", said(imported))] == list(
+                counts.values()
+            )
             assert said(imported) in Path("my.yml").read_text()
-    found = {(r.config, r.instance): (r.cost, r.accuracy) for r in imported.table.rows.itertuples()}
+    found = {
+        (r.config, r.instance): (r.cost, r.accuracy)
+        for r in imported.table.rows.itertuples()
+    }
     assert found == expected
 
 
@@ -186,6 +247,14 @@ def test_a_setting_is_the_same_in_a_column_of_text(then):
     """As where another configuration lacks it: a second import adds no configuration by another name."""
     old = pd.DataFrame({"config": [f"m t={then}", "m"], "t": [then, "not set"]})
     new = pd.DataFrame({"config": ["m t=0.0"], "t": [0.0]})
-    found = ImportResult(new, Cost(column="c", unit="u"), (), ("t",), "logs", {}, settings={"m t=0.0": {}})
+    found = ImportResult(
+        new,
+        Cost(column="c", unit="u"),
+        (),
+        ("t",),
+        "logs",
+        {},
+        settings={"m t=0.0": {}},
+    )
     named = _named_as_before(Earlier(Path("a.parquet"), None, old, {}), found)
     assert named.frame["config"].tolist() == [*named.settings] == [f"m t={then}"]

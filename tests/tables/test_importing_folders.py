@@ -61,10 +61,14 @@ def test_the_newest_of_two_runs_counts(here):
     rerun(HEADS, "json/a.json", "2026-01-15T09:20:31-02:00", output_tokens=777)
     again = import_logs("inspect", ["json"], "my.parquet")
     assert tokens("sparrow") == {777} and again.table.configs == whole.table.configs
-    assert lines(again, "rerun: ") == [f"rerun: json/a.json counts, not {HEADS}: 12 evaluations"]
+    assert lines(again, "rerun: ") == [
+        f"rerun: json/a.json counts, not {HEADS}: 12 evaluations"
+    ]
     assert "from 2 logs" in again.report[2]
     rerun(HEADS, "json/a.json", "2026-01-15T10:20:29", output_tokens=777)
-    assert 777 not in tokens("sparrow", import_logs("inspect", ["json"], "my.parquet").records)
+    assert 777 not in tokens(
+        "sparrow", import_logs("inspect", ["json"], "my.parquet").records
+    )
 
 
 @pytest.mark.parametrize(("began", "counts"), [("30.950", True), ("30.100", False)])
@@ -72,8 +76,12 @@ def test_first_sample_orders_runs_of_one_second(here, began, counts):
     """A sample that a retry took over from the run before it does not make the retry an early run."""
 
     def begin(seconds):
-        times = ["2026-01-15T10:19:00+00:00"] + [f"2026-01-15T10:20:{seconds}+00:00"] * 11
-        return lambda log: [s.update(started_at=t) for s, t in zip(log["samples"], times, strict=True)]
+        times = ["2026-01-15T10:19:00+00:00"] + [
+            f"2026-01-15T10:20:{seconds}+00:00"
+        ] * 11
+        return lambda log: [
+            s.update(started_at=t) for s, t in zip(log["samples"], times, strict=True)
+        ]
 
     rerun(HEADS, "json/a.json", "2026-01-15T10:20:30+00:00", output_tokens=777)
     logs.change("json/a.json", begin(began))
@@ -89,20 +97,30 @@ def test_runs_of_different_instances_are_put_together(here):
     logs.change("json/a.json", lambda log: log.update(samples=log["samples"][6:]))
     imported = import_logs("inspect", ["json"], "my.parquet")
     frame = pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")
-    assert set(frame[frame["tokens"] == 777]["instance"]) == {str(i) for i in range(7, 13)}
+    assert set(frame[frame["tokens"] == 777]["instance"]) == {
+        str(i) for i in range(7, 13)
+    }
     assert len(frame) == 12 and "2 evaluations" in lines(imported, "rerun: ")[0]
 
 
 def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
     def twice(log):
         wrong = {"scores": {"match": {"value": 0.0}}}
-        log["samples"] = [each | wrong | {"epoch": epoch} for each in log["samples"] for epoch in (1, 2)]
+        log["samples"] = [
+            each | wrong | {"epoch": epoch}
+            for each in log["samples"]
+            for epoch in (1, 2)
+        ]
 
     rerun(HEADS, "json/a.json")
-    change_samples(lambda i, sample: sample.update(scores={"match": {"value": 1.0}}), "json/a.json")
+    change_samples(
+        lambda i, sample: sample.update(scores={"match": {"value": 1.0}}), "json/a.json"
+    )
     logs.change(HEADS, twice)
     import_logs("inspect", ["json"], "my.parquet")
-    assert set(pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]) == {1.0}
+    assert set(
+        pd.read_parquet("my.parquet").query("config.str.contains('sparrow')")["score"]
+    ) == {1.0}
 
 
 @pytest.mark.slow
@@ -117,7 +135,9 @@ def test_unfinished_run_is_left_out(here, status):
     )
     # what finished stands above what did not, however new
     taken = import_logs("inspect", ["json"], "my.parquet", unfinished=True)
-    assert 777 not in tokens("sparrow") and lines(taken, "left out") == ["left out: nothing"]
+    assert 777 not in tokens("sparrow") and lines(taken, "left out") == [
+        "left out: nothing"
+    ]
     logs.change(HEADS, lambda log: log.update(samples=log["samples"][3:]))
     import_logs("inspect", ["json"], "my.parquet", unfinished=True)
     frame = pd.read_parquet("my.parquet").query("tokens == 777")
@@ -131,11 +151,15 @@ USELESS = {
     "cut short": lambda: X.write_text(Path(HEADS).read_text()[:900]),
     "of another kind": lambda: X.write_text('{"learning_rate": 0.1}'),
     "a list": lambda: X.write_text("[]"),
-    "cancelled": lambda: logs.change(X, lambda log: log.update(status="cancelled", samples=[])),
+    "cancelled": lambda: logs.change(
+        X, lambda log: log.update(status="cancelled", samples=[])
+    ),
     "without samples": lambda: logs.change(X, lambda log: log.update(samples=None)),
     "older": lambda: logs.change(X, lambda log: log.update(version=1)),
     "not scored": lambda: change_samples(lambda i, sample: sample.pop("scores"), X),
-    "scored otherwise": lambda: change_samples(lambda i, s: s.update(scores={"f1": {"value": 0.5}}), X),
+    "scored otherwise": lambda: change_samples(
+        lambda i, s: s.update(scores={"f1": {"value": 0.5}}), X
+    ),
 }
 
 
@@ -154,14 +178,18 @@ def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
     extra = sorted(set(after.report) - set(before.report))
     assert len(extra) == 1 and extra[0].startswith("left out: ")
     other_task = task == "products" and how == "scored otherwise"
-    assert "x." in extra[0] or extra[0] == "left out: 1 logs of other tasks" or other_task
+    assert (
+        "x." in extra[0] or extra[0] == "left out: 1 logs of other tasks" or other_task
+    )
     assert " -> " in extra[0] or task == "products"
 
 
 def test_logs_that_are_left_out_stand_below_an_error_too(here):
     logs.change(HEADS, lambda log: log.update(status="error"))
     result = call("import", "inspect", "json", "-o", "my.parquet")
-    with pytest.raises(CobanditError, match=r"only one conf.*\nleft out: .*sparrow.* ended as 'error'"):
+    with pytest.raises(
+        CobanditError, match=r"only one conf.*\nleft out: .*sparrow.* ended as 'error'"
+    ):
         import_logs("inspect", ["json"], "my.parquet")
     assert result.exit_code and not Path("my.parquet").exists()
 
@@ -170,22 +198,32 @@ def test_many_logs_of_no_use_are_counted(here):
     for i in range(50):
         Path(f"json/x{i:02}.json").write_text("{}")
     imported = import_logs("inspect", ["json"], "my.parquet")
-    assert len(lines(imported, "left out: ")) == 3 and lines(imported, "and 47 more of these")
+    assert len(lines(imported, "left out: ")) == 3 and lines(
+        imported, "and 47 more of these"
+    )
 
 
 def test_newest_finished_rerun_counts(here):
     later = "2026-01-15T10-20-31.123456"
     run = next(path for path in Path("lm").rglob("samples_*") if "sparrow" in str(path))
-    better = [json.loads(line) | {"exact_match": 1.0} for line in run.read_text().splitlines()]
-    (run.parent / f"samples_sums_{later}.jsonl").write_text("\n".join(map(json.dumps, better)))
+    better = [
+        json.loads(line) | {"exact_match": 1.0} for line in run.read_text().splitlines()
+    ]
+    (run.parent / f"samples_sums_{later}.jsonl").write_text(
+        "\n".join(map(json.dumps, better))
+    )
     results = next(run.parent.glob("results_*"))
     shutil.copy(results, run.parent / f"results_{later}.json")
     # of a third run there is only what it wrote before it was stopped
-    (run.parent / "samples_sums_2026-01-16T10-20-30.123456.jsonl").write_text(run.read_text())
+    (run.parent / "samples_sums_2026-01-16T10-20-30.123456.jsonl").write_text(
+        run.read_text()
+    )
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.summary().loc[SPARROW, "accuracy"] == 1
     (said,) = lines(imported, "rerun: ")
-    assert said.startswith(f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}")
+    assert said.startswith(
+        f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}"
+    )
     assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
 
 
@@ -202,7 +240,10 @@ def test_helm_run_without_statistics_is_left_out(here):
     shutil.copy(runs[1] / "run_spec.json", broken)
     imported = import_logs("helm", ["helm"], "my.parquet", metric="exact_match")
     assert imported.table.summary()["accuracy"].iloc[0] == 1
-    assert len(lines(imported, "rerun: helm/runs/v2/")) == 2 and "v3" in lines(imported, "left out")[0]
+    assert (
+        len(lines(imported, "rerun: helm/runs/v2/")) == 2
+        and "v3" in lines(imported, "left out")[0]
+    )
 
 
 # ----------------------------------------------------------------------------- free evaluations
@@ -227,10 +268,16 @@ def test_an_answer_without_tokens_costs_one(here):
         if "sparrow" in str(path):
             set_stat(path, "num_output_tokens", 0.0, "id0", "id3", "id5")
     costs = []
-    for source, path, options in (("inspect", "json", {}), ("helm", "helm", {"metric": "exact_match"})):
+    for source, path, options in (
+        ("inspect", "json", {}),
+        ("helm", "helm", {"metric": "exact_match"}),
+    ):
         imported = import_logs(source, [path], "my.parquet", **options)
         (line,) = lines(imported, "note: ")
-        assert line == "note: 3 of 24 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)"
+        assert (
+            line == "note: 3 of 24 evaluations cost nothing; each counts as 1 tokens"
+            " (--smallest-cost)"
+        )
         assert line in Path("my.yml").read_text()
         costs.append(sorted(imported.table.rows["cost"]))
         own = import_logs(source, [path], "my.parquet", smallest_cost=0.25, **options)
@@ -241,19 +288,30 @@ def test_an_answer_without_tokens_costs_one(here):
 @pytest.mark.parametrize("unmeasured", ["leave-out", "mean"])
 def test_answer_without_usage_is_not_free(here, unmeasured):
     """As one that came from a cache."""
-    logs.change(HEADS, lambda log: [log["samples"][i].update(model_usage={}) for i in (0, 3)])
+    logs.change(
+        HEADS, lambda log: [log["samples"][i].update(model_usage={}) for i in (0, 3)]
+    )
     imported = import_logs("inspect", ["json"], "my.parquet", unmeasured=unmeasured)
     kept = 12 if unmeasured == "mean" else 10
     assert sorted(imported.table.n_instances.tolist()) == [kept, 12]
-    assert len(lines(imported, "cost not measured, ")) == 1 and not lines(imported, "note: ")
+    assert len(lines(imported, "cost not measured, ")) == 1 and not lines(
+        imported, "note: "
+    )
 
 
 @pytest.mark.parametrize("cost", ["none", "seconds"])
 def test_logs_without_usage_have_other_costs(here, cost):
     for path in (HEADS, TAILS):
-        logs.change(path, lambda log: [sample.update(model_usage={}) for sample in log["samples"]])
+        logs.change(
+            path,
+            lambda log: [sample.update(model_usage={}) for sample in log["samples"]],
+        )
     (line,) = lines(import_logs("inspect", ["json"], "my.parquet"), "cost: 2 of 2 logs")
-    assert "each evaluation costs 1" in line and "--cost seconds" in line and "--cost tokens" not in line
+    assert (
+        "each evaluation costs 1" in line
+        and "--cost seconds" in line
+        and "--cost tokens" not in line
+    )
     table = import_logs("inspect", ["json"], "my.parquet", cost=cost).table
     assert table.n_instances.tolist() == [12, 12]
     assert table.card.cost.unit == {"none": "evaluations", "seconds": "seconds"}[cost]
@@ -261,9 +319,15 @@ def test_logs_without_usage_have_other_costs(here, cost):
 
 
 def test_times_of_some_logs_only(here):
-    logs.change(HEADS, lambda log: [sample.update(working_time=None) for sample in log["samples"]])
+    logs.change(
+        HEADS,
+        lambda log: [sample.update(working_time=None) for sample in log["samples"]],
+    )
     imported = import_logs("inspect", ["json"], "my.parquet")
-    assert imported.table.objectives == ("accuracy",) and len(lines(imported, "note: ")) == 1
+    assert (
+        imported.table.objectives == ("accuracy",)
+        and len(lines(imported, "note: ")) == 1
+    )
 
 
 def test_free_evaluation_costs_a_thousandth_of_the_median(here):
@@ -272,7 +336,10 @@ def test_free_evaluation_costs_a_thousandth_of_the_median(here):
     without_tokens(HEADS, 2, total_cost=0.0)
     imported = import_logs("inspect", ["json"], "my.parquet", cost="usd")
     assert imported.table.rows["cost"].min() == 0.00025
-    assert "1 of 24 evaluations cost nothing; each counts as 0.00025 USD" in lines(imported, "note: ")[0]
+    assert (
+        "1 of 24 evaluations cost nothing; each counts as 0.00025 USD"
+        in lines(imported, "note: ")[0]
+    )
 
 
 @pytest.mark.slow
@@ -283,5 +350,10 @@ def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
     without_tokens(HEADS, 0)
     after = import_logs("inspect", ["json"], "my.parquet").table.rows
     gone = (before["cost"] - after["cost"]).abs().max()
-    first = json.loads(Path(HEADS).read_text())["samples"][1]["model_usage"].popitem()[1]["output_tokens"]
-    assert after["cost"][(before["cost"] != after["cost"])].tolist() == [(1 + first) / 2] and gone > 0
+    first = json.loads(Path(HEADS).read_text())["samples"][1]["model_usage"].popitem()[
+        1
+    ]["output_tokens"]
+    assert (
+        after["cost"][(before["cost"] != after["cost"])].tolist() == [(1 + first) / 2]
+        and gone > 0
+    )

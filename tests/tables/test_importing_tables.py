@@ -33,7 +33,14 @@ def said(imported, start):
 
 def run(file, *words):
     """The command on a tidy file, into b.parquet."""
-    named = ["--config", "model", "--instance", "question", "--objective", "accuracy=correct"]
+    named = [
+        "--config",
+        "model",
+        "--instance",
+        "question",
+        "--objective",
+        "accuracy=correct",
+    ]
     result = call("import", "csv", file, "-o", "b.parquet", *named, *words)
     assert result.exit_code == 0, result.output
     return result.output
@@ -43,7 +50,10 @@ def tidy(**columns):
     """The tidy table with other columns, in a file of its own."""
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     frame = frame.assign(
-        **{name: given(frame) if callable(given) else given for name, given in columns.items()}
+        **{
+            name: given(frame) if callable(given) else given
+            for name, given in columns.items()
+        }
     )
     frame.to_csv("my.csv", index=False)
     return frame
@@ -59,16 +69,26 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
     assert said(twice, "note: repeats of an instance are averaged")
     pd.concat([tidy(shots=0), tidy(shots=5)]).to_csv("my.csv", index=False)
     mixed = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
-    assert said(mixed, "note: repeats differ in shots: what is a setting belongs to --config")
+    assert said(
+        mixed, "note: repeats differ in shots: what is a setting belongs to --config"
+    )
     apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
-    assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(apart.table.rows["instance"])
+    assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(
+        apart.table.rows["instance"]
+    )
 
 
 @pytest.mark.slow
 @examples(25)
 @given(
     rows=st.lists(
-        st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.integers(0, 4), st.integers(1, 9)), max_size=20
+        st.tuples(
+            st.sampled_from("ab"),
+            st.integers(0, 3),
+            st.integers(0, 4),
+            st.integers(1, 9),
+        ),
+        max_size=20,
     )
 )
 def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
@@ -76,10 +96,20 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
     rows = rows + [(config, instance, 2, 3) for config in "ab" for instance in range(4)]
     path = folder / "my.csv"
     path.write_text("c,i,s,t\n" + "".join(f"{c},{i},{s},{t}\n" for c, i, s, t in rows))
-    mapping = {"config": ["c"], "instance": "i", "cost": "t", "unit": "tokens", "objective": ["s"]}
-    table = import_logs("csv", [path], folder / "my.parquet", profiling=2, scale=4, **mapping).table
+    mapping = {
+        "config": ["c"],
+        "instance": "i",
+        "cost": "t",
+        "unit": "tokens",
+        "objective": ["s"],
+    }
+    table = import_logs(
+        "csv", [path], folder / "my.parquet", profiling=2, scale=4, **mapping
+    ).table
     for row in table.rows.itertuples():
-        mine = [(s, t) for c, i, s, t in rows if (c, str(i)) == (row.config, row.instance)]
+        mine = [
+            (s, t) for c, i, s, t in rows if (c, str(i)) == (row.config, row.instance)
+        ]
         assert row.s == pytest.approx(np.mean([s / 4 for s, _ in mine]))
         assert row.cost == pytest.approx(np.mean([t for _, t in mine]))
 
@@ -87,7 +117,9 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
 def test_rows_with_other_descriptions_are_duplicates(here):
     frame = tidy()
     pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
-    with pytest.raises(CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already"):
+    with pytest.raises(
+        CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already"
+    ):
         import_logs("csv", ["my.csv"], "a.parquet", arm=["temperature"], **PAID)
 
 
@@ -96,16 +128,24 @@ def test_rows_with_other_descriptions_are_duplicates(here):
 
 def test_scores_are_divided_by_their_scale(here):
     tidy(rating=lambda f: f["correct"] * 9 + 1)
-    options = PAID | {"objective": ["quality=rating", "speed=seconds:inverse-percentile"]}
+    options = PAID | {
+        "objective": ["quality=rating", "speed=seconds:inverse-percentile"]
+    }
     outside = r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*--range"
     with pytest.raises(CobanditError, match=outside):
         import_logs("csv", ["my.csv"], "a.parquet", **options)
     with pytest.raises(CobanditError, match=r"the objective 10\.0 is outside 0 to 5"):
         import_logs("csv", ["my.csv"], "a.parquet", scale=5, **options)
     table = import_logs("csv", ["my.csv"], "a.parquet", scale=10, **options).table
-    assert set(table.rows["quality"]) == {0.1, 1.0} and table.card.objectives[0].column == "rating / 10"
+    assert (
+        set(table.rows["quality"]) == {0.1, 1.0}
+        and table.card.objectives[0].column == "rating / 10"
+    )
     plain = import_logs(
-        "csv", ["my.csv"], "b.parquet", **(PAID | {"objective": options["objective"][1:]})
+        "csv",
+        ["my.csv"],
+        "b.parquet",
+        **(PAID | {"objective": options["objective"][1:]}),
     ).table
     assert np.array_equal(table.rows["speed"], plain.rows["speed"])
 
@@ -115,7 +155,9 @@ def test_scores_are_divided_by_their_scale(here):
 
 def test_default_cost_is_one_evaluation(here):
     imported = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
-    assert (imported.table.rows["cost"] == 1).all() and imported.table.card.cost.unit == "evaluations"
+    assert (
+        imported.table.rows["cost"] == 1
+    ).all() and imported.table.card.cost.unit == "evaluations"
     (line,) = said(imported, "cost: ")
     assert "costs 1 (evaluations)" in line and "treat all configurations alike" in line
     assert len(cb.recommend(imported.table).arms) == 2
@@ -135,32 +177,52 @@ def test_costs_may_be_the_same_for_all_or_for_a_configuration(here, cost, expect
     table = import_logs("csv", ["tidy.csv"], "a.parquet", mapping="map.yml").table
     assert set(table.rows["cost"]) == expected and table.card.cost.unit == "USD"
     if len(expected) == 2:
-        assert table.summary()["cost"].to_dict() == {"example/sparrow-mini": 0.5, "example/heron-large": 2}
+        assert table.summary()["cost"].to_dict() == {
+            "example/sparrow-mini": 0.5,
+            "example/heron-large": 2,
+        }
     given = cost if isinstance(cost, list) else [str(cost)]
-    run("tidy.csv", "--unit", "USD", *(word for one in given for word in ("--cost", one)))
+    run(
+        "tidy.csv",
+        "--unit",
+        "USD",
+        *(word for one in given for word in ("--cost", one)),
+    )
     assert set(cb.read("b.parquet").rows["cost"]) == expected
 
 
 def test_numeric_column_name_precedes_constant_cost(here):
     tidy().rename(columns={"tokens": "17"}).to_csv("my.csv", index=False)
-    table = import_logs("csv", ["my.csv"], "a.parquet", cost="17", unit="tokens", **TIDY).table
+    table = import_logs(
+        "csv", ["my.csv"], "a.parquet", cost="17", unit="tokens", **TIDY
+    ).table
     assert table.rows["cost"].nunique() > 2
 
 
 def test_the_length_of_text_may_be_the_cost(here):
     said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
     said_[0] = None  # which is free
-    tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet("texts.parquet")
+    tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet(
+        "texts.parquet"
+    )
     by = {"instance": "question", "config": ["model"]}
     options = by | {"objective": ["accuracy=correct"]}
-    imported = import_logs("csv", ["texts.parquet"], "a.parquet", text=["answer"], **options)
+    imported = import_logs(
+        "csv", ["texts.parquet"], "a.parquet", text=["answer"], **options
+    )
     table = imported.table
     assert table.card.cost.unit == "tokens (characters / 4)"
     assert "1 of 24 evaluations cost nothing" in said(imported, "note")[0]
-    assert sorted(table.rows["cost"]) == sorted(max(1, -(-len(text or "") // 4)) for text in said_)
-    both = import_logs("csv", ["texts.parquet"], "b.parquet", text=["answer", "prompt"], **options).table
+    assert sorted(table.rows["cost"]) == sorted(
+        max(1, -(-len(text or "") // 4)) for text in said_
+    )
+    both = import_logs(
+        "csv", ["texts.parquet"], "b.parquet", text=["answer", "prompt"], **options
+    ).table
     assert np.allclose(both.costs - table.costs, 2)
-    assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet("a.parquet")
+    assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet(
+        "a.parquet"
+    )
 
 
 # ----------------------------------------------------------------------------- conditions and compression
@@ -169,7 +231,9 @@ def test_the_length_of_text_may_be_the_cost(here):
 @pytest.mark.slow
 def test_condition_counts_excluded_rows(here):
     tidy(split=lambda f: np.where(f["question"] < "006", "test", "train"))
-    imported = import_logs("csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID)
+    imported = import_logs(
+        "csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID
+    )
     assert list(imported.table.n_instances) == [6, 6]
     assert said(imported, "left out: ") == ["left out: 12 rows that --where leaves out"]
     run("my.csv", "--where", "split.str.startswith('te') and temperature >= 0")
@@ -181,7 +245,10 @@ def test_text_may_be_compressed(here, suffix):
     write_frame(tidy(), f"t.{suffix}")
     plain = Path(f"t.{suffix}")
     Path(f"t.{suffix}.gz").write_bytes(gzip.compress(plain.read_bytes()))
-    a, b = (import_logs("csv", [f"t.{suffix}{end}"], "a.parquet", **PAID).table.rows for end in ("", ".gz"))
+    a, b = (
+        import_logs("csv", [f"t.{suffix}{end}"], "a.parquet", **PAID).table.rows
+        for end in ("", ".gz")
+    )
     assert a.equals(b)
 
 
@@ -201,29 +268,54 @@ def test_a_wide_file_may_have_just_its_configurations(here):
         wide[name] = [(i + number) % 3 / 2 for i in range(10)]
     wide.loc[3, "b.c|d"] = None
     wide.to_csv("scores.csv", index=False)
-    imported = import_logs("csv", ["scores.csv"], "a.parquet", wide="{config}", instance="id")
+    imported = import_logs(
+        "csv", ["scores.csv"], "a.parquet", wide="{config}", instance="id"
+    )
     table = imported.table
-    assert table.configs == ("[0-shot] gpt", "b.c|d") and table.objectives == ("accuracy",)
+    assert table.configs == ("[0-shot] gpt", "b.c|d") and table.objectives == (
+        "accuracy",
+    )
     assert list(table.n_instances) == [10, 9] and (table.rows["cost"] == 1).all()
-    assert said(imported, "left out: 1 column without a number, 'category' in scores.csv")
+    assert said(
+        imported, "left out: 1 column without a number, 'category' in scores.csv"
+    )
     assert table.summary()["accuracy"].iloc[0] == wide["[0-shot] gpt"].mean()
-    options = {"cost": ["[0-shot] gpt=3", "b.c|d=1"], "unit": "USD", "objective": ["quality=cells"]}
+    options = {
+        "cost": ["[0-shot] gpt=3", "b.c|d=1"],
+        "unit": "USD",
+        "objective": ["quality=cells"],
+    }
     files = ["scores.csv"]
-    priced = import_logs("csv", files, "a.parquet", wide="{config}", instance="id", **options).table
-    assert list(priced.summary()["cost"]) == pytest.approx([3, 1]) and priced.objectives == ("quality",)
+    priced = import_logs(
+        "csv", files, "a.parquet", wide="{config}", instance="id", **options
+    ).table
+    assert list(priced.summary()["cost"]) == pytest.approx(
+        [3, 1]
+    ) and priced.objectives == ("quality",)
 
 
 def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
-    rows = ["question,a_correct,a_tokens,b_correct,b_tokens", *(f"q{i},1,5,0,4" for i in range(9))]
+    rows = [
+        "question,a_correct,a_tokens,b_correct,b_tokens",
+        *(f"q{i},1,5,0,4" for i in range(9)),
+    ]
     rows[4] = "q3,1,5,0,-4"
     rows[8] = "q7,3,5,,4"
     Path("wide.csv").write_text("\n".join(rows))
-    options = {"wide": "{config}_{field}", "instance": "question", "objective": ["accuracy=correct"]}
+    options = {
+        "wide": "{config}_{field}",
+        "instance": "question",
+        "objective": ["accuracy=correct"],
+    }
     with pytest.raises(CobanditError) as error:
-        import_logs("csv", ["wide.csv"], "a.parquet", cost="tokens", unit="tokens", **options)
+        import_logs(
+            "csv", ["wide.csv"], "a.parquet", cost="tokens", unit="tokens", **options
+        )
     message = str(error.value)
     assert "wide.csv, row 4, column 'b_tokens': the cost -4.0 is below zero" in message
-    assert "wide.csv, row 8, column 'a_correct': the objective 3.0 is outside" in message
+    assert (
+        "wide.csv, row 8, column 'a_correct': the objective 3.0 is outside" in message
+    )
     assert "wide.csv, row 8, column 'b_correct': the value is missing" in message
     assert "melted" not in message and "card" not in message
 
@@ -231,9 +323,16 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
 def test_faults_of_later_files_name_their_rows(here):
     """The first file is whole, a condition leaves rows out, repeats are averaged: rows are the file's."""
     tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
-    with pytest.raises(CobanditError, match=r"my\.csv, row 21, column 'temperature'.* describes"):
+    with pytest.raises(
+        CobanditError, match=r"my\.csv, row 21, column 'temperature'.* describes"
+    ):
         import_logs(
-            "csv", ["tidy.csv", "my.csv"], "a.parquet", where="question != '003'", arm=["temperature"], **PAID
+            "csv",
+            ["tidy.csv", "my.csv"],
+            "a.parquet",
+            where="question != '003'",
+            arm=["temperature"],
+            **PAID,
         )
 
 
@@ -242,7 +341,10 @@ def test_faults_of_later_files_name_their_rows(here):
 
 def test_the_title_is_the_name_of_the_file(here):
     assert (
-        import_logs("csv", ["tidy.csv"], "My Evals, May.parquet", **PAID).table.card.title == "My Evals, May"
+        import_logs(
+            "csv", ["tidy.csv"], "My Evals, May.parquet", **PAID
+        ).table.card.title
+        == "My Evals, May"
     )
 
 
@@ -257,8 +359,16 @@ def test_numbers_are_written_out(here):
 @pytest.mark.slow
 def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
     """Or advises to leave rows out, which would bias the means."""
-    objectives = ["speed=temperature:inverse-percentile", "speed=one:inverse-percentile"]
-    objectives += ["speed=one:negate-minmax", "accuracy=tokens", "accuracy=holes", "accuracy=model"]
+    objectives = [
+        "speed=temperature:inverse-percentile",
+        "speed=one:inverse-percentile",
+    ]
+    objectives += [
+        "speed=one:negate-minmax",
+        "accuracy=tokens",
+        "accuracy=holes",
+        "accuracy=model",
+    ]
     wrong = [{"objective": [each]} for each in [*objectives, "cost=correct"]]
     wrong += [{"profiling": 11}, {"profiling": 1}, {"cost": "minus"}, {"cost": "holes"}]
     wrong += [{"arm": ["question"]}, {"name": "A B"}]
@@ -275,7 +385,11 @@ def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
 # ----------------------------------------------------------------------------- layouts and names of files
 
 
-EXAMPLE = [(config, f"q{i}", (i + len(config)) % 2 / 2, 10 + i) for config in ("a", "bb") for i in range(8)]
+EXAMPLE = [
+    (config, f"q{i}", (i + len(config)) % 2 / 2, 10 + i)
+    for config in ("a", "bb")
+    for i in range(8)
+]
 
 
 def test_spreadsheet_with_semicolons_and_decimal_commas(here):
@@ -287,19 +401,26 @@ def test_spreadsheet_with_semicolons_and_decimal_commas(here):
     assert done.table.rows["cost"].min() == 10.5
     assert any("decimal comma, encoding cp1252" in line for line in done.report)
     Path("t.csv").write_text("\n".join(lines).replace(";", "|"), "utf-16")
-    again = import_logs("csv", ["t.csv"], "b.parquet", cost="usd", unit="USD", **columns)
+    again = import_logs(
+        "csv", ["t.csv"], "b.parquet", cost="usd", unit="USD", **columns
+    )
     assert again.table.rows.equals(done.table.rows)
 
 
 def test_configuration_may_be_the_name_of_the_file(here):
     for config in ("a", "bb"):
-        rows = [{"q": q, "score": s, "usd": usd} for c, q, s, usd in EXAMPLE if c == config]
+        rows = [
+            {"q": q, "score": s, "usd": usd} for c, q, s, usd in EXAMPLE if c == config
+        ]
         Path(f"{config}.json").write_text(json.dumps({"results": {"rows": rows}}))
     done = import_logs(
         "csv", ["a.json", "bb.json"], "a.parquet", records="results.rows", config="file",
         instance="q", objective="score", cost="usd", unit="USD",
     )  # fmt: skip
-    assert done.table.configs == ("a", "bb") and done.table.n_instances.tolist() == [8, 8]
+    assert done.table.configs == ("a", "bb") and done.table.n_instances.tolist() == [
+        8,
+        8,
+    ]
     found = import_logs(
         "csv", ["a.json", "bb.json"], "b.parquet", config="file", instance="q", objective="score",
         cost="usd", unit="USD",
@@ -312,10 +433,14 @@ def test_configuration_may_be_the_name_of_the_file(here):
 def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
     first = 2**62
     rows = [
-        {"run": first + k, "q": i, "usage": {"usd": 1 + i}, "ok": i % 2} for k in range(3) for i in range(6)
+        {"run": first + k, "q": i, "usage": {"usd": 1 + i}, "ok": i % 2}
+        for k in range(3)
+        for i in range(6)
     ]
     rows.append({"run": None, "q": None, "usage": {"usd": 1}, "ok": 0})
-    frame = pd.DataFrame(rows, dtype=object).astype({"run": "Int64", "q": "Int64", "ok": int})
+    frame = pd.DataFrame(rows, dtype=object).astype(
+        {"run": "Int64", "q": "Int64", "ok": int}
+    )
     text = [json.dumps(row) for row in rows]
     match suffix:
         case "jsonl":
@@ -333,10 +458,19 @@ def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
 
 
 def test_rounded_numbers_are_refused_as_names(here):
-    frame = pd.DataFrame({"run": [1e18, 1e18 + 200] * 4, "q": range(8), "ok": 1, "usd": 1})
+    frame = pd.DataFrame(
+        {"run": [1e18, 1e18 + 200] * 4, "q": range(8), "ok": 1, "usd": 1}
+    )
     frame.to_parquet("t.parquet")
     with pytest.raises(CobanditError) as caught:
-        import_logs("csv", ["t.parquet"], "a.parquet", config="run", instance="q", objective="ok")
+        import_logs(
+            "csv",
+            ["t.parquet"],
+            "a.parquet",
+            config="run",
+            instance="q",
+            objective="ok",
+        )
     assert (caught.value.faults[0].row, caught.value.faults[0].column) == (1, "run")
 
 
@@ -346,11 +480,20 @@ def test_rounded_numbers_are_refused_as_names(here):
 @pytest.fixture
 def judged(here):
     """Scores from -33 to 10, of which one configuration has three of -999, which mean none."""
-    rows = [(config, f"q{i}", 10 - 4 * ((i + n) % 9)) for n, config in enumerate("ab") for i in range(12)]
+    rows = [
+        (config, f"q{i}", 10 - 4 * ((i + n) % 9))
+        for n, config in enumerate("ab")
+        for i in range(12)
+    ]
     frame = pd.DataFrame(rows, columns=["model", "q", "score"])
     frame.loc[frame.index[-3:], "score"] = -999
     frame.to_csv("t.csv", index=False)
-    return {"config": "model", "instance": "q", "objective": "quality=score", "range": "quality=-33:10"}
+    return {
+        "config": "model",
+        "instance": "q",
+        "objective": "quality=score",
+        "range": "quality=-33:10",
+    }
 
 
 def test_scores_have_ranges_and_values_that_mean_none(judged):
@@ -363,7 +506,10 @@ def test_scores_have_ranges_and_values_that_mean_none(judged):
 
     done = import_logs("csv", ["t.csv"], "a.parquet", **judged)
     assert done.table.n_instances.tolist() == [12, 9]
-    assert done.table.rows["quality"].between(0, 1).all() and done.table.rows["quality"].max() == 1
+    assert (
+        done.table.rows["quality"].between(0, 1).all()
+        and done.table.rows["quality"].max() == 1
+    )
     assert any("3 of 12 evaluations of b" in line for line in done.report)
     done = import_logs("csv", ["t.csv"], "a.parquet", missing="zero", **judged)
     assert done.table.n_instances.tolist() == [12, 12]
@@ -371,20 +517,36 @@ def test_scores_have_ranges_and_values_that_mean_none(judged):
 
 
 def test_words_have_the_numbers_that_are_given(here):
-    frame = pd.DataFrame({"model": list("ab") * 8, "q": np.arange(16) // 2, "side": ["left", "right"] * 8})
+    frame = pd.DataFrame(
+        {
+            "model": list("ab") * 8,
+            "q": np.arange(16) // 2,
+            "side": ["left", "right"] * 8,
+        }
+    )
     frame.to_csv("t.csv", index=False)
     columns = {"config": "model", "instance": "q", "objective": "ok=side"}
-    table = import_logs("csv", ["t.csv"], "a.parquet", word=["left=1", "right=0"], **columns).table
+    table = import_logs(
+        "csv", ["t.csv"], "a.parquet", word=["left=1", "right=0"], **columns
+    ).table
     assert table.raw_means.to_numpy().ravel().tolist() == [1.0, 0.0]
     with pytest.raises(CobanditError, match="--word"):
         import_logs("csv", ["t.csv"], "a.parquet", word="left", **columns)
 
 
 def test_remedy_for_a_missing_cost_works(here):
-    frame = pd.DataFrame({"model": list("ab") * 8, "q": np.arange(16) // 2, "ok": 1, "cost usd": 0.5})
+    frame = pd.DataFrame(
+        {"model": list("ab") * 8, "q": np.arange(16) // 2, "ok": 1, "cost usd": 0.5}
+    )
     frame.loc[3, "cost usd"] = None
     frame.to_csv("t.csv", index=False)
-    columns = {"config": "model", "instance": "q", "objective": "ok", "cost": "cost usd", "unit": "USD"}
+    columns = {
+        "config": "model",
+        "instance": "q",
+        "objective": "ok",
+        "cost": "cost usd",
+        "unit": "USD",
+    }
     with pytest.raises(CobanditError) as caught:
         import_logs("csv", ["t.csv"], "a.parquet", **columns)
     *_, option, condition = shlex.split(caught.value.faults[0].remedy)
@@ -393,42 +555,86 @@ def test_remedy_for_a_missing_cost_works(here):
 
 
 def test_misspelt_column_next_to_one_without_a_name(here):
-    Path("t.csv").write_text(",model,q,ok\n" + "\n".join(f"{i},{'ab'[i % 2]},{i // 2},1" for i in range(16)))
+    Path("t.csv").write_text(
+        ",model,q,ok\n" + "\n".join(f"{i},{'ab'[i % 2]},{i // 2},1" for i in range(16))
+    )
     with pytest.raises(CobanditError) as caught:
-        import_logs("csv", ["t.csv"], "a.parquet", config="model", instance="q", objective="okk")
+        import_logs(
+            "csv", ["t.csv"], "a.parquet", config="model", instance="q", objective="okk"
+        )
     assert caught.value.faults[0].column == "okk"
 
 
 def test_wide_file_has_a_cluster_column(here):
     frame = pd.read_csv("wide.csv", dtype={"question": str})
-    frame.assign(passage=[f"p{i // 3}" for i in range(len(frame))]).to_csv("my.csv", index=False)
-    mapping = {"wide": "{config}_{field}", "instance": "question", "cost": "tokens", "unit": "tokens"}
-    done = import_logs("csv", ["my.csv"], "a.parquet", objective=["ok=correct"], cluster="passage", **mapping)
+    frame.assign(passage=[f"p{i // 3}" for i in range(len(frame))]).to_csv(
+        "my.csv", index=False
+    )
+    mapping = {
+        "wide": "{config}_{field}",
+        "instance": "question",
+        "cost": "tokens",
+        "unit": "tokens",
+    }
+    done = import_logs(
+        "csv",
+        ["my.csv"],
+        "a.parquet",
+        objective=["ok=correct"],
+        cluster="passage",
+        **mapping,
+    )
     assert done.table.card.cluster == "passage" and len(set(done.table.clusters)) == 4
     with pytest.raises(CobanditError, match="did you mean 'passage'"):
-        import_logs("csv", ["my.csv"], "b.parquet", objective=["ok=correct"], cluster="pasage", **mapping)
+        import_logs(
+            "csv",
+            ["my.csv"],
+            "b.parquet",
+            objective=["ok=correct"],
+            cluster="pasage",
+            **mapping,
+        )
 
 
 def rows(**columns):
     """Two configurations on eight instances, with other columns."""
-    frame = pd.DataFrame({"model": list("ab") * 8, "id": np.repeat(np.arange(8), 2), "ok": [1, 0, 0, 1] * 4})
+    frame = pd.DataFrame(
+        {
+            "model": list("ab") * 8,
+            "id": np.repeat(np.arange(8), 2),
+            "ok": [1, 0, 0, 1] * 4,
+        }
+    )
     return frame.assign(tokens=np.arange(1, 17), **columns)
 
 
 def with_gap(column, gap):
-    return rows().astype({column: object}).assign(**{column: lambda f: f[column].mask(f.index == 15, gap)})
+    return (
+        rows()
+        .astype({column: object})
+        .assign(**{column: lambda f: f[column].mask(f.index == 15, gap)})
+    )
 
 
 MENDABLE = {
     "blank cost": lambda: with_gap("tokens", None).to_csv("my.csv", index=False),
     "blank id": lambda: with_gap("id", None).to_csv("my.csv", index=False),
-    "null id": lambda: rows(id=pd.array([*range(8), *range(7), None], "Int64")).to_parquet("my.parquet"),
+    "null id": (
+        lambda: rows(id=pd.array([*range(8), *range(7), None], "Int64")).to_parquet(
+            "my.parquet"
+        )
+    ),
     "blank score": lambda: with_gap("ok", None).to_csv("my.csv", index=False),
     "words": lambda: rows(ok=["right now", "no!"] * 8).to_csv("my.csv", index=False),
     "a judge": lambda: rows(ok=[-1, 7, 3, 9] * 4).to_csv("my.csv", index=False),
-    "nested": lambda: Path("my.json").write_text(
-        json.dumps(
-            {"head": {"of": [1, 2]}, "run": {"rows": rows().to_dict("records"), "logs": [{"a": 1}] * 16}}
+    "nested": (
+        lambda: Path("my.json").write_text(
+            json.dumps(
+                {
+                    "head": {"of": [1, 2]},
+                    "run": {"rows": rows().to_dict("records"), "logs": [{"a": 1}] * 16},
+                }
+            )
         )
     ),
 }
@@ -439,24 +645,68 @@ def test_offered_remedies_work(here, what):
     """Where a number is asked for, any does."""
     MENDABLE[what]()
     file = next(Path().glob("my.*"))
-    words = ["import", "csv", file, "-o", "t.parquet", "--config", "model", "--instance", "id"]
-    words += ["--objective", "ok", "--cost", "tokens", "--unit", "tokens", "--profiling", "2"]
+    words = [
+        "import",
+        "csv",
+        file,
+        "-o",
+        "t.parquet",
+        "--config",
+        "model",
+        "--instance",
+        "id",
+    ]
+    words += [
+        "--objective",
+        "ok",
+        "--cost",
+        "tokens",
+        "--unit",
+        "tokens",
+        "--profiling",
+        "2",
+    ]
     with pytest.raises(CobanditError) as refused:
         import_logs(
             *("csv", [file], "u.parquet"),
-            **{"config": ["model"], "instance": "id", "objective": ["ok"], "cost": ["tokens"]},
+            **{
+                "config": ["model"],
+                "instance": "id",
+                "objective": ["ok"],
+                "cost": ["tokens"],
+            },
             unit="tokens",
         )
-    offered = str(refused.value).partition(" -> ")[2].partition(", or ")[0].replace(", and values", " ")
+    offered = (
+        str(refused.value)
+        .partition(" -> ")[2]
+        .partition(", or ")[0]
+        .replace(", and values", " ")
+    )
     offered = offered.partition(" or ")[0] if "--records" in offered else offered
-    offered = offered.replace("LOW:HIGH", "1:9").replace("=NUMBER", "=1") + " -1" * ("--no-score" in offered)
-    remedy = shlex.split(offered[offered.index("--") :].replace("that mean no score with", ""))
+    offered = offered.replace("LOW:HIGH", "1:9").replace("=NUMBER", "=1") + " -1" * (
+        "--no-score" in offered
+    )
+    remedy = shlex.split(
+        offered[offered.index("--") :].replace("that mean no score with", "")
+    )
     done = call(*words, *remedy)
     assert done.exit_code == 0, (remedy, done.output, done.exception)
 
 
 def test_missing_latency_is_not_counted_as_zero(here):
     rows(secs=[None, *np.linspace(1, 2, 15)]).to_csv("my.csv", index=False)
-    mapping = {"config": ["model"], "instance": "id", "cost": "tokens", "unit": "tokens"}
+    mapping = {
+        "config": ["model"],
+        "instance": "id",
+        "cost": "tokens",
+        "unit": "tokens",
+    }
     with pytest.raises(CobanditError, match=r"--missing leave-out$"):
-        import_logs("csv", ["my.csv"], "t.parquet", objective=["ok", "s=secs:inverse-percentile"], **mapping)
+        import_logs(
+            "csv",
+            ["my.csv"],
+            "t.parquet",
+            objective=["ok", "s=secs:inverse-percentile"],
+            **mapping,
+        )

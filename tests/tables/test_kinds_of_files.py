@@ -20,8 +20,15 @@ CORRECT = {
 }
 MEANS = {model: sum(scores) / 8 for model, scores in CORRECT.items()}
 PLAIN = {model.replace("/", "-"): mean for model, mean in MEANS.items()}
-CELLS = [(model, i, score) for model, scores in CORRECT.items() for i, score in enumerate(scores)]
-EACH = {model.replace("/", "-"): list(enumerate(scores)) for model, scores in CORRECT.items()}
+CELLS = [
+    (model, i, score)
+    for model, scores in CORRECT.items()
+    for i, score in enumerate(scores)
+]
+EACH = {
+    model.replace("/", "-"): list(enumerate(scores))
+    for model, scores in CORRECT.items()
+}
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +57,25 @@ def write_csv(path, rows):
 
 def openai_evals():
     for model, scores in EACH.items():
-        events = [{"spec": {"completion_fns": [model], "eval_name": "sums"}, "run_id": 1}]
+        events = [
+            {"spec": {"completion_fns": [model], "eval_name": "sums"}, "run_id": 1}
+        ]
         for i, score in scores:
             event = {"run_id": 1, "sample_id": f"sums.{i}"}
-            events.append(event | {"type": "sampling", "data": {"sampled": ["4"], "usage": {"tokens": 3}}})
-            events.append(event | {"type": "match", "data": {"correct": bool(score), "picked": "4"}})
+            events.append(
+                event
+                | {
+                    "type": "sampling",
+                    "data": {"sampled": ["4"], "usage": {"tokens": 3}},
+                }
+            )
+            events.append(
+                event
+                | {
+                    "type": "match",
+                    "data": {"correct": bool(score), "picked": "4"},
+                }
+            )
         write(f"{model}.jsonl", [*events, {"final_report": {"accuracy": 0.5}}])
 
 
@@ -65,7 +86,11 @@ def deepeval():
                 "name": f"test_{i}",
                 "success": True,
                 "metricsData": [
-                    {"name": "Correctness [GEval]", "score": float(score), "reason": "so"},
+                    {
+                        "name": "Correctness [GEval]",
+                        "score": float(score),
+                        "reason": "so",
+                    },
                     {"name": "Relevancy", "score": 0.9, "reason": "so"},
                 ],
             }
@@ -73,7 +98,10 @@ def deepeval():
         ]
         metrics = [{"metric": "Relevancy", "passes": 8}]
         hyper = {"model": model}
-        write(f"{model}.json", {"testCases": cases, "metricsScores": metrics, "hyperparameters": hyper})
+        write(
+            f"{model}.json",
+            {"testCases": cases, "metricsScores": metrics, "hyperparameters": hyper},
+        )
 
 
 def json_in_cells():
@@ -83,7 +111,11 @@ def json_in_cells():
             "id": f"{model}-{i}",
             "input": json.dumps({"question": i}),
             "metadata": json.dumps({"model": model}),
-            "scores": json.dumps({"exact": [score]}) if i else json.dumps({"exact": score, "more": None}),
+            "scores": (
+                json.dumps({"exact": [score]})
+                if i
+                else json.dumps({"exact": score, "more": None})
+            ),
             "metrics": json.dumps({"tokens": 5 + i}),
         }
         for model, i, score in CELLS
@@ -94,7 +126,12 @@ def json_in_cells():
 def langsmith():
     for model, scores in EACH.items():
         rows = [
-            {"inputs.q": f"q{i}", "outputs.a": "4", "feedback.right": score, "execution_time": 1.5}
+            {
+                "inputs.q": f"q{i}",
+                "outputs.a": "4",
+                "feedback.right": score,
+                "execution_time": 1.5,
+            }
             for i, score in scores
         ]
         write_csv(f"{model}.csv", rows)
@@ -103,10 +140,18 @@ def langsmith():
 def evalplus():
     for model, scores in EACH.items():
         records = {
-            f"HumanEval/{i}": [{"task_id": f"HumanEval/{i}", "plus_status": "pass" if score else "fail"}]
+            f"HumanEval/{i}": [
+                {
+                    "task_id": f"HumanEval/{i}",
+                    "plus_status": "pass" if score else "fail",
+                }
+            ]
             for i, score in scores
         }
-        write(f"{model}.json", {"date": "2024", "eval": records, "pass_at_k": {"base": {"pass@1": 1.0}}})
+        write(
+            f"{model}.json",
+            {"date": "2024", "eval": records, "pass_at_k": {"base": {"pass@1": 1.0}}},
+        )
 
 
 def swe_bench_report():
@@ -120,7 +165,11 @@ def swe_bench_report():
 def swe_bench_logs():
     for model, scores in EACH.items():
         for i, score in scores:
-            report = {"patch_exists": True, "resolved": bool(score), "tests": {"pass": {"success": ["a"]}}}
+            report = {
+                "patch_exists": True,
+                "resolved": bool(score),
+                "tests": {"pass": {"success": ["a"]}},
+            }
             write(f"{model}/repo-{i}/report.json", {f"repo-{i}": report})
 
 
@@ -136,20 +185,30 @@ def lighteval():
             }
             for i, score in scores
         ]
-        pd.DataFrame(rows).to_parquet(folder / "details_gsm8k|0_2026-08-10T17-22-11.3.parquet")
+        pd.DataFrame(rows).to_parquet(
+            folder / "details_gsm8k|0_2026-08-10T17-22-11.3.parquet"
+        )
 
 
 def opencompass():
     for model, scores in EACH.items():
-        details = {str(i): {"prompt": "?", "correct": bool(score)} for i, score in scores}
-        write(f"results/{model}/gsm8k.json", {"accuracy": 60.0, "details": {"type": "GEN", **details}})
+        details = {
+            str(i): {"prompt": "?", "correct": bool(score)} for i, score in scores
+        }
+        write(
+            f"results/{model}/gsm8k.json",
+            {"accuracy": 60.0, "details": {"type": "GEN", **details}},
+        )
 
 
 def mteb():
     for model, scores in EACH.items():
         for i, score in scores:
             test = [{"main_score": score, "hf_subset": "default", "languages": ["eng"]}]
-            write(f"{model}/rev/Task{i}.json", {"task_name": f"Task{i}", "scores": {"test": test}})
+            write(
+                f"{model}/rev/Task{i}.json",
+                {"task_name": f"Task{i}", "scores": {"test": test}},
+            )
         write(f"{model}/rev/model_meta.json", {"name": model, "revision": "rev"})
 
 
@@ -159,14 +218,28 @@ def routerbench():
         models = {model: float(scores[i]) for model, scores in CORRECT.items()}
         costs = {f"{model}|total_cost": 0.001 * (1 + i) for model in CORRECT}
         texts = {f"{model}|model_response": "4" for model in CORRECT}
-        rows.append({"sample_id": f"q{i}", "prompt": "?", **models, **texts, **costs, "oracle": "none"})
+        rows.append(
+            {
+                "sample_id": f"q{i}",
+                "prompt": "?",
+                **models,
+                **texts,
+                **costs,
+                "oracle": "none",
+            }
+        )
     write_csv("wide.csv", rows)
 
 
 def alpaca_eval():
     for model, scores in EACH.items():
         rows = [
-            {"instruction": f"q{i}", "generator_1": "base", "generator_2": model, "preference": 1.0 + score}
+            {
+                "instruction": f"q{i}",
+                "generator_1": "base",
+                "generator_2": model,
+                "preference": 1.0 + score,
+            }
             for i, score in scores
         ]
         write(f"{model}/judge/annotations.json", rows)
@@ -174,7 +247,12 @@ def alpaca_eval():
 
 def mt_bench():
     rows = [
-        {"question_id": i, "model": model, "judge": ["gpt-4", "single-v1"], "score": 10 if score else 1}
+        {
+            "question_id": i,
+            "model": model,
+            "judge": ["gpt-4", "single-v1"],
+            "score": 10 if score else 1,
+        }
         | {"turn": turn}
         for model, i, score in CELLS
         for turn in (1, 2)
@@ -185,7 +263,10 @@ def mt_bench():
 
 def ragas():
     for model, scores in EACH.items():
-        rows = [{"user_input": f"q{i}", "contexts": "['a']", "faithfulness": score} for i, score in scores]
+        rows = [
+            {"user_input": f"q{i}", "contexts": "['a']", "faithfulness": score}
+            for i, score in scores
+        ]
         write_csv(f"{model}.csv", [*rows, {"user_input": "q8", "contexts": "[]"}])
 
 
@@ -195,25 +276,46 @@ ROWS = [[model, f"q{i}", bool(score), 5 + i] for model, i, score in CELLS]
 
 def table_of_rows():
     """As tables of Weights & Biases and MLflow."""
-    write("p.table.json", {"columns": COLUMNS, "data": ROWS, "ncols": 4, "column_types": {"wb_type": "x"}})
+    write(
+        "p.table.json",
+        {
+            "columns": COLUMNS,
+            "data": ROWS,
+            "ncols": 4,
+            "column_types": {"wb_type": "x"},
+        },
+    )
 
 
 def pandas_frame(orient):
-    write("frame.json", json.loads(pd.DataFrame(ROWS, columns=COLUMNS).to_json(orient=orient)))
+    write(
+        "frame.json",
+        json.loads(pd.DataFrame(ROWS, columns=COLUMNS).to_json(orient=orient)),
+    )
 
 
 def records_in_a_service():
     """As Azure's evaluation writes."""
     for model, scores in EACH.items():
-        rows = [{"inputs.q": f"q{i}", "outputs.g.g": 5 if score else 1} for i, score in scores]
-        write(f"{model}.json", {"rows": rows, "metrics": {"g.g": 3.1}, "studio_url": None})
+        rows = [
+            {"inputs.q": f"q{i}", "outputs.g.g": 5 if score else 1}
+            for i, score in scores
+        ]
+        write(
+            f"{model}.json", {"rows": rows, "metrics": {"g.g": 3.1}, "studio_url": None}
+        )
 
 
 def trials():
     """As tau-bench and Terminal-Bench write."""
     for model, scores in EACH.items():
         rows = [
-            {"task_id": i, "reward": float(score), "info": {"cost": 0.1}, "trial": trial}
+            {
+                "task_id": i,
+                "reward": float(score),
+                "info": {"cost": 0.1},
+                "trial": trial,
+            }
             for trial in (0, 1)
             for i, score in scores
         ]
@@ -221,8 +323,16 @@ def trials():
 
 
 def spreadsheet():
-    rows = [f"{model};Frage {i};{'ja' if score else 'nein'};1.0{i}0,50 €" for model, i, score in CELLS]
-    write("tabelle.csv", "\n".join(["Ergebnisse im März;;;", ";;;", "Modell;Frage;Richtig;Kosten", *rows]))
+    rows = [
+        f"{model};Frage {i};{'ja' if score else 'nein'};1.0{i}0,50 €"
+        for model, i, score in CELLS
+    ]
+    write(
+        "tabelle.csv",
+        "\n".join(
+            ["Ergebnisse im März;;;", ";;;", "Modell;Frage;Richtig;Kosten", *rows]
+        ),
+    )
 
 
 def dollars():
@@ -232,12 +342,21 @@ def dollars():
 
 def marks():
     rows = [
-        ",".join([f"q{i}", *("✓✗"[1 - scores[i]] for scores in CORRECT.values()), f"n{i}"]) for i in range(8)
+        ",".join(
+            [f"q{i}", *("✓✗"[1 - scores[i]] for scores in CORRECT.values()), f"n{i}"]
+        )
+        for i in range(8)
     ]
     write("marks.csv", "\n".join([",".join(["q", *CORRECT, "notes"]), *rows]))
 
 
-MODEL = {"config": ["model"], "instance": "q", "objective": ["accuracy=ok"], "cost": ["tokens"], "unit": "t"}
+MODEL = {
+    "config": ["model"],
+    "instance": "q",
+    "objective": ["accuracy=ok"],
+    "cost": ["tokens"],
+    "unit": "t",
+}
 PER_FILE = {"config": ["file"]}
 PER_FOLDER = {"config": ["folder1"]}
 PASS = {"word": ["pass=1", "fail=0"]}
@@ -262,29 +381,66 @@ KINDS = {
     ),
     "JSON in cells": (
         json_in_cells,
-        {"config": ["metadata.model"], "instance": "input.question", "objective": ["accuracy=scores.exact"]}
+        {
+            "config": ["metadata.model"],
+            "instance": "input.question",
+            "objective": ["accuracy=scores.exact"],
+        }
         | {"cost": ["metrics.tokens"], "unit": "tokens"},
         MEANS,
     ),
-    "LangSmith": (langsmith, PER_FILE | {"instance": "inputs.q", "objective": ["a=feedback.right"]}, PLAIN),
-    "EvalPlus": (evalplus, PER_FILE | PASS | {"instance": "task_id", "objective": ["a=plus_status"]}, PLAIN),
+    "LangSmith": (
+        langsmith,
+        PER_FILE | {"instance": "inputs.q", "objective": ["a=feedback.right"]},
+        PLAIN,
+    ),
+    "EvalPlus": (
+        evalplus,
+        PER_FILE | PASS | {"instance": "task_id", "objective": ["a=plus_status"]},
+        PLAIN,
+    ),
     "SWE-bench report": (
         swe_bench_report,
         PER_FILE | {"instance": "key", "objective": ["a=resolved_ids"]},
         PLAIN,
     ),
-    "SWE-bench logs": (swe_bench_logs, PER_FOLDER | {"instance": "key", "objective": ["a=resolved"]}, PLAIN),
-    "lighteval": (lighteval, PER_FOLDER | {"instance": "doc.id", "objective": ["a=metric.match"]}, PLAIN),
-    "OpenCompass": (opencompass, PER_FOLDER | {"instance": "key", "objective": ["a=correct"]}, PLAIN),
-    "MTEB": (mteb, PER_FOLDER | {"instance": "file.task_name", "objective": ["a=main_score"]}, PLAIN),
+    "SWE-bench logs": (
+        swe_bench_logs,
+        PER_FOLDER | {"instance": "key", "objective": ["a=resolved"]},
+        PLAIN,
+    ),
+    "lighteval": (
+        lighteval,
+        PER_FOLDER | {"instance": "doc.id", "objective": ["a=metric.match"]},
+        PLAIN,
+    ),
+    "OpenCompass": (
+        opencompass,
+        PER_FOLDER | {"instance": "key", "objective": ["a=correct"]},
+        PLAIN,
+    ),
+    "MTEB": (
+        mteb,
+        PER_FOLDER | {"instance": "file.task_name", "objective": ["a=main_score"]},
+        PLAIN,
+    ),
     "RouterBench": (
         routerbench,
-        {"wide": "{config}|{field}", "instance": "sample_id", "cost": ["total_cost"], "unit": "USD"},
+        {
+            "wide": "{config}|{field}",
+            "instance": "sample_id",
+            "cost": ["total_cost"],
+            "unit": "USD",
+        },
         MEANS,
     ),
     "AlpacaEval": (
         alpaca_eval,
-        {"config": ["generator_2"], "instance": "instruction", "objective": ["wins=preference"]}
+        {
+            "config": ["generator_2"],
+            "instance": "instruction",
+            "objective": ["wins=preference"],
+        }
         | {"range": ["wins=1:2"]},
         PLAIN,
     ),
@@ -296,7 +452,12 @@ KINDS = {
     ),
     "ragas": (
         ragas,
-        PER_FILE | {"instance": "user_input", "objective": ["faithfulness"], "missing": "leave-out"},
+        PER_FILE
+        | {
+            "instance": "user_input",
+            "objective": ["faithfulness"],
+            "missing": "leave-out",
+        },
         PLAIN,
     ),
     "rows under names of columns": (table_of_rows, MODEL, MEANS),
@@ -306,23 +467,47 @@ KINDS = {
     },
     "a service": (
         records_in_a_service,
-        PER_FILE | {"instance": "inputs.q", "objective": ["g=outputs.g.g"], "range": ["g=1:5"]},
+        PER_FILE
+        | {
+            "instance": "inputs.q",
+            "objective": ["g=outputs.g.g"],
+            "range": ["g=1:5"],
+        },
         PLAIN,
     ),
-    "trials": (trials, PER_FILE | {"instance": "task_id", "objective": ["accuracy=reward"]}, PLAIN),
+    "trials": (
+        trials,
+        PER_FILE | {"instance": "task_id", "objective": ["accuracy=reward"]},
+        PLAIN,
+    ),
     "spreadsheet": (
         spreadsheet,
-        {"config": ["Modell"], "instance": "Frage", "objective": ["a=Richtig"], "cost": ["Kosten"]}
+        {
+            "config": ["Modell"],
+            "instance": "Frage",
+            "objective": ["a=Richtig"],
+            "cost": ["Kosten"],
+        }
         | {"unit": "EUR", "word": ["ja=1", "nein=0"]},
         MEANS,
     ),
     "dollars": (
         dollars,
-        {"config": ["model"], "instance": "q", "objective": ["a=score"], "cost": ["cost"], "unit": "USD"}
+        {
+            "config": ["model"],
+            "instance": "q",
+            "objective": ["a=score"],
+            "cost": ["cost"],
+            "unit": "USD",
+        }
         | {"range": ["a=0:100"]},
         MEANS,
     ),
-    "marks": (marks, {"wide": "{config}", "instance": "q", "word": ["✓=1", "✗=0"]}, MEANS),
+    "marks": (
+        marks,
+        {"wide": "{config}", "instance": "q", "word": ["✓=1", "✗=0"]},
+        MEANS,
+    ),
 }
 
 
@@ -339,7 +524,10 @@ def test_files_of_common_tools_become_the_right_table(kind):
 
 @pytest.mark.parametrize(
     ("kind", "costs"),
-    [("spreadsheet", [1000.5 + 10 * i for i in range(8)]), ("dollars", [1200.5 + i for i in range(8)])],
+    [
+        ("spreadsheet", [1000.5 + 10 * i for i in range(8)]),
+        ("dollars", [1200.5 + i for i in range(8)]),
+    ],
 )
 def test_costs_with_a_currency_and_thousands(kind, costs):
     write_files, options, _ = KINDS[kind]
@@ -350,7 +538,9 @@ def test_costs_with_a_currency_and_thousands(kind, costs):
 
 
 def test_numbers_with_different_units_are_refused():
-    rows = [f"{model},q{i},{score},{1 + i}{'ms' if i else 's'}" for model, i, score in CELLS]
+    rows = [
+        f"{model},q{i},{score},{1 + i}{'ms' if i else 's'}" for model, i, score in CELLS
+    ]
     write("t.csv", "\n".join(["model,q,ok,latency", *rows]))
     with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **MODEL | {"cost": ["latency"]})
@@ -369,7 +559,9 @@ def test_equal_names_of_files_are_no_configuration():
     with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["file"]})
     (fault,) = caught.value.faults
-    assert fault.code == "equal-file-names" and fault.remedy.endswith("--config folder1")
+    assert fault.code == "equal-file-names" and fault.remedy.endswith(
+        "--config folder1"
+    )
 
 
 def test_equally_long_lists_of_records_are_not_guessed_at():
@@ -383,15 +575,20 @@ def test_equally_long_lists_of_records_are_not_guessed_at():
 def test_files_of_a_folder_without_the_named_columns_are_left_out():
     mteb()
     done = import_logs(paths=["files"], **KINDS["MTEB"][1])
-    (first, *_) = [line for line in done.report if "model_meta.json" in line]
+    first, *_ = [line for line in done.report if "model_meta.json" in line]
     assert first.startswith("left out: ")
 
 
 def test_file_of_a_folder_without_records_is_left_out():
     opencompass()
     write("settings.json", {"a": [{"q": 1}, {"q": 2}], "b": [{"p": 1}, {"p": 2}]})
-    done = import_logs(paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["folder2"]})
-    assert any(line.startswith("left out: ") and "settings.json" in line for line in done.report)
+    done = import_logs(
+        paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["folder2"]}
+    )
+    assert any(
+        line.startswith("left out: ") and "settings.json" in line
+        for line in done.report
+    )
     assert len(done.table.configs) == 3
 
 
@@ -401,7 +598,9 @@ def test_lists_of_names_without_one_that_holds_all_are_no_records():
         resolved = [f"repo-{i}" for i, score in scores if score]
         write(f"{model}.json", {"resolved": resolved, "no_logs": ["repo-9"]})
     with pytest.raises(TableError) as caught:
-        import_logs(paths=["files"], config=["file"], instance="key", objective=["a=resolved"])
+        import_logs(
+            paths=["files"], config=["file"], instance="key", objective=["a=resolved"]
+        )
     assert {fault.code for fault in caught.value.faults} == {"missing-column"}
 
 
@@ -414,6 +613,10 @@ def test_long_numbers_in_cells_of_json_stay_names():
     write_csv("t.csv", [*rows, {"meta": None, "q": 9, "cost": 1}])
     where = "`meta.run`.notna()"
     done = import_logs(
-        paths=["files"], config=["meta.run"], instance="q", objective=["a=meta.ok"], where=where
+        paths=["files"],
+        config=["meta.run"],
+        instance="q",
+        objective=["a=meta.ok"],
+        where=where,
     )
     assert done.table.configs == tuple(str(2**62 + k) for k in range(3))

@@ -11,7 +11,10 @@ from support.logs import HEADS, TAILS
 from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs as import_new
 
-HERON, SPARROW = "example/heron-large temperature=0.7", "example/sparrow-mini temperature=0.0"
+HERON, SPARROW = (
+    "example/heron-large temperature=0.7",
+    "example/sparrow-mini temperature=0.0",
+)
 
 
 @pytest.fixture
@@ -60,7 +63,11 @@ def test_the_harness_says_its_mean_under_each_filter(here):
 
 
 def total(mean, **name):
-    return {"name": {"name": "exact_match", "split": "test"} | name, "count": 1, "mean": mean}
+    return {
+        "name": {"name": "exact_match", "split": "test"} | name,
+        "count": 1,
+        "mean": mean,
+    }
 
 
 def test_helm_says_its_means_in_a_file_of_their_own(here):
@@ -70,12 +77,16 @@ def test_helm_says_its_means_in_a_file_of_their_own(here):
         name = HERON if "heron" in str(folder) else SPARROW
         wrong = 0.25 if name == HERON else 0.0
         perturbed = total(0.0, perturbation={"name": "robustness"})
-        (folder / "stats.json").write_text(json.dumps([total(means[name] - wrong), perturbed]))
+        (folder / "stats.json").write_text(
+            json.dumps([total(means[name] - wrong), perturbed])
+        )
     (line,) = remarks(take("helm", "helm", metric=["exact_match"]), "differs: ")
     assert "heron-large" in line and f"{means[HERON]:.4g}" in line
 
 
-@pytest.mark.parametrize("totals", [[total("n/a")], [total(0.1), total(0.2, split="valid")], []])
+@pytest.mark.parametrize(
+    "totals", [[total("n/a")], [total(0.1), total(0.2, split="valid")], []]
+)
 def test_incomparable_helm_means_are_ignored(here, totals):
     for spec in Path("helm").rglob("run_spec.json"):
         spec.with_name("stats.json").write_text(json.dumps(totals))
@@ -85,7 +96,9 @@ def test_incomparable_helm_means_are_ignored(here, totals):
 @pytest.mark.parametrize("value", [None, "n/a", float("nan"), {"mean": 1}])
 def test_what_cannot_be_compared_refuses_no_log(here, value):
     say(HEADS, value, total_samples="many")
-    logs.change_samples(lambda i, sample: sample.update(metadata=None, output=None), HEADS)
+    logs.change_samples(
+        lambda i, sample: sample.update(metadata=None, output=None), HEADS
+    )
     imported = take()
     assert imported.table.n_arms == 2 and not remarks(imported, "differs: ")
 
@@ -104,7 +117,10 @@ def test_lines_of_the_harness_written_twice_count_once(here):
     for path in Path("lm").rglob("samples_*.jsonl"):
         path.write_text(path.read_text() + path.read_text())
     imported = take("lm-eval", "lm", filter="strict-match")
-    assert imported.table.n_instances.tolist() == [12, 12] and len(remarks(imported, "written twice")) == 2
+    assert (
+        imported.table.n_instances.tolist() == [12, 12]
+        and len(remarks(imported, "written twice")) == 2
+    )
 
 
 def test_a_log_with_more_than_its_run_counted_is_reported(here):
@@ -128,20 +144,30 @@ def test_the_same_questions_in_another_order_are_matched(here):
     def turn(log):
         log["eval"]["task"] = "sums_cot"
         log["samples"] = [
-            sample | {"id": number} for number, sample in enumerate(reversed(log["samples"]), 1)
+            sample | {"id": number}
+            for number, sample in enumerate(reversed(log["samples"]), 1)
         ]
 
     logs.change(TAILS, turn)
     imported = take(compare_tasks=True, by=["model"])
-    assert remarks(imported, "another order") and "heron" in remarks(imported, "another order")[0]
-    logs.change(TAILS, lambda log: [sample.update(id=13 - sample["id"]) for sample in log["samples"]])
+    assert (
+        remarks(imported, "another order")
+        and "heron" in remarks(imported, "another order")[0]
+    )
+    logs.change(
+        TAILS,
+        lambda log: [sample.update(id=13 - sample["id"]) for sample in log["samples"]],
+    )
     again = take(compare_tasks=True, by=["model"])
     assert not remarks(again, "another order") and pairs(again) == pairs(imported)
     assert sorted(imported.table.summary()["accuracy"]) == sorted(before["accuracy"])
 
 
 def test_some_other_questions_are_other_instances(here):
-    logs.change_samples(lambda i, sample: i < 2 and sample.update(input="What is 1 + 1?", target=i), HEADS)
+    logs.change_samples(
+        lambda i, sample: i < 2 and sample.update(input="What is 1 + 1?", target=i),
+        HEADS,
+    )
     imported = take()
     assert "2 of 12 questions" in remarks(imported, "another version")[0]
     assert imported.table.n_instances.tolist() == [12, 12]
@@ -149,7 +175,9 @@ def test_some_other_questions_are_other_instances(here):
 
 
 def test_prompts_in_the_questions_change_no_names(here):
-    logs.change_samples(lambda i, sample: sample.update(input=f"Think. {sample['input']}"), HEADS)
+    logs.change_samples(
+        lambda i, sample: sample.update(input=f"Think. {sample['input']}"), HEADS
+    )
     imported = take()
     assert "12 of 12" in remarks(imported, "other questions")[0]
     assert len(set(imported.table.rows["instance"])) == 12
@@ -175,7 +203,11 @@ def test_condition_reads_fields_of_samples(here):
 def test_a_condition_reads_documents_of_the_harness(here):
     for path in Path("lm").rglob("samples_*.jsonl"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        path.write_text("\n".join(json.dumps(line | {"doc": {"n": line["doc_id"]}}) for line in lines))
+        path.write_text(
+            "\n".join(
+                json.dumps(line | {"doc": {"n": line["doc_id"]}}) for line in lines
+            )
+        )
     imported = take("lm-eval", "lm", filter="strict-match", where="n < 8")
     assert imported.table.n_instances.tolist() == [8, 8]
 
@@ -221,7 +253,10 @@ def test_doubtful_answers_are_counted_per_configuration(here):
     imported = take()
     assert f"answers cut off: 5 of 11 evaluations of {SPARROW}" in imported.report
     assert f"answers empty: 3 of 11 evaluations of {SPARROW}" in imported.report
-    assert f"samples that ended in an error: 1 of 12 evaluations of {SPARROW}" in imported.report
+    assert (
+        f"samples that ended in an error: 1 of 12 evaluations of {SPARROW}"
+        in imported.report
+    )
     counts = imported.table.card.counts[SPARROW]
     assert counts["answers cut off"] == 5 and HERON not in imported.table.card.counts
 

@@ -49,11 +49,26 @@ def test_cached_input_defaults_to_the_price_of_input(write):
         ("", "the file is empty"),
         ("- small", "it holds no prices"),
         ("small: 3", "model 'small'"),
-        ("small: {input: 3}", "model 'small', field 'output': the field is missing -> give USD per million"),
-        ("small: {input: -1, output: 3}", "field 'input': Input should be greater than or equal to 0"),
+        (
+            "small: {input: 3}",
+            (
+                "model 'small', field 'output': the field is missing -> give USD per"
+                " million"
+            ),
+        ),
+        (
+            "small: {input: -1, output: 3}",
+            "field 'input': Input should be greater than or equal to 0",
+        ),
         ("small: {input: .nan, output: 3}", "field 'input'"),
-        ("small: {input: 1, ouput: 3, output: 3}", "unknown key 'ouput' -> did you mean 'output'?"),
-        ("small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}", "the key 'small' is given twice"),
+        (
+            "small: {input: 1, ouput: 3, output: 3}",
+            "unknown key 'ouput' -> did you mean 'output'?",
+        ),
+        (
+            "small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}",
+            "the key 'small' is given twice",
+        ),
         ("smal: {input: 1, output: 3}", "it has no price of 'small', and genai-prices"),
     ],
 )
@@ -82,7 +97,10 @@ DAY = date(2026, 11, 27)
 def test_models_are_priced_with_and_without_vendor(model, base_url, vendor):
     prices = Prices(day=DAY)
     assert prices.usd(Usage(10**6, 0, 10**6), model, base_url) == pytest.approx(0.75)
-    assert prices.describe([(model, base_url)]) == f"{package()} as of 2026-11-27 ({model} of {vendor})"
+    assert (
+        prices.describe([(model, base_url)])
+        == f"{package()} as of 2026-11-27 ({model} of {vendor})"
+    )
 
 
 def test_prices_of_a_cache_are_the_vendors():
@@ -117,14 +135,23 @@ import cobandit.live.runner
 assert "genai_prices" not in sys.modules
 print(Prices().usd(Usage(10**6, 0, 0), "gpt-4o-mini"))
 """
-    assert float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) > 0
+    assert (
+        float(
+            subprocess.run(
+                [sys.executable, "-c", code], check=True, capture_output=True
+            ).stdout
+        )
+        > 0
+    )
 
 
 @pytest.fixture
 def priced(here):
     """Logs, and prices of their models."""
     models = ["example/sparrow-mini", "example/heron-large"]
-    (here / "prices.yml").write_text("".join(f"{m}: {{input: 2, cached: 0.5, output: 10}}\n" for m in models))
+    (here / "prices.yml").write_text(
+        "".join(f"{m}: {{input: 2, cached: 0.5, output: 10}}\n" for m in models)
+    )
     return here
 
 
@@ -138,13 +165,19 @@ def costs(table):
 def test_prices_turn_logged_tokens_into_money(priced, source, folder):
     metric = {"inspect": "match", "helm": "exact_match"}[source]
     generated, every = (
-        costs(import_logs(source, [folder], f"{count}.parquet", metric=metric, count=count).table)
+        costs(
+            import_logs(
+                source, [folder], f"{count}.parquet", metric=metric, count=count
+            ).table
+        )
         for count in ("generated", "all")
     )
     priced = {"metric": metric, "cost": "usd", "prices": "prices.yml"}
     table = import_logs(source, [folder], "my.parquet", **priced).table
     assert table.card.cost.model_dump() == {"column": "cost_usd", "unit": "USD"}
-    assert np.allclose(costs(table), (2 * (every - generated) + 10 * generated) / 1e6, rtol=1e-12)
+    assert np.allclose(
+        costs(table), (2 * (every - generated) + 10 * generated) / 1e6, rtol=1e-12
+    )
 
 
 def test_logged_money_precedes_prices(priced):
@@ -158,10 +191,14 @@ def test_logged_money_precedes_prices(priced):
         used.append(usage)
 
     logs.change_samples(cache, logs.HEADS)
-    table = import_logs("inspect", ["json"], "my.parquet", cost="usd", prices="prices.yml").table
+    table = import_logs(
+        "inspect", ["json"], "my.parquet", cost="usd", prices="prices.yml"
+    ).table
     (name,) = [name for name in table.configs if "sparrow" in name]
     usage = used[1]
-    expected = (2 * (usage["input_tokens"] + 1.25 * 4) + 0.5 * 10 + 10 * usage["output_tokens"]) / 1e6
+    expected = (
+        2 * (usage["input_tokens"] + 1.25 * 4) + 0.5 * 10 + 10 * usage["output_tokens"]
+    ) / 1e6
     assert costs(table)[name, "1"] == 0.25
     assert costs(table)[name, "2"] == pytest.approx(expected, rel=1e-12)
 
@@ -170,15 +207,29 @@ def test_logged_money_precedes_prices(priced):
     ("source", "options", "said"),
     [
         ("inspect", {"cost": "usd"}, "no price is known -> give it with --prices"),
-        ("inspect", {"cost": "usd", "prices": "other.yml"}, "no price is known -> give it with --prices"),
-        ("inspect", {"cost": "usd", "prices": "nowhere.yml"}, "there is no such file of prices"),
+        (
+            "inspect",
+            {"cost": "usd", "prices": "other.yml"},
+            "no price is known -> give it with --prices",
+        ),
+        (
+            "inspect",
+            {"cost": "usd", "prices": "nowhere.yml"},
+            "there is no such file of prices",
+        ),
         ("helm", {"cost": "usd"}, "no price is known -> give it with --prices"),
-        ("helm", {"prices": "prices.yml"}, "prices mean nothing where the cost is tokens -> add --cost usd"),
+        (
+            "helm",
+            {"prices": "prices.yml"},
+            "prices mean nothing where the cost is tokens -> add --cost usd",
+        ),
     ],
 )
 def test_prices_that_are_missing_are_asked_for(priced, source, options, said):
     (priced / "other.yml").write_text("other: {input: 1, output: 1}\n")
-    folder, metric = {"inspect": ("json", "match"), "helm": ("helm", "exact_match")}[source]
+    folder, metric = {"inspect": ("json", "match"), "helm": ("helm", "exact_match")}[
+        source
+    ]
     with pytest.raises(TableError) as caught:
         import_logs(source, [folder], "my.parquet", metric=metric, **options)
     assert said in str(caught.value)

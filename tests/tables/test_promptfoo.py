@@ -17,7 +17,10 @@ def entry(provider, question, score, **fields):
         "provider": {"id": provider, "label": ""},
         "prompt": {"raw": "{{question}}", "label": "plain"},
         "vars": {"question": question},
-        "response": {"output": "4", "tokenUsage": {"total": 30, "prompt": 20, "completion": 10}},
+        "response": {
+            "output": "4",
+            "tokenUsage": {"total": 30, "prompt": 20, "completion": 10},
+        },
         "score": score,
         "success": score == 1,
         "namedScores": {"tone": score / 2},
@@ -31,7 +34,13 @@ def entry(provider, question, score, **fields):
 
 def write(entries, name="results.json", **more):
     stats = {"successes": len(entries), "failures": 0, "errors": 0}
-    results = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": entries, "stats": stats, **more}
+    results = {
+        "version": 3,
+        "timestamp": "2026-01-01T00:00:00Z",
+        "results": entries,
+        "stats": stats,
+        **more,
+    }
     Path(name).write_text(json.dumps({"evalId": "e", "results": results, "config": {}}))
 
 
@@ -50,10 +59,14 @@ def test_scores_costs_and_times(entries):
     done = import_logs("promptfoo", ["results.json"], "a.parquet")
     assert done.table.configs == ("openai:large", "openai:small")
     assert done.table.objectives == ("accuracy", "efficiency")
-    assert set(done.table.rows["cost"]) == {10.0} and done.table.card.cost.unit == "tokens"
+    assert (
+        set(done.table.rows["cost"]) == {10.0} and done.table.card.cost.unit == "tokens"
+    )
     assert "What is 3 + 3?" in set(done.table.rows["instance"])
     assert (cb.read("a.parquet").means == done.table.means).all(axis=None)
-    money = import_logs("promptfoo", ["results.json"], "b.parquet", cost="usd", metric=["score", "tone"])
+    money = import_logs(
+        "promptfoo", ["results.json"], "b.parquet", cost="usd", metric=["score", "tone"]
+    )
     assert money.table.objectives == ("score", "tone", "efficiency")
     assert set(money.table.rows["cost"]) == {0.001}
 
@@ -61,7 +74,11 @@ def test_scores_costs_and_times(entries):
 def test_cached_answers_are_not_free(entries):
     for number in range(3):
         usage = {"total": 30, "cached": 30}
-        entries[number]["response"] = {"output": "4", "cached": True, "tokenUsage": usage}
+        entries[number]["response"] = {
+            "output": "4",
+            "cached": True,
+            "tokenUsage": usage,
+        }
         entries[number]["cost"] = 0
     write(entries)
     done = import_logs("promptfoo", ["results.json"], "a.parquet")
@@ -69,7 +86,9 @@ def test_cached_answers_are_not_free(entries):
     assert done.table.objectives == ("accuracy",)  # a cached answer's time is none
     assert any("3 of 12 evaluations of openai:small" in line for line in done.report)
     filled = import_logs("promptfoo", ["results.json"], "b.parquet", unmeasured="mean")
-    assert filled.table.n_instances.tolist() == [12, 12] and set(filled.table.rows["cost"]) == {10.0}
+    assert filled.table.n_instances.tolist() == [12, 12] and set(
+        filled.table.rows["cost"]
+    ) == {10.0}
 
 
 def test_failed_assertions_are_answers_and_errors_are_none(entries):
@@ -85,8 +104,14 @@ def test_repeats_are_averaged_and_prompts_are_configurations(entries):
     again = [item | {"score": 1} for item in entries]
     write(entries + again)
     table = import_logs("promptfoo", ["results.json"], "a.parquet").table
-    assert table.n_instances.tolist() == [12, 12] and set(table.rows["accuracy"]) == {0.5, 1.0}
-    others = [item | {"prompt": {"raw": "Think. {{question}}", "label": "think"}} for item in entries]
+    assert table.n_instances.tolist() == [12, 12] and set(table.rows["accuracy"]) == {
+        0.5,
+        1.0,
+    }
+    others = [
+        item | {"prompt": {"raw": "Think. {{question}}", "label": "think"}}
+        for item in entries
+    ]
     write(entries + others)
     table = import_logs("promptfoo", ["results.json"], "b.parquet").table
     assert "openai:small prompt=think" in table.configs and table.n_arms == 4
@@ -94,12 +119,18 @@ def test_repeats_are_averaged_and_prompts_are_configurations(entries):
 
 def test_another_file_is_named(entries):
     Path("other.json").write_text('{"results": {"outputs": []}}')
-    with pytest.raises(CobanditError, match=r"other\.json: results\.results: the field is missing"):
+    with pytest.raises(
+        CobanditError, match=r"other\.json: results\.results: the field is missing"
+    ):
         import_logs("promptfoo", ["other.json"], "a.parquet")
 
 
 def prompt_of(provider, score, passed, failed, errors=0):
-    counts = {"testPassCount": passed, "testFailCount": failed, "testErrorCount": errors}
+    counts = {
+        "testPassCount": passed,
+        "testFailCount": failed,
+        "testErrorCount": errors,
+    }
     return {
         "provider": provider,
         "raw": "{{question}}",
@@ -109,7 +140,13 @@ def prompt_of(provider, score, passed, failed, errors=0):
 
 
 def test_sums_of_promptfoo_are_compared_with_its_entries(entries):
-    write(entries, prompts=[prompt_of("openai:small", 6, 6, 6), prompt_of("openai:large", 9, 9, 3)])
+    write(
+        entries,
+        prompts=[
+            prompt_of("openai:small", 6, 6, 6),
+            prompt_of("openai:large", 9, 9, 3),
+        ],
+    )
     (line,) = [
         line
         for line in import_logs("promptfoo", ["results.json"], "a.parquet").report
@@ -119,12 +156,26 @@ def test_sums_of_promptfoo_are_compared_with_its_entries(entries):
 
 
 def test_entries_that_promptfoo_counted_are_missed(entries):
-    write(entries, prompts=[prompt_of("openai:small", 6, 6, 8), prompt_of("openai:large", 6, 6, 6)])
+    write(
+        entries,
+        prompts=[
+            prompt_of("openai:small", 6, 6, 8),
+            prompt_of("openai:large", 6, 6, 6),
+        ],
+    )
     report = import_logs("promptfoo", ["results.json"], "a.parquet").report
     assert [line for line in report if "12 of the 14 evaluations" in line]
 
 
-@pytest.mark.parametrize("metrics", [None, [], {"score": "six", "testPassCount": {}}, {"score": 1}])
+@pytest.mark.parametrize(
+    "metrics", [None, [], {"score": "six", "testPassCount": {}}, {"score": 1}]
+)
 def test_sums_that_cannot_be_read_refuse_no_file(entries, metrics):
-    write(entries, prompts=[prompt_of("openai:small", 6, 6, 6) | {"metrics": metrics}, {"raw": "other"}])
+    write(
+        entries,
+        prompts=[
+            prompt_of("openai:small", 6, 6, 6) | {"metrics": metrics},
+            {"raw": "other"},
+        ],
+    )
     assert import_logs("promptfoo", ["results.json"], "a.parquet").table.n_arms == 2

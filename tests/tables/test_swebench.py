@@ -9,7 +9,10 @@ from cobandit.tables import swebench
 
 
 def entry(name, outcomes, published, **changes):
-    details = {f"q{i}": {"resolved": r, "cost": 0.5, "api_calls": 3 + i} for i, r in enumerate(outcomes)}
+    details = {
+        f"q{i}": {"resolved": r, "cost": 0.5, "api_calls": 3 + i}
+        for i, r in enumerate(outcomes)
+    }
     return {
         "name": name,
         "resolved": published,
@@ -22,7 +25,10 @@ def entry(name, outcomes, published, **changes):
 
 
 def write_board(path, *entries):
-    boards = [{"name": "Lite", "results": []}, {"name": "bash-only", "results": list(entries)}]
+    boards = [
+        {"name": "Lite", "results": []},
+        {"name": "bash-only", "results": list(entries)},
+    ]
     path.write_text(json.dumps({"leaderboards": boards}))
     return path
 
@@ -46,7 +52,14 @@ def test_entries_are_dropped_by_rule(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", *(f'{{"leaderboards": [{{"name": "{name}"}}]}}' for name in ("Lite", "bash-only"))],
+    [
+        "{",
+        "[]",
+        *(
+            f'{{"leaderboards": [{{"name": "{name}"}}]}}'
+            for name in ("Lite", "bash-only")
+        ),
+    ],
 )
 def test_another_layout_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
@@ -66,6 +79,8 @@ def test_another_layout_is_refused(tmp_path, text):
     ],
 )
 def test_an_entry_of_another_layout_is_refused(tmp_path, changes):
-    path = write_board(tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes))
+    path = write_board(
+        tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes)
+    )
     with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
         swebench.parse(path)

@@ -16,7 +16,10 @@ from cobandit.tables.columns import Rule, profiling_mask
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
 
 SPEED = toy.CARD["objectives"][1] | {"low": 0, "high": 100}
-CARD = toy.CARD | {"objectives": [toy.CARD["objectives"][0], SPEED], "arms": ["model", "temperature"]}
+CARD = toy.CARD | {
+    "objectives": [toy.CARD["objectives"][0], SPEED],
+    "arms": ["model", "temperature"],
+}
 
 
 def card(**changes):
@@ -69,8 +72,14 @@ def test_a_table_worked_by_hand():
     assert table.costs.tolist() == [3.0, 2.0]
     assert table.cost_range == (1.0, 4.0)
     assert table.limits["speed"] == (1.0, 4.0)
-    # speed = (1/t - 1/4) / (1 - 1/4): t = 2 gives 1/3; faster than 1 and slower than 4 are clipped
-    assert table.feedback.rewards.tolist() == [[0, 1], [1, 0], [0, pytest.approx(1 / 3)], [1, 0]]
+    # speed = (1/t - 1/4) / (1 - 1/4): t = 2 gives 1/3; faster than 1 and slower than 4
+    # are clipped
+    assert table.feedback.rewards.tolist() == [
+        [0, 1],
+        [1, 0],
+        [0, pytest.approx(1 / 3)],
+        [1, 0],
+    ]
     assert table.feedback.costs.tolist() == [7, 7, 9, 9]
     assert table.feedback.offsets.tolist() == [0, 2, 4]
     np.testing.assert_allclose(table.means, [[0.5, 0.5], [0.5, 1 / 6]])
@@ -82,9 +91,14 @@ def test_a_table_worked_by_hand():
     summary = table.summary()
     assert summary.index.tolist() == ["a", "b"]
     assert summary["cost"].tolist() == [5.0, 5.5]
-    np.testing.assert_allclose(summary["speed"], [(1 / 3 + 1 + 1 / 3 + 0) / 4, (1 + 1 / 3 + 0 + 0) / 4])
+    np.testing.assert_allclose(
+        summary["speed"], [(1 / 3 + 1 + 1 / 3 + 0) / 4, (1 + 1 / 3 + 0 + 0) / 4]
+    )
     assert summary["instances"].tolist() == [4, 4]
-    assert table.summary("evaluation")["on_front"].tolist() == table.problem.pareto_mask.tolist()
+    assert (
+        table.summary("evaluation")["on_front"].tolist()
+        == table.problem.pareto_mask.tolist()
+    )
 
 
 def test_the_table_cannot_be_changed():
@@ -104,7 +118,9 @@ def test_the_table_cannot_be_changed():
 
 
 def test_arms_may_have_different_instances():
-    ragged = frame(arms=3, instances=12).query("not (config == 'arm1' and instance in ['q1', 'q2', 'q3'])")
+    ragged = frame(arms=3, instances=12).query(
+        "not (config == 'arm1' and instance in ['q1', 'q2', 'q3'])"
+    )
     table = EvaluationTable.from_records(ragged, card(split={"profiling": 5}))
     assert table.n_instances.tolist() == [12, 9, 12]
     assert "9-12 instances" in repr(table)
@@ -114,27 +130,38 @@ def test_arms_may_have_different_instances():
         own = rows[(rows["config"] == config) & (rows["split"] == "evaluation")]
         part = slice(offsets[i], offsets[i + 1])
         assert table.feedback.costs[part].tolist() == own["cost"].tolist()
-        assert table.feedback.rewards[part].tolist() == own[["accuracy", "speed"]].to_numpy().tolist()
+        assert (
+            table.feedback.rewards[part].tolist()
+            == own[["accuracy", "speed"]].to_numpy().tolist()
+        )
         np.testing.assert_allclose(table.means[i], own[["accuracy", "speed"]].mean())
     # an instance is in one split, whichever arm it belongs to
-    assert not rows[["instance", "split"]].drop_duplicates()["instance"].duplicated().any()
+    assert (
+        not rows[["instance", "split"]].drop_duplicates()["instance"].duplicated().any()
+    )
 
 
 def test_names_are_text_and_sorted_as_text():
-    numbered = frame(arms=2, instances=12).assign(instance=lambda f: f["instance"].str[1:].astype(int))
+    numbered = frame(arms=2, instances=12).assign(
+        instance=lambda f: f["instance"].str[1:].astype(int)
+    )
     table = EvaluationTable.from_records(numbered, card())
     assert table.rows["instance"].iloc[:4].tolist() == ["0", "1", "10", "11"]
 
 
 @pytest.mark.slow
 @examples(30)
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6))
+@given(
+    st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6)
+)
 def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
     before = given_frame.copy(deep=True)
     one = EvaluationTable.from_records(given_frame, card())
     pd.testing.assert_frame_equal(given_frame, before)
-    two = EvaluationTable.from_records(given_frame.sample(frac=1, random_state=shuffle), card())
+    two = EvaluationTable.from_records(
+        given_frame.sample(frac=1, random_state=shuffle), card()
+    )
     pd.testing.assert_frame_equal(one.rows, two.rows)
     pd.testing.assert_frame_equal(one.arms, two.arms)
 
@@ -149,7 +176,9 @@ def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instanc
     for suffix in ("csv", "parquet", "jsonl"):
         toy.write_frame(given_frame, directory / f"toy.{suffix}")
         table = read(directory / f"toy.{suffix}", card())
-        pd.testing.assert_frame_equal(table.rows, direct.rows, check_exact=suffix != "jsonl", rtol=1e-13)
+        pd.testing.assert_frame_equal(
+            table.rows, direct.rows, check_exact=suffix != "jsonl", rtol=1e-13
+        )
         pd.testing.assert_frame_equal(table.arms, direct.arms)
 
 
@@ -168,18 +197,27 @@ def test_text_that_looks_like_something_else_stays_text(tmp_path):
 
 
 def test_json_lines_may_have_blank_ones(tmp_path):
-    frame().to_json(tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15)
+    frame().to_json(
+        tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15
+    )
     text = (tmp_path / "toy.jsonl").read_text().replace("\n", "\n\n", 3)
     (tmp_path / "toy.jsonl").write_text("\ufeff" + text)
     direct = EvaluationTable.from_records(frame(), card())
-    pd.testing.assert_frame_equal(read(tmp_path / "toy.jsonl", card()).rows, direct.rows)
+    pd.testing.assert_frame_equal(
+        read(tmp_path / "toy.jsonl", card()).rows, direct.rows
+    )
 
 
 @pytest.mark.slow
 def test_categorical_and_nullable_columns_keep_values():
     plain = EvaluationTable.from_records(frame(), card())
     typed = frame().astype(
-        {"config": "category", "model": "category", "correct": "boolean", "usd": "Float64"}
+        {
+            "config": "category",
+            "model": "category",
+            "correct": "boolean",
+            "usd": "Float64",
+        }
     )
     table = EvaluationTable.from_records(typed, card())
     pd.testing.assert_frame_equal(table.rows, plain.rows)
@@ -187,11 +225,13 @@ def test_categorical_and_nullable_columns_keep_values():
 
 
 @given(
-    st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True), st.integers(1, 10**4)
+    st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True),
+    st.integers(1, 10**4),
 )
 def test_inverse_percentile_against_its_formula(profiling, latency):
     low, high = TRANSFORMS["inverse-percentile"].fit(np.array(profiling), 5, 95)
-    tau5, *_, tau95 = statistics.quantiles(profiling, n=20, method="inclusive")  # in steps of 5 %
+    # in steps of 5 %
+    tau5, *_, tau95 = statistics.quantiles(profiling, n=20, method="inclusive")
     expected = min(max((1 / latency - 1 / tau95) / (1 / tau5 - 1 / tau95), 0.0), 1.0)
     assert inverse_percentile(np.array([latency]), low, high)[0] == pytest.approx(
         expected, abs=1e-6, rel=1e-9
@@ -209,12 +249,19 @@ def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
 
     rule = Rule(lambda x: x <= 0, "{value} has no logarithm", "drop the row")
     monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
-    objectives = [CARD["objectives"][0], {"name": "thrift", "column": "bytes", "transform": "decades"}]
+    objectives = [
+        CARD["objectives"][0],
+        {"name": "thrift", "column": "bytes", "transform": "decades"},
+    ]
     described = card(objectives=objectives, arms=[])
-    with pytest.raises(ValueError, match=r"low and high mean nothing with .* transform decades"):
+    with pytest.raises(
+        ValueError, match=r"low and high mean nothing with .* transform decades"
+    ):
         card(objectives=[objectives[1] | {"low": 10}])
     rows = frame(arms=2, instances=4).assign(bytes=10.0)
-    seen = EvaluationTable.from_records(rows, card(arms=[])).rows.query("split == 'profiling'")
+    seen = EvaluationTable.from_records(rows, card(arms=[])).rows.query(
+        "split == 'profiling'"
+    )
     seen = rows["instance"].isin(set(seen["instance"]))
     rows.loc[seen & (rows["config"] == "arm0"), "bytes"] = 1000.0
     rows.loc[~seen, "bytes"] = np.where(rows.loc[~seen, "config"] == "arm0", 100.0, 1e6)
@@ -222,7 +269,10 @@ def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
     table = read(tmp_path / "toy.csv", described)
     assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
     assert table.means[:, 1] == pytest.approx([0.5, 0.0])
-    with pytest.raises(TableError, match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row"):
+    with pytest.raises(
+        TableError,
+        match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row",
+    ):
         EvaluationTable.from_records(rows.assign(bytes=0.0), described)
 
 
@@ -241,14 +291,24 @@ def test_both_splits_hold_every_configuration(seed, n, n_profiling):
     """Its profiling rows are the first of its rows in the random order, as few as possible moved."""
     rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
-    kept = np.concatenate([rng.permutation(n) < rng.integers(4, n, endpoint=True) for _ in range(3)])
-    kept = np.concatenate([np.ones(n, dtype=bool), kept])  # the first has all, so that ids stay
-    table = EvaluationTable.from_records(whole[kept], card(split={"profiling": n_profiling, "seed": seed}))
+    kept = np.concatenate(
+        [rng.permutation(n) < rng.integers(4, n, endpoint=True) for _ in range(3)]
+    )
+    # the first has all, so that ids stay
+    kept = np.concatenate([np.ones(n, dtype=bool), kept])
+    table = EvaluationTable.from_records(
+        whole[kept], card(split={"profiling": n_profiling, "seed": seed})
+    )
     ids = sorted(f"q{i}" for i in range(n))
-    place = {name: i for i, name in enumerate(np.random.default_rng(seed).permutation(ids).tolist())}
+    place = {
+        name: i
+        for i, name in enumerate(np.random.default_rng(seed).permutation(ids).tolist())
+    }
     moved = 0
     for _, rows in table.rows.groupby("config", observed=True):
-        order = rows.sort_values("instance", key=lambda names: names.map(place).astype(int))
+        order = rows.sort_values(
+            "instance", key=lambda names: names.map(place).astype(int)
+        )
         known = order["split"] == "profiling"
         assert known.is_monotonic_decreasing and min(known.sum(), (~known).sum()) >= 2
         at_random = sum(place[name] < n_profiling for name in rows["instance"])
@@ -260,7 +320,9 @@ def test_both_splits_hold_every_configuration(seed, n, n_profiling):
 
 
 def test_subset_keeps_transforms_and_split():
-    whole = EvaluationTable.from_records(frame(arms=5, instances=12), card(split={"profiling": 4}))
+    whole = EvaluationTable.from_records(
+        frame(arms=5, instances=12), card(split={"profiling": 4})
+    )
     part = whole.subset("temperature > 0.5 and model == 'm0' or config == 'arm3'")
     assert part.configs == ("arm2", "arm3", "arm4")
     assert part.limits == whole.limits
@@ -277,7 +339,11 @@ def test_subset_keeps_transforms_and_split():
 @pytest.mark.parametrize(
     ("query", "words", "code"),
     [
-        ("temprature > 0", ["'temprature'", "config, model, temperature"], "bad-condition"),
+        (
+            "temprature > 0",
+            ["'temprature'", "config, model, temperature"],
+            "bad-condition",
+        ),
         ("", ["cannot be evaluated"], "bad-condition"),
         ("temperature + 1", ["not true or false"], "bad-condition"),
         ("@known == 1", ["subset"], "bad-condition"),
@@ -303,17 +369,34 @@ def test_within_profiling_shows_nothing_else(synthetic):
     rows = table.rows
     seen = rows[rows["split"] == "profiling"]
     assert inner.feedback.costs.tolist() == seen["cost"].tolist()
-    assert np.diff(inner.feedback.offsets).tolist() == seen.groupby("config", observed=True).size().tolist()
+    assert (
+        np.diff(inner.feedback.offsets).tolist()
+        == seen.groupby("config", observed=True).size().tolist()
+    )
 
 
 def test_profiling_instances_can_be_named_and_limits_given():
     """As a run does, which chose them before it knew what else it would evaluate."""
-    rows = [(c, f"q{n}", 1.0 + n, float(n + 1)) for c in "ab" for n in range(6) if c == "a" or n < 3]
+    rows = [
+        (c, f"q{n}", 1.0 + n, float(n + 1))
+        for c in "ab"
+        for n in range(6)
+        if c == "a" or n < 3
+    ]
     frame = pd.DataFrame(rows, columns=["config", "instance", "usd", "seconds"])
-    speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    speed = {
+        "name": "speed",
+        "column": "seconds",
+        "transform": "negate-minmax",
+        "limits": [2, 4],
+    }
 
     def of_split(*named):
-        return card(objectives=[speed], arms=[], split={"profiling": len(named), "instances": named})
+        return card(
+            objectives=[speed],
+            arms=[],
+            split={"profiling": len(named), "instances": named},
+        )
 
     table = EvaluationTable.from_records(frame, of_split("q0", "q2", "q1"))
     rows = table.rows
@@ -321,7 +404,9 @@ def test_profiling_instances_can_be_named_and_limits_given():
     assert rows[rows["config"] == "a"]["speed"].tolist() == [1, 1, 0.5, 0, 0, 0]
     assert table.costs.tolist() == [2, 2] and table.limits == {"speed": (2, 4)}
     assert table.summary()["instances"].tolist() == [6, 3]
-    with pytest.raises(CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"):
+    with pytest.raises(
+        CobanditError, match="'b' has 0 evaluation instances, of which 2 are needed"
+    ):
         _ = table.problem
     with pytest.raises(TableError, match="'b' has 1 profiling"):
         EvaluationTable.from_records(frame, of_split("q2", "q5"))

@@ -46,33 +46,64 @@ def message(given_frame, card=CARD):
 
 
 def objectives(**changes):
-    return CARD | {"objectives": [CARD["objectives"][0] | changes, CARD["objectives"][1]]}
+    return CARD | {
+        "objectives": [CARD["objectives"][0] | changes, CARD["objectives"][1]]
+    }
 
 
 ROWS = [
     (with_cell(3, "correct", 1.2), ["row 3", "'correct'", "1.2", "[0, 1]", "rescale"]),
     (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
-    (with_cell(2, "correct", np.nan), ["row 2", "'correct'", "missing", "evaluate it again"]),
+    (
+        with_cell(2, "correct", np.nan),
+        ["row 2", "'correct'", "missing", "evaluate it again"],
+    ),
     (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
-    (with_cell(5, "usd", 0.0), ["row 5", "'usd'", "0.0 is not positive", "smallest_cost"]),
-    (with_cell(5, "usd", 1e300), ["row 5", "'usd'", "1e+300 is not between 1e-30 and 1e+30"]),
-    (with_cell(5, "usd", 1e-300), ["row 5", "'usd'", "1e-300 is not between", "another unit"]),
+    (
+        with_cell(5, "usd", 0.0),
+        ["row 5", "'usd'", "0.0 is not positive", "smallest_cost"],
+    ),
+    (
+        with_cell(5, "usd", 1e300),
+        ["row 5", "'usd'", "1e+300 is not between 1e-30 and 1e+30"],
+    ),
+    (
+        with_cell(5, "usd", 1e-300),
+        ["row 5", "'usd'", "1e-300 is not between", "another unit"],
+    ),
     (with_cell(8, "usd", -np.inf), ["row 8", "'usd'", "-inf is not finite"]),
     (with_cell(4, "seconds", 0.0), ["row 4", "'seconds'", "0.0 is not positive"]),
-    (with_cell(6, "usd", "n/a"), ["row 6", "'usd'", "'n/a'", "not a number", "as numbers"]),
+    (
+        with_cell(6, "usd", "n/a"),
+        ["row 6", "'usd'", "'n/a'", "not a number", "as numbers"],
+    ),
     (with_cell(6, "usd", None).assign(usd=[[1]] * 8), ["row 1", "[1]", "7 more rows"]),
     (frame().astype({"usd": str}), ["row 1", "'usd'", "'1.0'", "7 more rows"]),
     (frame().astype({"usd": complex}), ["row 1", "'usd'", "not a number"]),
-    (frame().assign(usd=pd.Timestamp("2025-01-01")), ["row 1", "'usd'", "not a number"]),
-    (with_cell(3, "instance", "q1"), ["row 3", "'instance'", "('a', 'q1')", "keep one"]),
     (
-        with_cell(2, "instance", 1).pipe(lambda f: f.assign(instance=["1", *f["instance"][1:]])),
+        frame().assign(usd=pd.Timestamp("2025-01-01")),
+        ["row 1", "'usd'", "not a number"],
+    ),
+    (
+        with_cell(3, "instance", "q1"),
+        ["row 3", "'instance'", "('a', 'q1')", "keep one"],
+    ),
+    (
+        with_cell(2, "instance", 1).pipe(
+            lambda f: f.assign(instance=["1", *f["instance"][1:]])
+        ),
         ["row 2", "('a', '1')"],
     ),
-    (with_cell(7, "config", None), ["row 7", "'config'", "missing", "give every row its config;"]),
+    (
+        with_cell(7, "config", None),
+        ["row 7", "'config'", "missing", "give every row its config;"],
+    ),
     (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
     (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
-    (frame().assign(correct=[{"value": 1}] * 8), ["'correct'", "row 1", "json_normalize"]),
+    (
+        frame().assign(correct=[{"value": 1}] * 8),
+        ["'correct'", "row 1", "json_normalize"],
+    ),
     (frame()[:4], ["'config'", "only one configuration, 'a'", "at least two"]),
     (
         frame().assign(instance=["q1", "q2", "q3", "q4", "q1", "q2", "q3", "q9"])[:7],
@@ -83,8 +114,14 @@ ROWS = [
     (frame().assign(seconds=3.0), ["'seconds'", "constant", "3", "another column"]),
     (frame()[:0], ["no rows", "export it again"]),
     (frame().drop(columns="usd"), ["'usd'", "missing", "add it"]),
-    (frame().rename(columns={"seconds": "second"}), ["'seconds'", "did you mean 'second'"]),
-    (pd.concat([frame(), frame()[["usd"]]], axis=1), ["'usd'", "more than once", "keep one"]),
+    (
+        frame().rename(columns={"seconds": "second"}),
+        ["'seconds'", "did you mean 'second'"],
+    ),
+    (
+        pd.concat([frame(), frame()[["usd"]]], axis=1),
+        ["'usd'", "more than once", "keep one"],
+    ),
 ]
 
 #: Code, row, column and offending value of the fault of each.
@@ -124,7 +161,10 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("given_frame", "words", "fault"),
     [(*row, fault) for row, fault in zip(ROWS, FAULTS, strict=True)],
-    ids=[f"{code}, {' '.join(words)}" for (code, *_), (_, words) in zip(FAULTS, ROWS, strict=True)],
+    ids=[
+        f"{code}, {' '.join(words)}"
+        for (code, *_), (_, words) in zip(FAULTS, ROWS, strict=True)
+    ],
 )
 def test_bad_rows(given_frame, words, fault):
     with pytest.raises(TableError) as error:
@@ -155,7 +195,10 @@ def test_several_faults_are_listed_together():
         "row 8, column 'usd': the value is missing",
         "row 6, column 'correct': 'yes' is text",
         "row 7, column 'correct': the objective 7.0 is outside",
-        "row 4, column 'instance': (config, instance) = ('a', 'q1') stands already in another row",
+        (
+            "row 4, column 'instance': (config, instance) = ('a', 'q1') stands already"
+            " in another row"
+        ),
     ):
         assert sum(part in line for line in lines) == 1, part
 
@@ -182,7 +225,12 @@ def test_more_profiling_instances_than_there_are():
 
 def limited(**changes):
     """A speed whose limits are given, changed."""
-    speed = {"name": "speed", "column": "seconds", "transform": "negate-minmax", "limits": [2, 4]}
+    speed = {
+        "name": "speed",
+        "column": "seconds",
+        "transform": "negate-minmax",
+        "limits": [2, 4],
+    }
     return {"objectives": [speed | changes]}
 
 
@@ -193,17 +241,30 @@ CARDS = [
     ),
     ({"licence": "MIT"}, ["field 'licence'", "unknown key", "did you mean 'license'"]),
     (
-        {"objectives": [{"name": "accuracy", "column": "correct", "transfrom": "none"}]},
+        {
+            "objectives": [
+                {"name": "accuracy", "column": "correct", "transfrom": "none"}
+            ]
+        },
         ["field 'objectives.0.transfrom'", "did you mean 'transform'"],
     ),
-    ({"kind": "real"}, ["field 'kind'", "'measured', 'reconstruction' or 'synthetic', not 'real'"]),
+    (
+        {"kind": "real"},
+        ["field 'kind'", "'measured', 'reconstruction' or 'synthetic', not 'real'"],
+    ),
     (
         {"objectives": [{"name": "accuracy", "column": "correct", "transform": "log"}]},
         ["field 'objectives.0'", "'log'", "inverse-percentile"],
     ),
     ({"objectives": []}, ["field 'objectives'", "at least one"]),
-    ({"objectives": [CARD["objectives"][0]] * 2}, ["two have the same name", "its own name"]),
-    ({"objectives": [{"name": "cost", "column": "correct"}]}, ["'cost'", "another name"]),
+    (
+        {"objectives": [CARD["objectives"][0]] * 2},
+        ["two have the same name", "its own name"],
+    ),
+    (
+        {"objectives": [{"name": "cost", "column": "correct"}]},
+        ["'cost'", "another name"],
+    ),
     (
         {"objectives": [{"name": "accuracy", "column": "correct", "low": 10}]},
         ["field 'objectives.0'", "low and high mean nothing", "leave them out"],
@@ -212,16 +273,29 @@ CARDS = [
     ({"records": "../toy.csv"}, ["field 'records'", "without a directory"]),
     ({"sha256": "abc"}, ["field 'sha256'", "64"]),
     ({"kind": "reconstruction"}, ["'Toy'", "reconstruction", "title"]),
-    ({"origin": {"url": "https://example.org/x.json", "parser": "swebench-bash-only"}}, ["sha256"]),
+    (
+        {
+            "origin": {
+                "url": "https://example.org/x.json",
+                "parser": "swebench-bash-only",
+            }
+        },
+        ["sha256"],
+    ),
     (limited(transform="none"), ["mean nothing without a transform"]),
-    (limited(transform="inverse-percentile", low=10), ["low and high mean nothing with limits"]),
+    (
+        limited(transform="inverse-percentile", low=10),
+        ["low and high mean nothing with limits"],
+    ),
     ({"arms": ["config"]}, ["field 'arms'", "'config'"]),
     ({"arms": ["model", "model"]}, ["field 'arms'", "twice"]),
     ({"arms": [1]}, ["field 'arms.0'", "columns that describe"]),
 ]
 
 
-@pytest.mark.parametrize(("changes", "words"), CARDS, ids=[" ".join(words) for _, words in CARDS])
+@pytest.mark.parametrize(
+    ("changes", "words"), CARDS, ids=[" ".join(words) for _, words in CARDS]
+)
 def test_bad_cards(changes, words, tmp_path):
     path = tmp_path / "toy.yml"
     path.write_text(json.dumps(CARD | changes))  # YAML too, and without aliases
@@ -234,7 +308,10 @@ def test_bad_cards(changes, words, tmp_path):
 
 def test_several_faults_of_a_card_are_told_together(tmp_path):
     path = tmp_path / "toy.yml"
-    bad = {key: value for key, value in CARD.items() if key != "title"} | {"kind": "real", "extra": 1}
+    bad = {key: value for key, value in CARD.items() if key != "title"} | {
+        "kind": "real",
+        "extra": 1,
+    }
     path.write_text(yaml.safe_dump(bad))
     with pytest.raises(TableError, match="3 faults"):
         read_card(path)
@@ -280,7 +357,9 @@ def file_message(path, card=None):
 def test_missing_file_and_missing_card(tmp_path):
     assert "no such file" in file_message(tmp_path / "toy.csv")
     frame().to_csv(tmp_path / "toy.csv", index=False)
-    with pytest.raises(TableError, match=r"toy\.yml: there is no such card .* cobandit import csv"):
+    with pytest.raises(
+        TableError, match=r"toy\.yml: there is no such card .* cobandit import csv"
+    ):
         read(tmp_path / "toy.csv")
     with pytest.raises(TableError, match=r"other\.yml: there is no such card"):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
@@ -290,10 +369,15 @@ def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
     """That the checksum differs, or that the catalogue has no such table, is not what is wrong."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
-    with pytest.raises(TableError, match=r"toy\.yml: this is a card, .* -> name its table"):
+    with pytest.raises(
+        TableError, match=r"toy\.yml: this is a card, .* -> name its table"
+    ):
         read("toy.yml")
     (tmp_path / "runs" / "mine").mkdir(parents=True)
-    with pytest.raises(TableError, match=r"mine: this is a folder -> .* such as runs.mine.table\.parquet"):
+    with pytest.raises(
+        TableError,
+        match=r"mine: this is a folder -> .* such as runs.mine.table\.parquet",
+    ):
         open_table("runs/mine")
     (tmp_path / "synthetic-24").mkdir()
     assert open_table("synthetic-24").name == "synthetic-24"
@@ -302,40 +386,75 @@ def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
 CSV, JSONL = frame().to_csv(index=False), frame().to_json(orient="records", lines=True)
 PARQUET, OTHER = frame().to_parquet(), pd.DataFrame({"konfig": ["a"], "x": [1]})
 ROW, LINES = "a,q3,3.0,1.0,3.0,small", JSONL.splitlines(keepends=True)
-HOLES = JSONL.replace('"usd":6.0', '"usd":"n/a"').replace('3.0,"correct":1.0', '3.0,"correct":null')
+HOLES = JSONL.replace('"usd":6.0', '"usd":"n/a"').replace(
+    '3.0,"correct":1.0', '3.0,"correct":null'
+)
 FILES = [
     ("csv", "", ["the file is empty"]),
     ("parquet", "", ["the file is empty"]),
     ("jsonl", "", ["the file is empty"]),
     ("xlsx", "x", ["'.xlsx'", ".parquet, .csv, .jsonl or .json"]),
     *[
-        ("parquet", PARQUET[: int(kept * len(PARQUET))], ["the file is damaged", "export it again"])
+        (
+            "parquet",
+            PARQUET[: int(kept * len(PARQUET))],
+            ["the file is damaged", "export it again"],
+        )
         for kept in (0.02, 0.5, 0.99)
     ],
-    ("csv", CSV.replace(ROW, f"{ROW},more"), ["Row #4: Expected 6 columns, got 7: a,q3"]),
+    (
+        "csv",
+        CSV.replace(ROW, f"{ROW},more"),
+        ["Row #4: Expected 6 columns, got 7: a,q3"],
+    ),
     ("csv", CSV.replace(ROW, "a,q3"), ["Row #4: Expected 6 columns, got 2: a,q3"]),
     ("csv", CSV.replace(",", ";"), ["there are ['config;instance;usd;"]),
-    ("csv", CSV.encode().replace(b"usd", b"us\x80d", 1), ["does not parse: 'utf-8' codec"]),
-    *[("csv", CSV.replace("6.0", cell, 1), ["row 6", "'usd'", repr(cell)]) for cell in ("NA", "0x10")],
+    (
+        "csv",
+        CSV.encode().replace(b"usd", b"us\x80d", 1),
+        ["does not parse: 'utf-8' codec"],
+    ),
+    *[
+        ("csv", CSV.replace("6.0", cell, 1), ["row 6", "'usd'", repr(cell)])
+        for cell in ("NA", "0x10")
+    ],
     ("csv", CSV.replace("6.0", "", 1), ["row 6", "'usd'", "missing"]),
     ("csv", CSV.replace("6.0", "nan", 1), ["row 6", "'usd'", "missing"]),
     ("csv", CSV.replace("6.0", "inf", 1), ["row 6", "'usd'", "not finite"]),
     ("csv", CSV.partition("\n")[0] + "\n", ["no rows"]),
-    ("csv", CSV.replace("seconds", "usd", 1), ["'usd': the column is there more than once"]),
+    (
+        "csv",
+        CSV.replace("seconds", "usd", 1),
+        ["'usd': the column is there more than once"],
+    ),
     ("csv", OTHER.to_csv(index=False), ["did you mean 'konfig'", "6 faults"]),
-    ("jsonl", OTHER.to_json(orient="records", lines=True), ["did you mean 'konfig'", "6 faults"]),
-    ("jsonl", "".join([*LINES[:2], "{\n", *LINES[2:]]), ["line 3 is not a JSON object: Expecting"]),
+    (
+        "jsonl",
+        OTHER.to_json(orient="records", lines=True),
+        ["did you mean 'konfig'", "6 faults"],
+    ),
+    (
+        "jsonl",
+        "".join([*LINES[:2], "{\n", *LINES[2:]]),
+        ["line 3 is not a JSON object: Expecting"],
+    ),
     (
         "jsonl",
         "".join([*LINES[:2], "[1]\n", *LINES[2:]]),
         ["line 3 is not a JSON object: it"],
     ),
-    ("jsonl", HOLES, ["row 6, column 'usd'", "row 3, column 'correct': the value is missing"]),
+    (
+        "jsonl",
+        HOLES,
+        ["row 6, column 'usd'", "row 3, column 'correct': the value is missing"],
+    ),
     ("jsonl", b'{"config": "\xff"}\n', ["utf-8"]),
 ]
 
 
-@pytest.mark.parametrize(("suffix", "content", "words"), FILES, ids=[" ".join(words) for *_, words in FILES])
+@pytest.mark.parametrize(
+    ("suffix", "content", "words"), FILES, ids=[" ".join(words) for *_, words in FILES]
+)
 def test_bad_files(tmp_path, suffix, content, words):
     path = tmp_path / f"toy.{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -376,17 +495,26 @@ def test_wrong_checksum_says_both(tmp_path):
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
 def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch):
     """It is said what reading would take, before the memory is full; half the memory more and it is read."""
-    many = pd.concat([frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)])
+    many = pd.concat(
+        [frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)]
+    )
     path = tmp_path / f"toy.{suffix}"
     write_frame(many, path)
-    card = Card.model_validate(CARD | {"records": path.name, "sha256": file_sha256(path)})
+    card = Card.model_validate(
+        CARD | {"records": path.name, "sha256": file_sha256(path)}
+    )
     needed = record_files.BYTES_PER_VALUE * len(many) * len(card.columns)
     for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
         monkeypatch.setattr(
-            record_files.psutil, "virtual_memory", lambda free=free: SimpleNamespace(available=free)
+            record_files.psutil,
+            "virtual_memory",
+            lambda free=free: SimpleNamespace(available=free),
         )
         if fits:
             assert len(read(path, card).rows) == len(many)
         else:
-            with pytest.raises(TableError, match=r"to read about 1,\d{3} rows takes 0.0 GB .* -> leave out"):
+            with pytest.raises(
+                TableError,
+                match=r"to read about 1,\d{3} rows takes 0.0 GB .* -> leave out",
+            ):
                 read(path, card)

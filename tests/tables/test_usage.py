@@ -10,7 +10,11 @@ from cobandit.tables.usage import Usage, read_usage
 
 
 def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
-    counts = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": total}
+    counts = {
+        "prompt_tokens": prompt,
+        "completion_tokens": output,
+        "total_tokens": total,
+    }
     counts["prompt_tokens_details"] = {"cached_tokens": cached}
     counts["completion_tokens_details"] = {"reasoning_tokens": reasoning}
     return counts | more
@@ -30,7 +34,9 @@ def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
         (openai(100, 20, 520, cached=400), Usage(100, 400, 20)),
         # a gateway in front of another vendor: written and read, both inside
         (
-            openai(100, 20, 120, cache_read_input_tokens=60, cache_creation_input_tokens=30),
+            openai(
+                100, 20, 120, cache_read_input_tokens=60, cache_creation_input_tokens=30
+            ),
             Usage(10, 60, 20, 30),
         ),
         # both at once
@@ -75,19 +81,39 @@ def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
             Usage(9, 0, 53),
         ),
         (
-            {"inputTokens": 5, "outputTokens": 3, "cacheReadInputTokens": 20, "totalTokens": 28},
+            {
+                "inputTokens": 5,
+                "outputTokens": 3,
+                "cacheReadInputTokens": 20,
+                "totalTokens": 28,
+            },
             Usage(5, 20, 3),
         ),
         (
-            {"billed_units": {"input_tokens": 5, "output_tokens": 3}, "tokens": {"input_tokens": 9}},
+            {
+                "billed_units": {"input_tokens": 5, "output_tokens": 3},
+                "tokens": {"input_tokens": 9},
+            },
             Usage(5, 0, 3),
         ),
         # one of the two follows from the total
         ({"prompt_tokens": 7, "total_tokens": 10}, Usage(7, 0, 3)),
         ({"completion_tokens": 3, "total_tokens": 10}, Usage(7, 0, 3)),
-        # a gateway that sends both names, and zero for one of them; a total that is not filled in
-        ({"input_tokens": 0, "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 0}, Usage(7, 0, 3)),
-        ({"prompt_tokens": "7", "completion_tokens": 3.0, "queue_time": 0.2}, Usage(7, 0, 3)),
+        # a gateway that sends both names, and zero for one of them; a total that is not
+        # filled in
+        (
+            {
+                "input_tokens": 0,
+                "prompt_tokens": 7,
+                "completion_tokens": 3,
+                "total_tokens": 0,
+            },
+            Usage(7, 0, 3),
+        ),
+        (
+            {"prompt_tokens": "7", "completion_tokens": 3.0, "queue_time": 0.2},
+            Usage(7, 0, 3),
+        ),
     ],
 )
 def test_the_reading_that_adds_up_is_taken_without_a_doubt(counts, usage):
@@ -120,7 +146,9 @@ def test_what_does_not_add_up_is_charged_and_named(counts, usage, kind):
     assert kind in [doubt.kind for doubt in reading.doubts]
 
 
-@pytest.mark.parametrize("counts", [None, {}, {"prompt_tokens": None}, "", 0, {"queue_time": 3}])
+@pytest.mark.parametrize(
+    "counts", [None, {}, {"prompt_tokens": None}, "", 0, {"queue_time": 3}]
+)
 def test_what_is_not_counted_is_estimated_from_texts_alone(counts):
     assert read_usage(counts).usage is None
     reading = read_usage(counts, asked="a" * 40, answered="b" * 9)
@@ -129,7 +157,9 @@ def test_what_is_not_counted_is_estimated_from_texts_alone(counts):
 
 
 def test_one_count_is_kept_where_the_other_is_estimated():
-    assert read_usage({"completion_tokens": 50}, asked="a" * 40, answered="b").usage == Usage(10, 0, 50)
+    assert read_usage(
+        {"completion_tokens": 50}, asked="a" * 40, answered="b"
+    ).usage == Usage(10, 0, 50)
 
 
 counted = st.integers(0, 3000)
@@ -137,7 +167,14 @@ counted = st.integers(0, 3000)
 
 @given(counted, counted, counted, counted, counted, *[st.booleans()] * 3)
 def test_whatever_is_inside_of_what_the_total_is_met(
-    plain, cached, written, answer, thoughts, cached_apart, written_apart, thoughts_apart
+    plain,
+    cached,
+    written,
+    answer,
+    thoughts,
+    cached_apart,
+    written_apart,
+    thoughts_apart,
 ):
     """Twin: write the counts of a known usage in each vendor's way, and read as much back."""
     total = plain + cached + written + answer + thoughts
@@ -153,15 +190,31 @@ def test_whatever_is_inside_of_what_the_total_is_met(
     assert not reading.doubts
     assert reading.usage.prompt + reading.usage.output == total
     # two readings may add up to one total, as where as much is cached as was thought
-    sums = {(cached * a + written * b + thoughts * c): (a, b, c) for a, b, c in product((0, 1), repeat=3)}
+    sums = {
+        (cached * a + written * b + thoughts * c): (a, b, c)
+        for a, b, c in product((0, 1), repeat=3)
+    }
     if len(sums) == 8:
         assert reading.usage == Usage(plain, cached, answer + thoughts, written)
 
 
 @given(
     st.dictionaries(
-        st.sampled_from(["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "usage"]),
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers()),
+        st.sampled_from(
+            [
+                "prompt_tokens",
+                "completion_tokens",
+                "total_tokens",
+                "cached_tokens",
+                "usage",
+            ]
+        ),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.lists(st.integers()),
     )
 )
 def test_nothing_ends_in_an_error_or_in_less_than_nothing(counts):
@@ -171,6 +224,10 @@ def test_nothing_ends_in_an_error_or_in_less_than_nothing(counts):
 
 def test_nothing_is_charged_less_than_its_parts():
     for prompt, output, total, cached, reasoning in product((0, 5, 100), repeat=5):
-        usage = read_usage(openai(prompt, output, total or None, cached, reasoning)).usage
-        assert usage.prompt >= max(prompt, cached) and usage.output >= max(output, reasoning)
+        usage = read_usage(
+            openai(prompt, output, total or None, cached, reasoning)
+        ).usage
+        assert usage.prompt >= max(prompt, cached) and usage.output >= max(
+            output, reasoning
+        )
         assert usage.prompt + usage.output >= total

@@ -41,8 +41,14 @@ def test_an_integer_beyond_floating_point_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("gap", "said"), [(1e-170, "beyond every floating-point number"), (3.0, "larger than best_efficiency")]
+    ("gap", "said"),
+    [
+        (1e-170, "beyond every floating-point number"),
+        (3.0, "larger than best_efficiency"),
+    ],
 )
 def test_gaps_that_no_bound_can_be_told_of(gap, said):
     with pytest.raises(CobanditError, match=said):
-        bounds.instance_pull_bound(gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99)
+        bounds.instance_pull_bound(
+            gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99
+        )

@@ -29,7 +29,9 @@ def dominates(mu, j, i):
 
 
 def front(mu):
-    return [not any(dominates(mu, j, i) for j in range(len(mu))) for i in range(len(mu))]
+    return [
+        not any(dominates(mu, j, i) for j in range(len(mu))) for i in range(len(mu))
+    ]
 
 
 def delta_minus(mu, i):
@@ -37,7 +39,10 @@ def delta_minus(mu, i):
 
 
 def delta_plus(mu, i):
-    return min(min(M(mu, i, j), max(M(mu, j, i), 0) + max(delta_minus(mu, j), 0)) for j in others(mu, i))
+    return min(
+        min(M(mu, i, j), max(M(mu, j, i), 0) + max(delta_minus(mu, j), 0))
+        for j in others(mu, i)
+    )
 
 
 def gamma(mu, i):
@@ -57,11 +62,16 @@ def test_twins(mu):
     assert (large == -small).all()
 
 
-@pytest.mark.parametrize(("n_arms", "n_objectives"), [(2, 1), (40, 1), (40, 3), (25, 12)])
+@pytest.mark.parametrize(
+    ("n_arms", "n_objectives"), [(2, 1), (40, 1), (40, 3), (25, 12)]
+)
 def test_twins_off_the_grid(n_arms, n_objectives):
-    mu = np.random.default_rng(n_arms).normal(size=(n_arms, n_objectives))  # any sign: only the order counts
+    # any sign: only the order counts
+    mu = np.random.default_rng(n_arms).normal(size=(n_arms, n_objectives))
     assert pareto_mask(mu).tolist() == front(mu.tolist())
-    assert classification_gaps(mu).tolist() == [gamma(mu.tolist(), i) for i in range(n_arms)]
+    assert classification_gaps(mu).tolist() == [
+        gamma(mu.tolist(), i) for i in range(n_arms)
+    ]
 
 
 @given(mean_matrices())
@@ -88,7 +98,12 @@ def test_dominance_is_strict_in_every_coordinate():
     mu = np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.5], [0.25, 0.25]])
     assert pareto_mask(mu).tolist() == [True, True, True, False]
     assert classification_gaps(mu).tolist() == [0, 0, 0, 0.25]
-    assert moocore.is_nondominated(mu, maximise=True).tolist() == [True, False, False, False]
+    assert moocore.is_nondominated(mu, maximise=True).tolist() == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("function", [pareto_mask, classification_gaps, margins])
@@ -105,7 +120,17 @@ def test_dominance_is_strict_in_every_coordinate():
         [["a"], ["b"]],
         None,
     ],
-    ids=["one arm", "empty", "1-d", "no objective", "ragged", "nan", "inf", "text", "none"],
+    ids=[
+        "one arm",
+        "empty",
+        "1-d",
+        "no objective",
+        "ragged",
+        "nan",
+        "inf",
+        "text",
+        "none",
+    ],
 )
 def test_invalid_means(function, means):
     with pytest.raises(CobanditError, match="means"):

@@ -23,7 +23,9 @@ def complexity(gaps, costs):
     for size in range(1, len(gaps) + 1):
         for subset in combinations(arms, size):
             gap = ordered[size - 1]
-            largest = max(largest, sum(costs[i] for i in subset) / gap**2 if gap else inf)
+            largest = max(
+                largest, sum(costs[i] for i in subset) / gap**2 if gap else inf
+            )
     return largest
 
 
@@ -33,27 +35,39 @@ def test_twins(given_problem):
     means, costs = given_problem
     problem = Problem(means, costs)
     volumes = [prod(mean) for mean in means.tolist()]
-    efficiency = [volume / cost for volume, cost in zip(volumes, costs.tolist(), strict=True)]
+    efficiency = [
+        volume / cost for volume, cost in zip(volumes, costs.tolist(), strict=True)
+    ]
     best = max(efficiency)
     assert (problem.n_arms, problem.n_objectives) == means.shape
     assert problem.hypervolume == pytest.approx(volumes, rel=1e-15)
     assert problem.efficiency == pytest.approx(efficiency, rel=1e-15)
-    assert problem.best_arm == problem.efficiency.tolist().index(problem.efficiency.max())
-    assert problem.efficiency_gaps == pytest.approx([best - e for e in efficiency], abs=1e-15)
+    assert problem.best_arm == problem.efficiency.tolist().index(
+        problem.efficiency.max()
+    )
+    assert problem.efficiency_gaps == pytest.approx(
+        [best - e for e in efficiency], abs=1e-15
+    )
     assert (problem.pareto_mask == pareto_mask(means)).all()
     assert (problem.classification_gaps == classification_gaps(means)).all()
-    assert problem.complexity == pytest.approx(complexity(problem.classification_gaps, costs), rel=1e-12)
+    assert problem.complexity == pytest.approx(
+        complexity(problem.classification_gaps, costs), rel=1e-12
+    )
 
 
 @given(st.integers(2, 8).flatmap(lambda k: st.tuples(cost_vectors(k), cost_vectors(k))))
 def test_complexity_is_the_maximum_over_all_subsets(gaps_and_costs):
     gaps, costs = gaps_and_costs
-    assert cost_complexity(gaps, costs) == pytest.approx(complexity(gaps, costs), rel=1e-12)
+    assert cost_complexity(gaps, costs) == pytest.approx(
+        complexity(gaps, costs), rel=1e-12
+    )
 
 
 def test_by_hand():
     """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (a tie: the lower number); arm 2 is dominated by both."""
-    problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc")
+    problem = Problem(
+        [[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc"
+    )
     assert problem.hypervolume.tolist() == [0.375, 0.25, 0.125]
     assert problem.efficiency.tolist() == [0.375, 0.5, 0.5]
     assert (problem.best_arm, problem.names) == (1, ("a", "b", "c"))
@@ -65,18 +79,25 @@ def test_by_hand():
 def test_nothing_is_rescaled():
     means, costs = [[0.5], [0.25]], np.array([3.0, 50.0])
     problem = Problem(means, costs)
-    assert problem.costs.tolist() == [3, 50] and problem.efficiency.tolist() == [0.5 / 3, 0.25 / 50]
+    assert problem.costs.tolist() == [3, 50] and problem.efficiency.tolist() == [
+        0.5 / 3,
+        0.25 / 50,
+    ]
     costs[:] = 1  # a later change of the caller's array is no change of the problem
     assert problem.costs.tolist() == [3, 50]
 
 
 @given(mean_matrices(max_objectives=5))
 def test_hypervolume_is_that_of_a_box(means):
-    assert hypervolume(means) == pytest.approx([prod(mean) for mean in means.tolist()], rel=1e-15)
+    assert hypervolume(means) == pytest.approx(
+        [prod(mean) for mean in means.tolist()], rel=1e-15
+    )
     assert hypervolume(means[None])[0] == pytest.approx(hypervolume(means))
     for mean in means[:, : max(2, means.shape[1])]:
         if len(mean) > 1:  # moocore starts at two objectives
-            reference = moocore.hypervolume(mean[None], ref=np.zeros(len(mean)), maximise=True)
+            reference = moocore.hypervolume(
+                mean[None], ref=np.zeros(len(mean)), maximise=True
+            )
             assert hypervolume(mean) == pytest.approx(reference, rel=1e-12)
 
 
@@ -109,14 +130,24 @@ def test_invalid_problems(bad):
 
 
 POINTS = [0.5, [], [[0.5, -0.1]], [float("nan")], ["x"], [[0.5], []]]
-GAPS = [([0.5, -0.1], [1, 1]), ([0.5, 0.5], [1, 0]), ([0.5, 0.5], [1, 1, 1]), ([], []), ([[0.5]], [1])]
+GAPS = [
+    ([0.5, -0.1], [1, 1]),
+    ([0.5, 0.5], [1, 0]),
+    ([0.5, 0.5], [1, 1, 1]),
+    ([], []),
+    ([[0.5]], [1]),
+]
 
 
 @pytest.mark.parametrize(
     ("function", "given"),
     [
         *((hypervolume, [point]) for point in POINTS),
-        *((complexity, pair) for complexity in (cost_complexity, summed_complexity) for pair in GAPS),
+        *(
+            (complexity, pair)
+            for complexity in (cost_complexity, summed_complexity)
+            for pair in GAPS
+        ),
         *((exact_allocation_constant, [costs]) for costs in ([1.0], [1.0, 0.0])),
     ],
 )

@@ -24,34 +24,50 @@ def test_one_at_a_time_needs_no_more():
     st.floats(2, 1e6),
     st.floats(0.01, 4),
 )
-def test_the_wider_radius_covers_what_may_be_missing(at_once, n_init, more, share, budget, alpha):
+def test_the_wider_radius_covers_what_may_be_missing(
+    at_once, n_init, more, share, budget, alpha
+):
     told, flying = n_init + more, round(share * (at_once - 1))
     n, log_T = told + flying, log(theory.horizon(budget, 1.0))
     given_ = {"budget": budget, "cost_ratio": 1.0, "alpha": alpha}
     wider = theory.alpha_in_flight(at_once, n_init, **given_)
-    assert (sqrt(alpha * n * log_T) + flying) / told <= sqrt(wider * log_T / n) * (1 + 1e-12)
+    assert (sqrt(alpha * n * log_T) + flying) / told <= sqrt(wider * log_T / n) * (
+        1 + 1e-12
+    )
 
 
 def watched(means, alpha_of_run, *, at_once, n_init, alpha, budget, seed):
     """Play CoHV-UCB as printed, good answers held back as long as others are in flight.
 
-    Whether the event held (of each arm, for every n, the sums over its first n evaluations are within
-    sqrt(alpha n log T) of their means), whether optimism did whenever the index decided, and the pulls.
+    Whether the event held (of each arm, for every n, the sums over its first n
+    evaluations are within sqrt(alpha n log T) of their means), whether optimism did
+    whenever the index decided, and the pulls.
     """
-    truth, rng = np.column_stack([means, [0.75, 0.75, 0.5]]), np.random.default_rng(seed)
-    policy = cb.CoHVUCB(3, 2, budget, (0.25, 1.0), alpha=alpha_of_run, n_init=n_init, selection="all")
+    truth, rng = (
+        np.column_stack([means, [0.75, 0.75, 0.5]]),
+        np.random.default_rng(seed),
+    )
+    policy = cb.CoHVUCB(
+        3, 2, budget, (0.25, 1.0), alpha=alpha_of_run, n_init=n_init, selection="all"
+    )
     allowed, sums = alpha * log(theory.horizon(budget, 0.25)), np.zeros((3, 3))
     on_event, optimistic, flying = True, True, []
     while not policy.finished:
         while len(flying) < at_once and (pull := policy.ask()) is not None:
-            row = np.append(rng.random(2) < means[pull], truth[pull, 2] + rng.choice([-0.25, 0.25]))
+            row = np.append(
+                rng.random(2) < means[pull], truth[pull, 2] + rng.choice([-0.25, 0.25])
+            )
             sums[pull] += row
             n = pull.number + 1
-            on_event &= bool((np.abs(sums[pull] - n * truth[pull]) <= sqrt(allowed * n)).all())
+            on_event &= bool(
+                (np.abs(sums[pull] - n * truth[pull]) <= sqrt(allowed * n)).all()
+            )
             flying.append((pull, row))
         if policy.pulls.min() >= n_init:
             optimistic &= bool((policy.optimistic_rewards >= means).all())
-            optimistic &= bool((policy.normalised_optimistic_costs <= truth[:, 2]).all())
+            optimistic &= bool(
+                (policy.normalised_optimistic_costs <= truth[:, 2]).all()
+            )
         pull, row = flying.pop(int(np.argmin([row[:2].sum() for _, row in flying])))
         policy.tell(pull, row[:2], row[2])
     return on_event, optimistic, policy.pulls
@@ -71,7 +87,9 @@ def test_optimism_holds_on_the_event_however_results_are_held_back():
         on, optimistic, _ = watched(means, 0.15, **given_, seed=seed)
         failed += on and not optimistic
     assert kept >= 10, "the event hardly ever held: nothing was tested"
-    assert failed >= 5, "without the wider radius nothing fails either: nothing was tested"
+    assert failed >= 5, (
+        "without the wider radius nothing fails either: nothing was tested"
+    )
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 8])
@@ -80,11 +98,18 @@ def test_on_the_event_no_arm_is_begun_more_often_than_the_bound(at_once):
     """The threshold bound at the wider alpha, or n_0."""
     means = np.array([[0.9, 0.9], [0.2, 0.2], [0.1, 0.1]])
     given_ = {"at_once": at_once, "n_init": 30, "alpha": 0.5, "budget": 600.0}
-    wider = theory.alpha_in_flight(at_once, 30, budget=600.0, cost_ratio=0.25, alpha=0.5)
+    wider = theory.alpha_in_flight(
+        at_once, 30, budget=600.0, cost_ratio=0.25, alpha=0.5
+    )
     problem = cb.Problem(means, [0.75, 0.75, 0.5])
     radius = np.array(
         [
-            bounds.threshold_radius(means[arm], problem.costs[arm], problem.efficiency.max(), cost_ratio=0.25)
+            bounds.threshold_radius(
+                means[arm],
+                problem.costs[arm],
+                problem.efficiency.max(),
+                cost_ratio=0.25,
+            )
             for arm in (1, 2)
         ]
     )

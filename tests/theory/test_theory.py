@@ -30,18 +30,23 @@ positive_gaps = st.floats(1e-3, 10)
             theory.standard_regret_bound(
                 [0.5, 0], [0.5, 1], 1.5, n_objectives=1, cost_ratio=0.5, budget=49.5
             ),
-            # T = 100, C = 8 + 16 = 24: 3 + 0.25 * (1 + ceil(8 * 576 * 4.60517 / 0.25 = 84882.50) + 8 / 100^2)
+            # T = 100, C = 8 + 16 = 24: 3 + 0.25 * (1 + ceil(8 * 576 * 4.60517 / 0.25 =
+            # 84882.50) + 8 / 100^2)
             3 + 0.25 * (84884 + 0.0008),
         ),
         (theory.allocation_constant(3, 0.25), 37 / 15),
         # L = 3/2: 2 * 4 * 1 * exp(-768 / (256 * 1.5 * 2))
         (
-            theory.identification_error_bound(768, n_arms=2, n_objectives=1, cost_ratio=1, complexity=2),
+            theory.identification_error_bound(
+                768, n_arms=2, n_objectives=1, cost_ratio=1, complexity=2
+            ),
             8 / np.e,
         ),
         # L = 3/2: 3 * 2^2 * 2 * exp(1/16 - 48 / (16 * 1.5 * 2))
         (
-            bounds.difference_error_bound(48, n_arms=3, n_objectives=2, allocation=1.5, complexity=2),
+            bounds.difference_error_bound(
+                48, n_arms=3, n_objectives=2, allocation=1.5, complexity=2
+            ),
             24 * exp(1 / 16 - 1),
         ),
     ],
@@ -54,16 +59,27 @@ def test_by_hand(value, by_hand):
 def pulls(gap, K, D, lam, B, alpha):
     T = ceil(B / lam) + 1
     C = 4 * D / lam + 4 / lam**2
-    return 1 + ceil(4 * alpha * C * C * log(T) / (gap * gap)) + 2 * K * (D + 1) * T ** (2 - 2 * alpha)
+    return (
+        1
+        + ceil(4 * alpha * C * C * log(T) / (gap * gap))
+        + 2 * K * (D + 1) * T ** (2 - 2 * alpha)
+    )
 
 
 @given(positive_gaps, sizes, objectives, lambdas, budgets, alphas)
 def test_theorem_1(gap, K, D, lam, B, alpha):
-    bound = theory.pull_bound(gap, n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha)
-    assert bound == pytest.approx(pulls(gap, K, D, lam, B, alpha), rel=1e-12, abs=1)  # one: the ceiling
+    bound = theory.pull_bound(
+        gap, n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha
+    )
+    # one: the ceiling
+    assert bound == pytest.approx(pulls(gap, K, D, lam, B, alpha), rel=1e-12, abs=1)
     T = theory.horizon(B, lam)
-    leading = theory.leading_constant(gap, n_objectives=D, cost_ratio=lam, alpha=alpha) * log(T)
-    failure = theory.failure_probability(n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha)
+    leading = theory.leading_constant(
+        gap, n_objectives=D, cost_ratio=lam, alpha=alpha
+    ) * log(T)
+    failure = theory.failure_probability(
+        n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha
+    )
     assert bound - T * failure == pytest.approx(1 + leading, rel=1e-9, abs=1 + 1e-6)
     assert failure * T ** (2 * alpha) == pytest.approx(2 * K * (D + 1) * T, rel=1e-9)
 
@@ -84,8 +100,11 @@ def test_regret_bounds_sum_over_suboptimal_arms(arms, D, lam, B, alpha, best):
     efficiency = theory.efficiency_regret_bound(gaps, **how)
     assert efficiency == pytest.approx(sum(gaps[1:] * each), rel=1e-12)
     standard = theory.standard_regret_bound(gaps, costs, best, **how)
-    assert standard == pytest.approx(2 * best + sum(costs[1:] * gaps[1:] * each), rel=1e-12)
-    # with unit costs, Corollary 1 adds the two boundary terms to Theorem 1 and nothing else
+    assert standard == pytest.approx(
+        2 * best + sum(costs[1:] * gaps[1:] * each), rel=1e-12
+    )
+    # with unit costs, Corollary 1 adds the two boundary terms to Theorem 1 and nothing
+    # else
     unit = theory.standard_regret_bound(gaps, np.ones(len(gaps)), best, **how)
     assert unit == pytest.approx(efficiency + 2 * best, rel=1e-12)
 
@@ -98,7 +117,9 @@ def test_theorem_2(K, D, lam, B, complexity):
     bound = theory.identification_error_bound(
         B, n_arms=K, n_objectives=D, cost_ratio=lam, complexity=complexity
     )
-    assert bound == pytest.approx(2 * K * K * D * exp(-B / (256 * L * complexity)), rel=1e-9)
+    assert bound == pytest.approx(
+        2 * K * K * D * exp(-B / (256 * L * complexity)), rel=1e-9
+    )
 
 
 @given(st.integers(1, 10**6), budgets, lambdas, alphas)
@@ -119,29 +140,49 @@ def test_an_undecidable_problem_has_a_bound_that_says_nothing():
 HOW = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5, "budget": 9.0, "alpha": 2.0}
 GOOD = {
     theory.horizon: {key: HOW[key] for key in ("budget", "cost_ratio")},
-    theory.confidence_radius: {"pulls": 3} | {key: HOW[key] for key in ("budget", "cost_ratio", "alpha")},
+    theory.confidence_radius: (
+        {"pulls": 3} | {key: HOW[key] for key in ("budget", "cost_ratio", "alpha")}
+    ),
     theory.index_constant: {key: HOW[key] for key in ("n_objectives", "cost_ratio")},
     theory.failure_probability: HOW,
     theory.pull_bound: {"gap": 0.5} | HOW,
-    theory.efficiency_regret_bound: {"gaps": [0, 0.5]} | {k: v for k, v in HOW.items() if k != "n_arms"},
+    theory.efficiency_regret_bound: (
+        {"gaps": [0, 0.5]} | {k: v for k, v in HOW.items() if k != "n_arms"}
+    ),
     theory.optimal_utility_bound: {"best_efficiency": 0.5, "budget": 9.0},
-    theory.standard_regret_bound: {"gaps": [0, 0.5], "mean_costs": [0.5, 1], "best_efficiency": 0.5}
+    theory.standard_regret_bound: {
+        "gaps": [0, 0.5],
+        "mean_costs": [0.5, 1],
+        "best_efficiency": 0.5,
+    }
     | {k: v for k, v in HOW.items() if k != "n_arms"},
     bounds.counted_cost_bounds: {"budget": 9.0, "cost_ratio": 0.5},
-    theory.leading_constant: {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "cost_ratio", "alpha")},
+    theory.leading_constant: (
+        {"gap": 0.5} | {k: HOW[k] for k in ("n_objectives", "cost_ratio", "alpha")}
+    ),
     bounds.ratio_leading_constant: {"gap": 0.5, "cost_ratio": 0.5},
     bounds.difference_error_rate: {"allocation": 1.5, "complexity": 4.0},
-    bounds.difference_error_bound: {"allocation": 1.5, "complexity": 4.0}
-    | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
-    bounds.difference_error_budget: {"error": 0.5, "allocation": 1.5, "complexity": 4.0}
-    | {k: HOW[k] for k in ("n_arms", "n_objectives")},
-    bounds.sharpened_error_bound: {"allocation": 1.5, "complexity": 4.0}
-    | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")},
-    bounds.identification_budget: {"error": 0.5, "complexity": 4.0}
-    | {k: HOW[k] for k in ("n_arms", "n_objectives", "cost_ratio")},
+    bounds.difference_error_bound: (
+        {"allocation": 1.5, "complexity": 4.0}
+        | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")}
+    ),
+    bounds.difference_error_budget: (
+        {"error": 0.5, "allocation": 1.5, "complexity": 4.0}
+        | {k: HOW[k] for k in ("n_arms", "n_objectives")}
+    ),
+    bounds.sharpened_error_bound: (
+        {"allocation": 1.5, "complexity": 4.0}
+        | {k: HOW[k] for k in ("budget", "n_arms", "n_objectives")}
+    ),
+    bounds.identification_budget: (
+        {"error": 0.5, "complexity": 4.0}
+        | {k: HOW[k] for k in ("n_arms", "n_objectives", "cost_ratio")}
+    ),
     theory.allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
     bounds.needed_allocation_constant: {"n_arms": 3, "cost_ratio": 0.5},
-    theory.identification_error_bound: {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"},
+    theory.identification_error_bound: (
+        {"complexity": 4.0} | {k: v for k, v in HOW.items() if k != "alpha"}
+    ),
 }
 NAN, INF = float("nan"), inf
 BAD = {

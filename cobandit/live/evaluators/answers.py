@@ -1,7 +1,7 @@
 """What an endpoint answered: text, reason for its end and counts of tokens, each read by itself.
 
-An answer that was billed is an answer, whatever its shape: a field that cannot be read is empty, with a doubt
-that names it, and the others are read all the same.
+An answer that was billed is an answer, whatever its shape: a field that cannot be read
+is empty, with a doubt that names it, and the others are read all the same.
 """
 
 from __future__ import annotations
@@ -13,10 +13,20 @@ from typing import Any, NamedTuple
 from cobandit.tables.usage import Doubt, Reading, read_usage
 
 #: Reasons for an end that are a limit of tokens.
-_LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length"})
+_LIMITS = frozenset(
+    {
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "max_completion_tokens",
+        "model_length",
+    }
+)
 
 #: Parts of an answer that are no part of its text.
-_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thought"})
+_THOUGHTS = frozenset(
+    {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thought"}
+)
 
 #: Fields of a choice's message that hold what was thought on the way to an answer.
 _REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -24,7 +34,8 @@ _REASONING = ("reasoning_content", "reasoning", "thinking")
 #: Where gateways put counts of tokens, beside ``usage``.
 _COUNTS = ("usage", "usageMetadata", "usage_metadata")
 
-#: How a stream of events begins its lines, from servers that send one although none was asked for.
+#: How a stream of events begins its lines, from servers that send one although none was
+#: asked for.
 _EVENT = "data:"
 
 
@@ -82,6 +93,7 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
     body = _load(content, doubts)
     if body is None:
         return None
+
     choices: Any = body.get("choices")
     if isinstance(choices, Mapping):
         choices = [choices]
@@ -93,14 +105,25 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
     elif choice is None and not _is_billed(usage):
         return None
     elif choice is None:
-        doubts.append(Doubt("no choices", "the answer has counts of tokens and no choices: it is empty"))
+        doubts.append(
+            Doubt(
+                "no choices",
+                "the answer has counts of tokens and no choices: it is empty",
+            )
+        )
+
     choice = choice or {}
-    message = next((choice[name] for name in ("message", "delta") if choice.get(name) is not None), choice)
+    message = next(
+        (choice[name] for name in ("message", "delta") if choice.get(name) is not None),
+        choice,
+    )
     if not isinstance(message, Mapping):
         message = {"content": message}
     text = _read_text(message, doubts)
     finish = _read_finish(choice, doubts)
-    reasoning = "".join("".join(_texts(message.get(name), True, [])) for name in _REASONING[:2])
+    reasoning = "".join(
+        "".join(_texts(message.get(name), True, [])) for name in _REASONING[:2]
+    )
     return EndpointAnswer(
         text=_make_valid(text, doubts),
         finish=None if finish is None else _make_valid(finish, doubts),
@@ -115,21 +138,33 @@ def _load(content: bytes, doubts: list[Doubt]) -> Mapping[str, Any] | None:
     """Read JSON leniently: with a byte order mark, bytes that are no text, or as a stream of events."""
     encoding = json.detect_encoding(content)
     text = content.decode(encoding, errors="replace")
-    if "\N{REPLACEMENT CHARACTER}" in text and text.encode(encoding, errors="ignore") != content:
-        doubts.append(Doubt("bytes that are no text", f"the answer has bytes that are not {encoding}"))
+    if (
+        "\N{REPLACEMENT CHARACTER}" in text
+        and text.encode(encoding, errors="ignore") != content
+    ):
+        doubts.append(
+            Doubt(
+                "bytes that are no text",
+                f"the answer has bytes that are not {encoding}",
+            )
+        )
+
     text = text.strip().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
     try:
         if text.startswith((_EVENT, ":", "event:")):
             return _join(text)
         body, _ = json.JSONDecoder(strict=False).raw_decode(text)
-    except (ValueError, RecursionError):  # ValueError: no JSON, or a number of thousands of digits
+    except (ValueError, RecursionError):
+        # ValueError: no JSON, or a number of thousands of digits
         return None
+
     return body if isinstance(body, Mapping) else None
 
 
 def _join(text: str) -> Mapping[str, Any] | None:
     """Join the events of a stream: texts one after the other, and whatever else came last."""
     pieces: list[str] = []
+
     joined: dict[str, Any] = {}
     finish = None
     for line in text.splitlines():
@@ -137,14 +172,22 @@ def _join(text: str) -> Mapping[str, Any] | None:
         if not line.startswith(_EVENT) or not data.startswith("{"):
             continue
         event, _ = json.JSONDecoder(strict=False).raw_decode(data)
-        joined |= {name: value for name, value in event.items() if value is not None and name != "choices"}
+        joined |= {
+            name: value
+            for name, value in event.items()
+            if value is not None and name != "choices"
+        }
         for choice in event.get("choices") or ():
             part = choice.get("delta") or choice.get("message") or choice
             pieces += _texts(part.get("content", part.get("text")), False, [])
             finish = choice.get("finish_reason") or finish
             joined["choices"] = True
+
     if joined.pop("choices", False):
-        joined["choices"] = [{"message": {"content": "".join(pieces)}, "finish_reason": finish}]
+        joined["choices"] = [
+            {"message": {"content": "".join(pieces)}, "finish_reason": finish}
+        ]
+
     return joined or None
 
 
@@ -176,10 +219,20 @@ def _read_text(message: Mapping[str, Any], doubts: list[Doubt]) -> str:
         return text
     if isinstance(refusal := message.get("refusal"), str):
         return refusal
+
     if message.get("tool_calls") or message.get("function_call"):
-        doubts.append(Doubt("calls of tools", "the answer calls a tool and has no text: it is empty"))
+        doubts.append(
+            Doubt(
+                "calls of tools", "the answer calls a tool and has no text: it is empty"
+            )
+        )
     elif any(message.get(name) for name in _REASONING):
-        doubts.append(Doubt("reasoning alone", "the answer has reasoning and no text: it is empty"))
+        doubts.append(
+            Doubt(
+                "reasoning alone", "the answer has reasoning and no text: it is empty"
+            )
+        )
+
     return text
 
 
@@ -187,6 +240,7 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
     """Go through the texts of a content: text, a number, an object, or parts of these."""
     if content is None:
         return
+
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):
@@ -195,7 +249,12 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
         if not thoughts and (kind in _THOUGHTS or content.get("thought") is True):
             return
         held = next(
-            (content[name] for name in ("text", "content", "value", "parts") if name in content), None
+            (
+                content[name]
+                for name in ("text", "content", "value", "parts")
+                if name in content
+            ),
+            None,
         )
         if held is None and kind == "refusal":
             held = content.get("refusal")
@@ -204,7 +263,12 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
         elif kind is None:  # an object as the answer, which was asked for as JSON
             yield json.dumps(content)
         else:
-            doubts.append(Doubt(f"a part of type {kind!r}", f"the answer has a part without text: {kind!r}"))
+            doubts.append(
+                Doubt(
+                    f"a part of type {kind!r}",
+                    f"the answer has a part without text: {kind!r}",
+                )
+            )
     elif _is_list(content):
         for part in content:
             yield from _texts(part, thoughts, doubts)
@@ -218,19 +282,27 @@ def _read_finish(choice: Mapping[str, Any], doubts: list[Doubt]) -> str | None:
         return given
     if isinstance(given, Mapping):
         named = (given.get(name) for name in ("type", "reason", "name", "value"))
-        if (word := next((name for name in named if isinstance(name, str)), None)) is not None:
+        if (
+            word := next((name for name in named if isinstance(name, str)), None)
+        ) is not None:
             return word
     doubts.append(_unreadable("finish_reason", given))
     return None
 
 
 def _unreadable(name: str, value: Any) -> Doubt:
-    return Doubt(f"{name} cannot be read", f"{name} cannot be read: {str(value)[:60]!a}")
+    return Doubt(
+        f"{name} cannot be read", f"{name} cannot be read: {str(value)[:60]!a}"
+    )
 
 
 def _make_valid(text: str, doubts: list[Doubt]) -> str:
     """Replace halves of characters, which no file could hold."""
     valid = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if valid != text:
-        doubts.append(Doubt("half a character", "the text has half a character, which is replaced"))
+        doubts.append(
+            Doubt(
+                "half a character", "the text has half a character, which is replaced"
+            )
+        )
     return valid

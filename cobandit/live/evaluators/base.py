@@ -1,7 +1,8 @@
 """The protocol of evaluators, what opens one is given, and how an evaluation fails.
 
-An evaluator knows nothing of policies, journals and budgets, and retries nothing: it returns or raises what
-went wrong with one evaluation as a `Failure`, and the run decides.
+An evaluator knows nothing of policies, journals and budgets, and retries nothing: it
+returns or raises what went wrong with one evaluation as a `Failure`, and the run
+decides.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import Any, NamedTuple, Protocol
 
 from cobandit.tables.safe_reading import Fields
 
-#: Status codes that say nothing of a request: too many requests, or no service behind the gateway.
+#: Status codes that say nothing of a request: too many requests, or no service behind
+#: the gateway.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
 
-#: Settings that are the address of a configuration, in the place of an evaluator's options of these names.
+#: Settings that are the address of a configuration, in the place of an evaluator's
+#: options of these names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
 
@@ -32,22 +35,24 @@ Row = dict[str, float]
 class Failure(Exception):
     """An evaluation that gave no score.
 
-    One that trying again cannot help is its question's and is scored as a plan's ``failures`` says.  For any
-    other the service may be at fault: it is tried again for as long as the plan's ``patience``.
+    One that trying again cannot help is its question's and is scored as a plan's
+    ``failures`` says.  For any other the service may be at fault: it is tried again for
+    as long as the plan's ``patience``.
 
     Parameters
     ----------
     message : str
         What went wrong, for the report.
     cost : float, optional
-        What it cost so far, in the unit of the run's cost column; None if that is not known.
+        What it cost so far, in the unit of the run's cost column; None if that is not
+        known.
     retry : bool
         Whether trying again may help, as after a dropped connection or a time-out.
     wait : float, optional
         Seconds that the service wants to be left alone first.
     unavailable : bool
-        Whether it says nothing of the evaluation, since nobody was there or too much was asked at once.  It
-        is tried again, and never scored.
+        Whether it says nothing of the evaluation, since nobody was there or too much
+        was asked at once.  It is tried again, and never scored.
 
     Examples
     --------
@@ -93,20 +98,22 @@ class Evaluator(Protocol):
     at_once : int or None
         The largest number of calls that may overlap; None for any number.
     digests : mapping of str to str, optional
-        A checksum of what is asked in each instance, and of whatever else must not change between two starts
-        of a run; without the attribute nobody notices.
+        A checksum of what is asked in each instance, and of whatever else must not
+        change between two starts of a run; without the attribute nobody notices.
     timeout : float, optional
-        Seconds that one evaluation may take if the plan does not say it; any without the attribute.
+        Seconds that one evaluation may take if the plan does not say it; any without
+        the attribute.
     bound_cost : callable, optional
-        What an evaluation of a configuration on an instance costs at most, infinity where that is not known;
-        only told before the first call.
+        What an evaluation of a configuration on an instance costs at most, infinity
+        where that is not known; only told before the first call.
     prices : str, optional
         Where prices are from, and of which day; the run and its card say so.
     reprice : callable, optional
-        Given a configuration and a row that was measured before, the row with its cost by today's prices.
+        Given a configuration and a row that was measured before, the row with its cost
+        by today's prices.
     rescore : callable, optional
-        Given a configuration, an instance and an answer that was kept, the columns of its score; None if
-        something else was asked then.
+        Given a configuration, an instance and an answer that was kept, the columns of
+        its score; None if something else was asked then.
     """
 
     @property
@@ -130,8 +137,8 @@ class Evaluator(Protocol):
         Failure
             If it is the same for all of them.
         CobanditError
-            If every other evaluation would end like this one (a wrong key, a function that returns no
-            numbers), so that the run had better stop.
+            If every other evaluation would end like this one (a wrong key, a function
+            that returns no numbers), so that the run had better stop.
         """
         ...
 

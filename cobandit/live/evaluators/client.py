@@ -37,7 +37,8 @@ class Client:
         self.http = httpx2.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            # neither how long an evaluation may take nor how many run at once is decided here
+            # neither how long an evaluation may take nor how many run at once is
+            # decided here
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None),
         )
@@ -75,27 +76,54 @@ class Client:
             response = await self.http.get("models", timeout=CONNECT_SECONDS)
         except httpx2.HTTPError as error:
             problem = f"no server answers ({describe_error(error)})"
-            raise_fault(self.base_url, problem, "start the server, or correct base_url", "no-server")
-        if response.status_code in (401, 402, 403):  # others may just have no list of models
+            raise_fault(
+                self.base_url,
+                problem,
+                "start the server, or correct base_url",
+                "no-server",
+            )
+        # others may just have no list of models
+        if response.status_code in (401, 402, 403):
             raise self._judge(response, None)
 
     def _judge(self, response: httpx2.Response, model: Any) -> Exception:
         """Judge a status: a failure of this request, or an error in which all would end."""
         status = response.status_code
         if status == 200:
-            with suppress(KeyError, TypeError, ValueError):  # an error that a gateway sends with status 200
+            # an error that a gateway sends with status 200
+            with suppress(KeyError, TypeError, ValueError):
                 code = int(response.json()["error"]["code"])
                 status = code if 400 <= code < 600 else status
-        moved = f"it moved to {response.headers.get('location')}" if response.is_redirect else None
-        answer = f"status {status}: {moved or ellipsize(' '.join(response.text.split()), 200)}"
-        if moved or status in (401, 402, 403, 404) or "insufficient_quota" in response.text:
+
+        moved = (
+            f"it moved to {response.headers.get('location')}"
+            if response.is_redirect
+            else None
+        )
+        answer = (
+            f"status {status}:"
+            f" {moved or ellipsize(' '.join(response.text.split()), 200)}"
+        )
+        if (
+            moved
+            or status in (401, 402, 403, 404)
+            or "insufficient_quota" in response.text
+        ):
             return CobanditError(
-                f"{self.base_url} refuses a request for {model or 'its models'} with "
-                f"{self._key_name or 'no key'} ({answer}). Correct base_url, model or key, or see to the "
-                "account, then start again"
+                f"{self.base_url} refuses a request for {model or 'its models'} with"
+                f" {self._key_name or 'no key'} ({answer}). Correct base_url, model or"
+                " key, or see to the account, then start again"
             )
+
         retry, unavailable = judge_status(status)
         retry |= status == 200
-        after = response.headers.get("retry-after", "")  # a date, its other form, is left to usual waiting
+
+        # a date, its other form, is left to usual waiting
+        after = response.headers.get("retry-after", "")
         wait = float(after) if retry and after.replace(".", "", 1).isdecimal() else None
-        return Failure(f"{self.base_url}: {answer}", retry=retry, wait=wait, unavailable=unavailable)
+        return Failure(
+            f"{self.base_url}: {answer}",
+            retry=retry,
+            wait=wait,
+            unavailable=unavailable,
+        )

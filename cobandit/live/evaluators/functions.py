@@ -20,7 +20,13 @@ from typing import Any
 
 from pydantic import Field
 
-from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row, judge_status
+from cobandit.live.evaluators.base import (
+    Context,
+    EvaluatorOptions,
+    Failure,
+    Row,
+    judge_status,
+)
 from cobandit.live.evaluators.registry import evaluator
 from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
@@ -37,18 +43,20 @@ class CallableOptions(EvaluatorOptions):
     """Options of ``evaluate: {callable: ...}``."""
 
     function: str = Field(
-        pattern=r"^[^:\s]+:[^:\s]+$", description="name it as module:function, for example my_module:evaluate"
+        pattern=r"^[^:\s]+:[^:\s]+$",
+        description="name it as module:function, for example my_module:evaluate",
     )
 
 
 class FunctionEvaluator:
     """Calls ``function(configuration, instance)``, which gives a mapping of column names to numbers.
 
-    A plain function runs in a thread, so several calls may run at once; what it raises is a failure of that
-    evaluation.  It may raise a `Failure` itself, to say what it cost or that trying again may help; other
-    errors are taken for the service's where they are of connections or time-outs, or carry a status code that
-    says so, and else for the question's.  Under ``answer`` it may give a text, or a mapping with ``text``,
-    to be kept with the run.
+    A plain function runs in a thread, so several calls may run at once; what it raises
+    is a failure of that evaluation.  It may raise a `Failure` itself, to say what it
+    cost or that trying again may help; other errors are taken for the service's where
+    they are of connections or time-outs, or carry a status code that says so, and else
+    for the question's.  Under ``answer`` it may give a text, or a mapping with
+    ``text``, to be kept with the run.
 
     Parameters
     ----------
@@ -70,42 +78,57 @@ class FunctionEvaluator:
     def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
         self.name = name
         call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
-        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            call
+        )
         self._call = function if is_async else partial(_in_thread, function)
 
-    async def evaluate(self, configuration: Mapping[str, Any], instances: Sequence[str]) -> list[Row]:
+    async def evaluate(
+        self, configuration: Mapping[str, Any], instances: Sequence[str]
+    ) -> list[Row]:
         """Call the function for each instance."""
         return [await self._one(configuration, instance) for instance in instances]
 
     async def _one(self, configuration: Mapping[str, Any], instance: str) -> Row:
         try:
-            result = await self._call(dict(configuration), instance)  # one that the function may change
+            # one that the function may change
+            result = await self._call(dict(configuration), instance)
         except Failure:
             raise
         except (Exception, SystemExit) as error:
             message = f"{self.name}: {describe_error(error)}"
             retry, unavailable = _judge(error)
             raise Failure(message, retry=retry, unavailable=unavailable) from error
+
         source = f"{self.name}, for instance {instance!r},"
         if not isinstance(result, Mapping) or "answer" not in result:
             return read_row(result, source)
-        row = read_row({name: value for name, value in result.items() if name != "answer"}, source)
+
+        row = read_row(
+            {name: value for name, value in result.items() if name != "answer"}, source
+        )
         answer = result["answer"]
-        return Answered(row, answer if isinstance(answer, Mapping) else {"text": str(answer)})
+        return Answered(
+            row, answer if isinstance(answer, Mapping) else {"text": str(answer)}
+        )
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
     outcome: Future[tuple[Any, BaseException | None]] = Future()
-    outcome.set_running_or_notify_cancel()  # it may be given up, and get its result all the same
+    # it may be given up, and get its result all the same
+    outcome.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
             outcome.set_result((function(*arguments), None))
-        except BaseException as error:  # as a result, since a future takes no StopIteration
+        except BaseException as error:
+            # as a result, since a future takes no StopIteration
             outcome.set_result((None, error))
 
-    threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
+    threading.Thread(
+        target=contextvars.copy_context().run, args=(work,), daemon=True
+    ).start()
     result, error = await asyncio.wrap_future(outcome)
     if error is not None:
         raise error
@@ -114,25 +137,32 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _judge(error: BaseException | None) -> tuple[bool, bool]:
     """Whether trying again may help, and whether it says nothing of the evaluation, as far as it shows."""
-    dropped = getattr(sys.modules.get("httpx"), "TransportError", ())  # which is no error of the system
+    # which is no error of the system
+    dropped = getattr(sys.modules.get("httpx"), "TransportError", ())
     retry = False
     while error is not None:
         if isinstance(error, BaseExceptionGroup):  # one for each address that was tried
             error = error.exceptions[0]
         response = getattr(error, "response", None)
         status = getattr(error if response is None else response, "status_code", None)
-        if isinstance(error, CONNECTION_ERRORS) or getattr(error, "errno", None) in UNREACHABLE:
+        if (
+            isinstance(error, CONNECTION_ERRORS)
+            or getattr(error, "errno", None) in UNREACHABLE
+        ):
             return True, True
         if isinstance(status, int):
             return judge_status(status)
         retry |= isinstance(error, (OSError, dropped)) and not isinstance(error, FILES)
         error = error.__cause__ or error.__context__
+
     return retry, False
 
 
 @evaluator("callable", CallableOptions)
 @asynccontextmanager
-async def open_callable(options: CallableOptions, context: Context) -> AsyncIterator[FunctionEvaluator]:
+async def open_callable(
+    options: CallableOptions, context: Context
+) -> AsyncIterator[FunctionEvaluator]:
     """Import the function; the current folder is searched first.
 
     Raises
@@ -140,4 +170,6 @@ async def open_callable(options: CallableOptions, context: Context) -> AsyncIter
     CobanditError
         If it cannot be imported, or does not take a configuration and an instance.
     """
-    yield FunctionEvaluator(load_function(options.function, "configuration", "instance"), options.function)
+    yield FunctionEvaluator(
+        load_function(options.function, "configuration", "instance"), options.function
+    )

@@ -1,8 +1,8 @@
 """A task of Inspect AI: a block of instances is one ``eval`` on their sample ids.
 
-A configuration is a model, with fields of the generate config and arguments of the task.  Scores, usage, cost
-and time are what the log holds that Inspect keeps in the run's folder, from where ``cobandit import inspect``
-reads the same.
+A configuration is a model, with fields of the generate config and arguments of the
+task.  Scores, usage, cost and time are what the log holds that Inspect keeps in the
+run's folder, from where ``cobandit import inspect`` reads the same.
 
 .. code-block:: yaml
 
@@ -31,7 +31,12 @@ from cobandit._text import suggest
 from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row
 from cobandit.live.evaluators.registry import evaluator
-from cobandit.live.evaluators.rows import ANSWER_COLUMNS, keep_answer, note_reading, read_tokens
+from cobandit.live.evaluators.rows import (
+    ANSWER_COLUMNS,
+    keep_answer,
+    note_reading,
+    read_tokens,
+)
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.tables.importers.inspect_ai import InspectSample, usage_usd
 from cobandit.tables.importers.scores import read_score
@@ -42,7 +47,8 @@ from cobandit.tables.usage import Doubt, Usage
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-#: Tries of one request, where the plan does not say: Inspect goes on for ever, and would not say why.
+#: Tries of one request, where the plan does not say: Inspect goes on for ever, and
+#: would not say why.
 RETRIES = 3
 
 #: Folder of the logs, in that of the run.
@@ -54,21 +60,41 @@ class InspectTaskOptions(EvaluatorOptions):
 
     task: str = Field(
         pattern=r"@|^[^.]+$",
-        description="write file.py@task, with a path that starts where the plan is, or a registered name",
+        description=(
+            "write file.py@task, with a path that starts where the plan is, or a"
+            " registered name"
+        ),
     )
     scorer: str | None = Field(
-        None, description="name the scorer that gives the column 'score', where the task has several"
+        None,
+        description=(
+            "name the scorer that gives the column 'score', where the task has several"
+        ),
     )
     task_args: dict[str, Any] = Field(
-        {}, description="give arguments of the task; a setting of the same name takes their place"
+        {},
+        description=(
+            "give arguments of the task; a setting of the same name takes their place"
+        ),
     )
     generate: dict[str, Any] = Field(
-        {}, description="give fields of the generate config; a setting of the same name takes their place"
+        {},
+        description=(
+            "give fields of the generate config; a setting of the same name takes their"
+            " place"
+        ),
     )
-    model_args: dict[str, Any] = Field({}, description="give arguments of the model's provider")
-    block: int = Field(20, ge=1, description="give the largest number of samples of one eval, at least 1")
+    model_args: dict[str, Any] = Field(
+        {}, description="give arguments of the model's provider"
+    )
+    block: int = Field(
+        20,
+        ge=1,
+        description="give the largest number of samples of one eval, at least 1",
+    )
     prices: str | None = Field(
-        None, description="name a file of prices for models whose cost Inspect does not know"
+        None,
+        description="name a file of prices for models whose cost Inspect does not know",
     )
 
 
@@ -87,7 +113,9 @@ class InspectEvaluator:
 
     at_once = 1
 
-    def __init__(self, options: InspectTaskOptions, context: Context, price_list: Prices | None):
+    def __init__(
+        self, options: InspectTaskOptions, context: Context, price_list: Prices | None
+    ):
         self.block = options.block
         self._options = options
         file, at, name = options.task.partition("@")
@@ -109,11 +137,22 @@ class InspectEvaluator:
         await anyio.lowlevel.checkpoint()  # a cancelled eval just ends, without a log
         (log,) = logs
         samples = {str(sample.id): sample for sample in log.samples or ()}
-        why = log.error.message if log.error else f"the log ended as {log.status!r} without this sample"
+        why = (
+            log.error.message
+            if log.error
+            else f"the log ended as {log.status!r} without this sample"
+        )
         if log.error and not samples:
-            raise CobanditError(f"Inspect could not evaluate {dict(configuration)}: {why}")
+            raise CobanditError(
+                f"Inspect could not evaluate {dict(configuration)}: {why}"
+            )
+
         return [
-            self._outcome(samples[name], log) if name in samples else Failure(why, retry=True)
+            (
+                self._outcome(samples[name], log)
+                if name in samples
+                else Failure(why, retry=True)
+            )
             for name in instances
         ]
 
@@ -122,14 +161,21 @@ class InspectEvaluator:
         """Source and day of the prices."""
         if self._price_list is None:
             return ""
-        models = [(str(settings.get("model")), None) for settings in self._context.configurations]
+        models = [
+            (str(settings.get("model")), None)
+            for settings in self._context.configurations
+        ]
         return self._price_list.describe(models)
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
         """Charge a row that was measured before by the plan's prices; other prices are Inspect's."""
         model = str(configuration.get("model"))
         usage = read_tokens(row)
-        if self._price_list is None or usage is None or model not in self._price_list.own:
+        if (
+            self._price_list is None
+            or usage is None
+            or model not in self._price_list.own
+        ):
             return row
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
@@ -144,20 +190,33 @@ class InspectEvaluator:
         from inspect_ai.model import GenerateConfig
 
         where = f"configuration {dict(configuration)}"
-        given = {name: value for name, value in configuration.items() if value is not None}
+        given = {
+            name: value for name, value in configuration.items() if value is not None
+        }
         if "model" not in given:
             remedy = "give each configuration a 'model', such as openai/NAME"
             raise_fault(where, "it has no model", remedy, "no-model")
         model = str(given.pop("model"))
-        settings = {name: given.pop(name) for name in list(given) if name in GenerateConfig.model_fields}
+        settings = {
+            name: given.pop(name)
+            for name in list(given)
+            if name in GenerateConfig.model_fields
+        }
         generate = {"max_retries": RETRIES} | self._options.generate | settings
         try:
             GenerateConfig(**generate)
         except ValidationError as error:
             raise_fault(
-                where, first_fault(error), "see the fields of Inspect's GenerateConfig", "generate-config"
+                where,
+                first_fault(error),
+                "see the fields of Inspect's GenerateConfig",
+                "generate-config",
             )
-        return {"model": model, "task_args": self._options.task_args | given, **generate}
+        return {
+            "model": model,
+            "task_args": self._options.task_args | given,
+            **generate,
+        }
 
     async def check(self) -> None:
         """Let Inspect make the task, with every model, and compare what it has with what the run needs.
@@ -167,13 +226,22 @@ class InspectEvaluator:
         CobanditError
             If Inspect cannot, or arguments, scorers or samples are not as needed.
         """
-        arguments = [self.arguments(configuration) for configuration in self._context.configurations]
+        arguments = [
+            self.arguments(configuration)
+            for configuration in self._context.configurations
+        ]
+
         # fields of the generate config make no other task
-        tasks = {repr((given["model"], given["task_args"])): given for given in arguments}
+        tasks = {
+            repr((given["model"], given["task_args"])): given for given in arguments
+        }
         for given in tasks.values():
             with TemporaryDirectory() as folder:
                 (log,) = await self._eval(
-                    model=given["model"], task_args=given["task_args"], run_samples=False, log_dir=folder
+                    model=given["model"],
+                    task_args=given["task_args"],
+                    run_samples=False,
+                    log_dir=folder,
                 )
             self._check(log, given["task_args"])
 
@@ -182,21 +250,35 @@ class InspectEvaluator:
         for name in task_args:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
                 remedy = suggest(name, log.eval.task_args)
-                raise_fault(where, f"the task takes no argument {name!r}", remedy, "no-argument")
+                raise_fault(
+                    where, f"the task takes no argument {name!r}", remedy, "no-argument"
+                )
+
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
             problem = f"there is more than one scorer: {', '.join(scorers)}"
             raise_fault(where, problem, "name one as scorer", "several-scorers")
+
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
-            # of one name there may be several (match, match1), and a scorer may give several (shape.length)
-            if scorers and column not in ANSWER_COLUMNS and not column.startswith(names):
+            # of one name there may be several (match, match1), and a scorer may give
+            # several (shape.length)
+            if (
+                scorers
+                and column not in ANSWER_COLUMNS
+                and not column.startswith(names)
+            ):
                 remedy = suggest(column, [*ANSWER_COLUMNS, *names])
-                raise_fault(where, f"there is no column {column!r}", remedy, "no-column")
+                raise_fault(
+                    where, f"there is no column {column!r}", remedy, "no-column"
+                )
+
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
-                remedy = suggest(name, samples, "name ids of the task's samples as instances")
+                remedy = suggest(
+                    name, samples, "name ids of the task's samples as instances"
+                )
                 raise_fault(where, f"there is no sample {name!r}", remedy, "no-sample")
             # ids are patterns, and may start with a task's name
             task = f"{log.eval.task}:" if ":" in name else ""
@@ -220,7 +302,9 @@ class InspectEvaluator:
                 **arguments,
             )
         except Exception as error:
-            raise CobanditError(f"Inspect cannot run {self._options.task}: {_read_message(error)}") from error
+            raise CobanditError(
+                f"Inspect cannot run {self._options.task}: {_read_message(error)}"
+            ) from error
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         fields = sample.model_dump(mode="json", include=set(InspectSample.model_fields))
@@ -237,19 +321,27 @@ class InspectEvaluator:
                 paid = usage_usd({log.eval.model: usage}, self._price_list)
             if paid is not None:
                 row["cost_usd"] = paid
+
         if logged.working_time is not None:
             row["seconds"] = float(logged.working_time)
         values = logged.values()
         scorer = self._options.scorer or next(iter(values), "")
         why = sample.error.message if sample.error else logged.why_unusable([scorer])
         if why is not None:
-            return Failure(why, cost=row.get(self._context.cost), retry=sample.error is not None)
+            return Failure(
+                why, cost=row.get(self._context.cost), retry=sample.error is not None
+            )
+
         where = f"{log.location}, sample {sample.id!r}"
         scores = {"score": read_score(values[scorer], where, scorer)}
         for name, value in values.items():
-            with suppress(TableError):  # one that is no number, and not the one that counts
+            # one that is no number, and not the one that counts
+            with suppress(TableError):
                 scores[name] = read_score(value, where, name)
-        target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
+
+        target = (
+            sample.target if isinstance(sample.target, str) else " ".join(sample.target)
+        )
         finish = sample.output.stop_reason
         return keep_answer(
             scores | row,  # a scorer may have the name of a measured column
@@ -272,7 +364,9 @@ def _read_message(error: Exception) -> str:
 
 @evaluator("inspect", InspectTaskOptions)
 @asynccontextmanager
-async def open_inspect(options: InspectTaskOptions, context: Context) -> AsyncIterator[InspectEvaluator]:
+async def open_inspect(
+    options: InspectTaskOptions, context: Context
+) -> AsyncIterator[InspectEvaluator]:
     """Let Inspect make the task and the models, and check that all instances are its samples.
 
     Raises
@@ -285,6 +379,7 @@ async def open_inspect(options: InspectTaskOptions, context: Context) -> AsyncIt
     except ImportError as error:
         problem = f"evaluating by Inspect needs it ({error})"
         raise CobanditError(f"{problem}: pip install 'cobandit[inspect]'") from None
+
     os.environ.setdefault("INSPECT_DISPLAY", "none")
     display_type()  # it reads that once
     price_list = None
@@ -293,7 +388,12 @@ async def open_inspect(options: InspectTaskOptions, context: Context) -> AsyncIt
         price_list = read_prices(file, context.day)
         if context.cost == "cost_usd":  # Inspect itself may know others
             models = [(str(each.get("model")), None) for each in context.configurations]
-            price_list.require(each for each in models if price_list.usd(Usage(0, 0, 0), *each) is not None)
+            price_list.require(
+                each
+                for each in models
+                if price_list.usd(Usage(0, 0, 0), *each) is not None
+            )
+
     opened = InspectEvaluator(options, context, price_list)
     await opened.check()
     yield opened

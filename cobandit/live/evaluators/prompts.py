@@ -41,15 +41,28 @@ and {{ }} for other braces
             for _, name, form, conversion in string.Formatter().parse(template)
             if name is not None
         }
-        if not any(form or not name.strip() or set(name) & set(".[") for name, form in parts):
+        if not any(
+            form or not name.strip() or set(name) & set(".[") for name, form in parts
+        ):
             return {name for name, _ in parts}
+
     problem = f"not all braces of {template!r} hold a name"
-    raise_fault(where, problem, "write {name}, and {{ }} for other braces", "bad-template")
+    raise_fault(
+        where, problem, "write {name}, and {{ }} for other braces", "bad-template"
+    )
 
 
 #: Settings of a configuration that are fields of the request.
 REQUEST_SETTINGS = (
-    *("model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop"),
+    *(
+        "model",
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "max_completion_tokens",
+        "seed",
+        "stop",
+    ),
     *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
 )
 
@@ -64,7 +77,9 @@ class Turn(EvaluatorOptions):
 
 
 def _as_turns(written: Any) -> Any:
-    return ({"role": "user", "content": written},) if isinstance(written, str) else written
+    return (
+        ({"role": "user", "content": written},) if isinstance(written, str) else written
+    )
 
 
 #: A prompt: a text, which becomes the message of a user, or messages in their order.
@@ -74,18 +89,32 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 class OpenAIOptions(ScorerOptions):
     """Options of ``evaluate: {openai: ...}``, and the requests that they make of settings and instances."""
 
-    base_url: str | None = Field(None, description="give the address up to /v1, here or as a setting")
+    base_url: str | None = Field(
+        None, description="give the address up to /v1, here or as a setting"
+    )
     key: str | None = Field(
-        None, description="name the environment variable that holds the key, not the key itself"
+        None,
+        description=(
+            "name the environment variable that holds the key, not the key itself"
+        ),
     )
     prompt: dict[str, Turns] = Field(
-        description="write a template such as '{question}', a list of turns {role: ..., content: ...}, or "
-        "several by name, of which each configuration names one as its 'prompt'"
+        description=(
+            "write a template such as '{question}', a list of turns {role: ...,"
+            " content: ...}, or several by name, of which each configuration names one"
+            " as its 'prompt'"
+        )
     )
     body: dict[str, JsonValue] = Field(
-        {}, description="give further fields of the request; a setting of the same name takes its place"
+        {},
+        description=(
+            "give further fields of the request; a setting of the same name takes its"
+            " place"
+        ),
     )
-    prices: str | None = Field(None, description="name a file of prices, or leave it out")
+    prices: str | None = Field(
+        None, description="name a file of prices, or leave it out"
+    )
 
     @field_validator("prompt", mode="before")
     @classmethod
@@ -96,18 +125,26 @@ class OpenAIOptions(ScorerOptions):
     def names(self) -> dict[str, set[str]]:
         """Names in the braces of each prompt."""
         return {
-            name: set[str]().union(*(find_names(turn.content, f"prompt {name}") for turn in turns))
+            name: (
+                set[str]().union(
+                    *(find_names(turn.content, f"prompt {name}") for turn in turns)
+                )
+            )
             for name, turns in self.prompt.items()
         }
 
-    def check(self, configurations: Sequence[Mapping[str, Any]], instances: Mapping[str, Columns]) -> None:
+    def check(
+        self,
+        configurations: Sequence[Mapping[str, Any]],
+        instances: Mapping[str, Columns],
+    ) -> None:
         """Check that requests can be made, given the columns of each instance.
 
         Raises
         ------
         TableError
-            If a template is wrong, a configuration names none or no model, or has a setting that changes
-            nothing.
+            If a template is wrong, a configuration names none or no model, or has a
+            setting that changes nothing.
         """
         names = self.names
         columns = set.intersection(*map(set, instances.values()))
@@ -118,17 +155,35 @@ class OpenAIOptions(ScorerOptions):
                 raise_fault(where, "it has no model", remedy, "no-model")
             prompt = self._choose(configuration)
             if prompt not in names:
-                remedy = suggest(str(prompt), names, "let its setting 'prompt' name one of the prompts")
-                raise_fault(where, f"there is no prompt {prompt!r}", remedy, "no-prompt")
+                remedy = suggest(
+                    str(prompt),
+                    names,
+                    "let its setting 'prompt' name one of the prompts",
+                )
+                raise_fault(
+                    where, f"there is no prompt {prompt!r}", remedy, "no-prompt"
+                )
             for name in names[prompt]:
                 if (name in configuration) == (name in columns):
-                    problem = f"{{{name}}} has to be either a setting or a column of the instances"
-                    raise_fault(where, problem, suggest(name, {*configuration, *columns}), "unknown-name")
+                    problem = (
+                        f"{{{name}}} has to be either a setting or a column of the"
+                        " instances"
+                    )
+                    raise_fault(
+                        where,
+                        problem,
+                        suggest(name, {*configuration, *columns}),
+                        "unknown-name",
+                    )
             useful = {*REQUEST_SETTINGS, *ADDRESS_SETTINGS, *self.body, *names[prompt]}
             useful |= {"prompt"} if prompt else set()
             for setting in configuration:
                 if setting not in useful:
-                    remedy = suggest(setting, useful, "use it in the prompt, or give its default in body")
+                    remedy = suggest(
+                        setting,
+                        useful,
+                        "use it in the prompt, or give its default in body",
+                    )
                     problem = f"the setting {setting!r} changes nothing in the request"
                     raise_fault(where, problem, remedy, "idle-setting")
 
@@ -140,14 +195,21 @@ class OpenAIOptions(ScorerOptions):
         """Return the model of a configuration."""
         return configuration.get("model", self.body.get("model"))
 
-    def request(self, configuration: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+    def request(
+        self, configuration: Mapping[str, Any], columns: Columns
+    ) -> dict[str, Any]:
         """Make the body of a request; what is None is left out."""
         known = {*REQUEST_SETTINGS, *self.body}
-        settings = {name: value for name, value in configuration.items() if name in known}
+        settings = {
+            name: value for name, value in configuration.items() if name in known
+        }
         fields = {**self.body, **settings}
         request = {name: value for name, value in fields.items() if value is not None}
 
         turns = self.prompt[self._choose(configuration)]
         values = {**columns, **configuration}
-        messages = [{"role": turn.role, "content": turn.content.format_map(values)} for turn in turns]
+        messages = [
+            {"role": turn.role, "content": turn.content.format_map(values)}
+            for turn in turns
+        ]
         return request | {"messages": messages}

@@ -1,6 +1,7 @@
 """Kinds of evaluators by name.
 
-A new kind is a new module: one of `BUILT_IN`, or any that a plan names as ``module:name``.
+A new kind is a new module: one of `BUILT_IN`, or any that a plan names as
+``module:name``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Context, Evaluator, EvaluatorOptions
 from cobandit.live.evaluators.user_code import import_module
 
-#: Options and context in, an evaluator to be entered out; entering checks what can be checked at no cost.
+#: Options and context in, an evaluator to be entered out; entering checks what can be
+#: checked at no cost.
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
@@ -26,7 +28,8 @@ class EvaluatorKind(NamedTuple):
     open: Opener
 
 
-#: The module of each kind that comes with the package, imported when it is named: HTTP takes its time.
+#: The module of each kind that comes with the package, imported when it is named: HTTP
+#: takes its time.
 BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_tasks"}
 
 
@@ -71,7 +74,14 @@ def find_evaluator(name: str) -> EvaluatorKind:
         import_module(module)
     elif name in BUILT_IN:
         importlib.import_module(f"cobandit.live.evaluators.{BUILT_IN[name]}")
+
     if short not in EVALUATORS:
         known = sorted({*EVALUATORS, *BUILT_IN})
-        raise_fault(None, f"there is no evaluator {name!r}", suggest(short, known), "no-evaluator")
+        raise_fault(
+            None,
+            f"there is no evaluator {name!r}",
+            suggest(short, known),
+            "no-evaluator",
+        )
+
     return EVALUATORS[short]

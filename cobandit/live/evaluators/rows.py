@@ -14,10 +14,11 @@ from cobandit.errors import CobanditError
 from cobandit.live.evaluators.base import Row
 from cobandit.tables.usage import Doubt, Reading, Usage
 
-#: What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds`` go from request to
-#: answer, and ``truncated`` is 1 where a limit of tokens cut the answer off, ``empty`` where there is none.
-#: There may be ``written_tokens`` (to a cache), and columns that are 1 where tokens are ``doubtful`` (they do
-#: not add up) or ``estimated`` (they were not counted).
+#: What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds``
+#: go from request to answer, and ``truncated`` is 1 where a limit of tokens cut the
+#: answer off, ``empty`` where there is none. There may be ``written_tokens`` (to a
+#: cache), and columns that are 1 where tokens are ``doubtful`` (they do not add up) or
+#: ``estimated`` (they were not counted).
 ANSWER_COLUMNS = (
     "score",
     "prompt_tokens",
@@ -33,10 +34,13 @@ ANSWER_COLUMNS = (
 class Answered(dict[str, float]):
     """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on.
 
-    ``doubts`` are fields of the answer that could not be read, to be named once in a run.
+    ``doubts`` are fields of the answer that could not be read, to be named once in a
+    run.
     """
 
-    def __init__(self, row: Row, answer: Mapping[str, Any], doubts: Sequence[Doubt] = ()):
+    def __init__(
+        self, row: Row, answer: Mapping[str, Any], doubts: Sequence[Doubt] = ()
+    ):
         super().__init__(row)
         self.answer = answer
         self.doubts = tuple(doubts)
@@ -53,7 +57,12 @@ def keep_answer(
 ) -> Answered:
     """Mark a row whose answer is cut off or empty, and keep the answer with a checksum of its prompt."""
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
-    answer = {"prompt": digest_prompt(asked), "text": text, "target": target, "finish": finish}
+    answer = {
+        "prompt": digest_prompt(asked),
+        "text": text,
+        "target": target,
+        "finish": finish,
+    }
     return Answered(row, answer, doubts)
 
 
@@ -71,7 +80,11 @@ def count_tokens(usage: Usage) -> Row:
     {'prompt_tokens': 20.0, 'cached_tokens': 16.0, 'tokens': 1.0}
     """
     generated = float(max(1, usage.output))
-    row = {"prompt_tokens": float(usage.prompt), "cached_tokens": float(usage.cached), "tokens": generated}
+    row = {
+        "prompt_tokens": float(usage.prompt),
+        "cached_tokens": float(usage.cached),
+        "tokens": generated,
+    }
     return row | ({"written_tokens": float(usage.written)} if usage.written else {})
 
 
@@ -86,7 +99,12 @@ def read_tokens(row: Row) -> Usage | None:
     if not {"prompt_tokens", "tokens"} <= row.keys():
         return None
     cached, written = row.get("cached_tokens", 0.0), row.get("written_tokens", 0.0)
-    return Usage(max(0.0, row["prompt_tokens"] - cached - written), cached, row["tokens"], written)
+    return Usage(
+        max(0.0, row["prompt_tokens"] - cached - written),
+        cached,
+        row["tokens"],
+        written,
+    )
 
 
 def note_reading(row: Row, reading: Reading) -> Row:
@@ -121,22 +139,32 @@ def read_row(given: Any, source: str) -> Row:
     cobandit.errors.CobanditError: my_module:evaluate gave 'yes' for 'correct': a finite number is needed; \
 if there is none, raise cobandit.live.evaluators.Failure
     """
-    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
+    if (
+        not isinstance(given, Mapping)
+        or not given
+        or not all(isinstance(name, str) for name in given)
+    ):
         raise CobanditError(
-            f"{source} gave {quote_value(given)}: a mapping of column names to numbers is needed, "
-            'such as {"correct": 1, "tokens": 57}'
+            f"{source} gave {quote_value(given)}: a mapping of column names to numbers"
+            ' is needed, such as {"correct": 1, "tokens": 57}'
         )
+
     row = {}
     for name, value in given.items():
         try:
-            row[name] = math.nan if np.ndim(value) or isinstance(value, (str, bytes)) else float(value)
+            row[name] = (
+                math.nan
+                if np.ndim(value) or isinstance(value, (str, bytes))
+                else float(value)
+            )
         except (TypeError, ValueError):
             row[name] = math.nan
         if not math.isfinite(row[name]):
             raise CobanditError(
-                f"{source} gave {quote_value(value)} for {name!r}: a finite number is needed; if there is "
-                "none, raise cobandit.live.evaluators.Failure"
+                f"{source} gave {quote_value(value)} for {name!r}: a finite number is"
+                " needed; if there is none, raise cobandit.live.evaluators.Failure"
             )
+
     return row
 
 

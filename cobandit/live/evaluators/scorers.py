@@ -23,7 +23,8 @@ SCORERS = ("exact", "contains", "regex", "number")
 
 # a minus right after a word, a number or a bracket is that of a subtraction
 _NUMBER = re.compile(
-    r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII
+    r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?",
+    re.ASCII,
 )
 
 
@@ -47,10 +48,11 @@ def _fold(text: str) -> str:
 class ScorerOptions(EvaluatorOptions):
     r"""Options of a scorer.
 
-    ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the group of the pattern
-    (or all of it) finds last is the answer; ``number``: its last number is that of the answer, within the
-    tolerance; ``module:function``: a function of the text and the answer, which gives a score in [0, 1], or
-    a mapping of columns to numbers.
+    ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the
+    group of the pattern (or all of it) finds last is the answer; ``number``: its last
+    number is that of the answer, within the tolerance; ``module:function``: a function
+    of the text and the answer, which gives a score in [0, 1], or a mapping of columns
+    to numbers.
 
     Examples
     --------
@@ -62,32 +64,57 @@ class ScorerOptions(EvaluatorOptions):
 
     scorer: str = Field(
         pattern=rf"^({'|'.join(SCORERS)}|[^:\s]+:[^:\s]+)$",
-        description="choose exact, contains, regex or number, or name a function as module:function",
+        description=(
+            "choose exact, contains, regex or number, or name a function as"
+            " module:function"
+        ),
     )
-    answer: str = Field("answer", description="name the column that holds the right answer of an instance")
-    pattern: re.Pattern[str] | None = Field(None, description="give the regular expression of scorer regex")
+    answer: str = Field(
+        "answer",
+        description="name the column that holds the right answer of an instance",
+    )
+    pattern: re.Pattern[str] | None = Field(
+        None, description="give the regular expression of scorer regex"
+    )
     tolerance: float = Field(
-        0.0, ge=0, allow_inf_nan=False, description="say how far off a number may be, in its unit"
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="say how far off a number may be, in its unit",
     )
 
     @model_validator(mode="after")
     def _belong(self) -> ScorerOptions:
-        if (self.pattern is None) == (self.scorer == "regex") or (self.tolerance and self.scorer != "number"):
-            problem = "scorer regex needs a pattern, number may have a tolerance, and no other has either"
-            remedy = "give regex a pattern such as '([AB])', and leave out what others cannot use"
+        if (self.pattern is None) == (self.scorer == "regex") or (
+            self.tolerance and self.scorer != "number"
+        ):
+            problem = (
+                "scorer regex needs a pattern, number may have a tolerance, and no"
+                " other has either"
+            )
+            remedy = (
+                "give regex a pattern such as '([AB])', and leave out what others"
+                " cannot use"
+            )
             raise_fault(None, problem, remedy, "scorer-options")
         return self
 
     @cached_property
     def function(self) -> Callable[[str, str], Any] | None:
         """Function that scores, if the scorer is one."""
-        return None if self.scorer in SCORERS else load_function(self.scorer, "text", "answer")
+        return (
+            None
+            if self.scorer in SCORERS
+            else load_function(self.scorer, "text", "answer")
+        )
 
     def usable(self, answer: str) -> bool:
         """Whether a text could match a right answer."""
         if self.function is not None:
             return True
-        return bool(answer.strip()) and not (self.scorer == "number" and math.isnan(last_number(answer)))
+        return bool(answer.strip()) and not (
+            self.scorer == "number" and math.isnan(last_number(answer))
+        )
 
     def score(self, text: str, answer: str) -> Row:
         """Score a text, given the right answer, as columns of the table.
@@ -102,7 +129,9 @@ class ScorerOptions(EvaluatorOptions):
         try:
             result = self.function(text, answer)
         except Exception as error:
-            problem = f"scorer {self.scorer} failed on an answer: {describe_error(error)}"
+            problem = (
+                f"scorer {self.scorer} failed on an answer: {describe_error(error)}"
+            )
             raise CobanditError(problem) from error
         row = result if isinstance(result, Mapping) else {"score": result}
         return read_row(row, f"scorer {self.scorer}")
@@ -113,7 +142,11 @@ class ScorerOptions(EvaluatorOptions):
         if self.scorer == "contains":
             return _fold(answer) in _fold(text)
         if self.pattern is not None:
-            matches = [match[match.lastindex or 0] for match in self.pattern.finditer(text)]
+            matches = [
+                match[match.lastindex or 0] for match in self.pattern.finditer(text)
+            ]
             return bool(matches) and _fold(matches[-1]) == _fold(answer)
         slack = self.tolerance * (1 + 1e-9)
-        return math.isclose(last_number(text), last_number(answer), rel_tol=1e-9, abs_tol=slack)
+        return math.isclose(
+            last_number(text), last_number(answer), rel_tol=1e-9, abs_tol=slack
+        )

@@ -29,9 +29,12 @@ def import_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        problem = f"the module cannot be imported in {here} by {sys.executable}: {error}"
+        problem = (
+            f"the module cannot be imported in {here} by {sys.executable}: {error}"
+        )
         remedy = (
-            "write it without '.py', with dots between folders, start where it is, and install what it needs"
+            "write it without '.py', with dots between folders, start where it is, and"
+            " install what it needs"
         )
         raise_fault(repr(name), problem, remedy, "no-module")
     except (Exception, SystemExit) as error:
@@ -62,8 +65,16 @@ check the name
     try:
         function = pkgutil.resolve_name(name)
     except AttributeError:
-        remedy = suggest(path, (n for n in vars(module) if not n.startswith("_")), "check the name")
-        raise_fault(repr(name), f"the module {module_name!r} has no {path!r}", remedy, "no-function")
+        remedy = suggest(
+            path, (n for n in vars(module) if not n.startswith("_")), "check the name"
+        )
+        raise_fault(
+            repr(name),
+            f"the module {module_name!r} has no {path!r}",
+            remedy,
+            "no-function",
+        )
+
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
@@ -71,6 +82,7 @@ check the name
         raise_fault(repr(name), problem, "give it these parameters", "parameters")
     except ValueError:  # compiled, without a signature to look at
         pass
+
     return function
 
 

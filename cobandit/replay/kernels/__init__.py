@@ -1,10 +1,11 @@
 """The algorithms again, compiled: the same pulls as the readable classes, some hundred times faster.
 
-A kernel plays many replications of one method at one budget; feedback comes from a table by arm-wise
-bootstrap on common random numbers.  A new method needs a formula, in a file of its own here,
-which is found, or in a module of yours.
+A kernel plays many replications of one method at one budget; feedback comes from a
+table by arm-wise bootstrap on common random numbers.  A new method needs a formula, in
+a file of its own here, which is found, or in a module of yours.
 
-Compiled code unpacks the tuples that hold arrays before its loops: each look at a field counts references.
+Compiled code unpacks the tuples that hold arrays before its loops: each look at a field
+counts references.
 """
 
 from importlib import import_module

@@ -1,8 +1,9 @@
 """Compiled runs are kept on disk, in a folder that is named by the content of what they are made of.
 
-Numba itself notices a change in the file of a function, but not in a helper or a constant that the function
-takes from another file, and would go on running the old code.  Nor does it notice a file that was cut short,
-or that two processes which start together give their files the same number.
+Numba itself notices a change in the file of a function, but not in a helper or a
+constant that the function takes from another file, and would go on running the old
+code.  Nor does it notice a file that was cut short, or that two processes which start
+together give their files the same number.
 """
 
 import atexit
@@ -27,13 +28,15 @@ from numba.core.serialize import dumps
 from numba.extending import register_jitable
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # tqdm, which pooch loads, asks every notebook for ipywidgets
+    # tqdm, which pooch loads, asks every notebook for ipywidgets
+    warnings.simplefilter("ignore")
     import pooch
 
 config: Any = numba.config
 
 PACKAGE = Path(__file__).resolve().parents[2]
-#: Days after which a folder that nobody used is removed: it may be that of another installation.
+#: Days after which a folder that nobody used is removed: it may be that of another
+#: installation.
 KEPT = 30.0
 
 
@@ -41,18 +44,28 @@ def sources() -> list[Path]:
     """Files that compiled code is made of: the kernels, and those whose constants they take."""
     folders = PACKAGE / "policies", PACKAGE / "replay" / "kernels"
     inside = [file for folder in folders for file in sorted(folder.glob("*.py"))]
-    return [*(PACKAGE / name for name in ("_budget.py", "dominance.py", "theory/divergence.py")), *inside]
+    return [
+        *(
+            PACKAGE / name
+            for name in ("_budget.py", "dominance.py", "theory/divergence.py")
+        ),
+        *inside,
+    ]
 
 
 def make_folder() -> Path | None:
     """Make the folder, where the user says, in their cache or next to the code; remove old ones there.
 
-    Where nothing of it can be written to it is a temporary one, for this process; None without such a place.
+    Where nothing of it can be written to it is a temporary one, for this process; None
+    without such a place.
     """
     digest = sha256()
     for file in sources():
         digest.update(f"{file.relative_to(PACKAGE)}\n".encode() + file.read_bytes())
-    for place in Path(config.CACHE_DIR or pooch.os_cache("cobandit")), Path(__file__).parent / "__pycache__":
+    for place in (
+        Path(config.CACHE_DIR or pooch.os_cache("cobandit")),
+        Path(__file__).parent / "__pycache__",
+    ):
         folder = place / f"numba-{digest.hexdigest()[:16]}"
         with suppress(OSError):  # read only, as in a container
             folder.mkdir(parents=True, exist_ok=True)
@@ -65,11 +78,13 @@ def make_folder() -> Path | None:
             return None
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)
         return temporary
+
     oldest = time.time() - KEPT * 86_400
     for found in place.glob("numba-*"):
         with suppress(FileNotFoundError):  # another process was faster
             if found.stat().st_mtime < oldest:
                 shutil.rmtree(found, ignore_errors=True)
+
     return folder
 
 
@@ -79,7 +94,8 @@ FOLDER = make_folder()
 class SealedFiles:
     """A file for each signature of a function, which is taken only if it is whole.
 
-    It stands for `numba.core.caching.IndexDataCacheFile`, whose index two processes may write at once.
+    It stands for `numba.core.caching.IndexDataCacheFile`, whose index two processes may
+    write at once.
     """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any):
@@ -128,7 +144,9 @@ class SealedCache(FunctionCache):  # type: ignore[misc, unused-ignore]
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = SealedFiles(
+            self._cache_path, self._impl.filename_base, stamp
+        )
 
 
 @contextmanager
@@ -148,8 +166,9 @@ def kept() -> Iterator[None]:
             module.FunctionCache = FunctionCache
 
 
-#: Compiled code that nobody calls by its address, and inner code not from Python either: these ways in would
-#: take an eighth of the time to compile.  A division by zero gives what NumPy's does.
+#: Compiled code that nobody calls by its address, and inner code not from Python
+#: either: these ways in would take an eighth of the time to compile.  A division by
+#: zero gives what NumPy's does.
 BY_NAME: Any = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 INNER: Any = {"no_cpython_wrapper": True, **BY_NAME}
 

@@ -19,9 +19,10 @@ from cobandit.replay.kernels._cache import inner
 class Evidence(NamedTuple):
     """As the attributes of the class, of size zero where the race is not certified.
 
-    Of (K, K, D) each ``sums``, ``squares``, ``cover_capital`` and ``near``, and ``weights`` of one array per
-    size of a bet; ``sparing_capital``, ``spared`` and ``affordable`` (K, K), ``purse`` (K,), and in
-    ``next_deposit`` (1,) the number of instances after which capital is laid next.
+    Of (K, K, D) each ``sums``, ``squares``, ``cover_capital`` and ``near``, and
+    ``weights`` of one array per size of a bet; ``sparing_capital``, ``spared`` and
+    ``affordable`` (K, K), ``purse`` (K,), and in ``next_deposit`` (1,) the number of
+    instances after which capital is laid next.
     """
 
     sums: np.ndarray
@@ -87,7 +88,9 @@ def _add_pair(i, j, x, n, p, limit, evidence):
         claimed = (-tolerances[d] * n_instances - total) / left
         ahead = total - n * claimed
         deviation = sqrt(_find_scatter(total, squares, n) / (n + 1))
-        growth = _bet(evidence.weights[i, j, d], x[d], claimed, n_instances / left / deviation)
+        growth = _bet(
+            evidence.weights[i, j, d], x[d], claimed, n_instances / left / deviation
+        )
         growth = growth if ahead > 0 else 1.0
         evidence.cover_capital[i, j, d] *= growth
         if ahead / deviation > clearest:
@@ -95,7 +98,9 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
         evidence.sums[i, j, d] = total + x[d]
         evidence.squares[i, j, d] = squares + x[d] * x[d]
-        contradicted = evidence.sums[i, j, d] - (left - 1) > -tolerances[d] * n_instances + slack
+        contradicted = (
+            evidence.sums[i, j, d] - (left - 1) > -tolerances[d] * n_instances + slack
+        )
         if contradicted or evidence.cover_capital[i, j, d] >= limit:
             evidence.near[i, j, d] = True
         is_spared = is_spared or contradicted
@@ -109,6 +114,7 @@ def _deposit(arms, n, tolerances, evidence):
     """Lay half of each purse on the arm that is the clearest to cover its owner."""
     if len(arms) < 2:
         return
+
     for i in arms:
         clearest, cover = -np.inf, -1
         for j in arms:

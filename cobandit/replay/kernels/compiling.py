@@ -1,12 +1,12 @@
 """What a kernel is: what its run takes, and how a formula becomes one.
 
-A formula, an index of online selection or a target of an elimination, reads numbers off its readable class.
-It is called by its address, so that all formulas of a kind share one compiled run: at every pull that costs
-less than can be measured.
+A formula, an index of online selection or a target of an elimination, reads numbers off
+its readable class. It is called by its address, so that all formulas of a kind share
+one compiled run: at every pull that costs less than can be measured.
 
 Pulls are named by random numbers, the same for every method and budget: SplitMix64
-(Steele, Lea and Flood, 2014), a 64-bit mix of a counter.  Every operand is cast to uint64, since Numba turns
-a mix of signed and unsigned integers into floating point.
+(Steele, Lea and Flood, 2014), a 64-bit mix of a counter.  Every operand is cast to
+uint64, since Numba turns a mix of signed and unsigned integers into floating point.
 """
 
 import inspect
@@ -78,7 +78,8 @@ def instance(seed, replication, arm, s, n):
 class Draws(NamedTuple):
     """Where the pulls of one replication come from: rows of feedback, and the start of each arm's stream.
 
-    ``order`` (N,) are the instances in the order in which they are evaluated once, empty for a bootstrap.
+    ``order`` (N,) are the instances in the order in which they are evaluated once,
+    empty for a bootstrap.
     """
 
     rows: np.ndarray
@@ -96,8 +97,9 @@ class Tally(NamedTuple):
     charges: np.ndarray
 
 
-#: Rows that are named before they are added up; and up to which share of its limit a budget is not looked at
-#: before every pull, which is more than rounding adds to any sum of charges.
+#: Rows that are named before they are added up; and up to which share of its limit a
+#: budget is not looked at before every pull, which is more than rounding adds to any
+#: sum of charges.
 BLOCK, CERTAIN = 128, 1.0 - 1e-9
 
 
@@ -105,10 +107,11 @@ BLOCK, CERTAIN = 128, 1.0 - 1e-9
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
     """Bring arms up to ``goal`` pulls that the budget allows for certain; the spend.
 
-    A block of rows is named and then added, two objectives at a time: the first loop is vectorised, and in
-    the second the sums do not wait for each other.
+    A block of rows is named and then added, two objectives at a time: the first loop is
+    vectorised, and in the second the sums do not wait for each other.
     """
     rows, offsets, starts, order = draws
+
     pulls, sums, declared = seen.pulls, seen.sums, terms.costs
     last, named = sums.shape[1] - 1, np.empty(BLOCK, dtype=np.int64)
     for arm in chosen:
@@ -117,7 +120,9 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
         while n < goal:
             m = min(BLOCK, goal - n)
             for q in range(m):
-                named[q] = first + (order[n + q] if len(order) else draw(start, n + q, size))
+                named[q] = first + (
+                    order[n + q] if len(order) else draw(start, n + q, size)
+                )
             for d in range(0, last + 1, 2):
                 e, charge = min(d + 1, last), expected if d == 0 else 0.0
                 one, other = sums[arm, d], sums[arm, e]
@@ -128,6 +133,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
                 sums[arm, d], sums[arm, e] = one, other
             n += m
         pulls[arm] = n
+
     return spent
 
 
@@ -144,6 +150,7 @@ def sample(chosen, goal, draws, terms, seen, spent):
         needed += max(0, goal - pulls[arm]) * declared[arm]
     if not realised and t >= len(arms) and needed < limit * CERTAIN:
         return sample_affordable(chosen, goal, draws, terms, seen, spent), True
+
     for arm in chosen:
         n, start, expected = pulls[arm], starts[arm], declared[arm]
         first, size = offsets[arm], offsets[arm + 1] - offsets[arm]
@@ -163,6 +170,7 @@ def sample(chosen, goal, draws, terms, seen, spent):
         pulls[arm] = n
         if n < goal:
             return spent, False
+
     return spent, True
 
 
@@ -172,9 +180,9 @@ def sample(chosen, goal, draws, terms, seen, spent):
 class FeedbackRows(NamedTuple):
     """What pulls are drawn from: evaluation rows arm after arm, ``offsets[i]`` to ``offsets[i + 1]`` arm i's.
 
-    A row of ``rows`` (N, D + 2) holds the cost, the cost divided by the largest, and the D objectives.  With
-    ``once`` row n of each arm is on the same instance, and each is drawn at most once, in an order that the
-    arms share; otherwise by bootstrap.
+    A row of ``rows`` (N, D + 2) holds the cost, the cost divided by the largest, and
+    the D objectives.  With ``once`` row n of each arm is on the same instance, and each
+    is drawn at most once, in an order that the arms share; otherwise by bootstrap.
     """
 
     rows: np.ndarray
@@ -185,9 +193,10 @@ class FeedbackRows(NamedTuple):
 class Terms(NamedTuple):
     """Terms of a run: the budget with its slack, what pulls cost (K,), and what is charged.
 
-    ``costs`` are those expected online, and those declared in identification, which is charged them or, if
-    ``realised``, what the row says.  ``by_cost`` (K,) are the arms, the most expensive first.  ``n_init``
-    pulls of each arm come before an index decides.
+    ``costs`` are those expected online, and those declared in identification, which is
+    charged them or, if ``realised``, what the row says.  ``by_cost`` (K,) are the arms,
+    the most expensive first.  ``n_init`` pulls of each arm come before an index
+    decides.
     """
 
     limit: float
@@ -200,7 +209,8 @@ class Terms(NamedTuple):
 class Record(NamedTuple):
     """Takes down the first L pulls of R replications: ``arms`` and what each was charged, (R, L) each.
 
-    Behind the last pull of an online run stands the one that crosses the budget, which is not charged, or -1.
+    Behind the last pull of an online run stands the one that crosses the budget, which
+    is not charged, or -1.
     """
 
     arms: np.ndarray
@@ -216,8 +226,9 @@ def record(replications: int, pulls: int = 0) -> Record:
 class PhaseState(NamedTuple):
     """Where a gap elimination stands when it sets a target: phases count from 1.
 
-    ``costs`` (k,) are the declared costs of the active arms, ascending, and ``round_cost`` is their sum;
-    ``reached`` pulls each arm has, and ``spent`` is what all arms were charged.
+    ``costs`` (k,) are the declared costs of the active arms, ascending, and
+    ``round_cost`` is their sum; ``reached`` pulls each arm has, and ``spent`` is what
+    all arms were charged.
     """
 
     phase: int
@@ -233,8 +244,9 @@ class PhaseState(NamedTuple):
 class Kernel(NamedTuple):
     """A compiled method: its run, and what reads p, the tuple that the run takes, off the readable class.
 
-    ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and the spend (R,) of
-    the replications, the returned sets (R, K), and whether a race settled all (R,).
+    ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K) and
+    the spend (R,) of the replications, the returned sets (R, K), and whether a race
+    settled all (R,).
     """
 
     run: Callable[..., Any]
@@ -264,23 +276,35 @@ class Formula(NamedTuple):
     squares: bool
 
 
-#: Room for the numbers that a formula reads: a tuple of one size, which is passed in registers.
+#: Room for the numbers that a formula reads: a tuple of one size, which is passed in
+#: registers.
 NUMBERS = types.UniTuple(types.float64, 8)
 
 
 @cache
-def _by_address(formula: Callable[..., Any], take: Callable[..., Any], known: Any, size: int) -> Any:
+def _by_address(
+    formula: Callable[..., Any], take: Callable[..., Any], known: Any, size: int
+) -> Any:
     """Compile ``take(formula, size)``, which hands the first numbers of a tuple on to a formula."""
     with kept():
         signature = types.float64(*known, NUMBERS)
         made = take(formula, size)
-        # under this name it is kept: one for all formulas would let processes mistake one for another
+        # under this name it is kept: one for all formulas would let processes mistake
+        # one for another
         made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
-        return cfunc(signature, cache=is_ours(formula) and FOLDER is not None, error_model="numpy")(made)
+        return cfunc(
+            signature,
+            cache=is_ours(formula) and FOLDER is not None,
+            error_model="numpy",
+        )(made)
 
 
 def register_formula(
-    policy: type[AskTell], run: Any, take: Callable[..., Any], known: tuple[Any, ...], squares: bool = False
+    policy: type[AskTell],
+    run: Any,
+    take: Callable[..., Any],
+    known: tuple[Any, ...],
+    squares: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a formula: behind what the run knows, its arguments have the names of attributes of the class.
 
@@ -290,12 +314,19 @@ def register_formula(
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
         reads = list(inspect.signature(formula).parameters.values())[len(known) :]
         if len(reads) > len(NUMBERS):
-            raise CobanditError(f"{formula.__name__} reads {len(reads)} numbers; {len(NUMBERS)} is the most")
+            raise CobanditError(
+                f"{formula.__name__} reads {len(reads)} numbers; {len(NUMBERS)} is the"
+                " most"
+            )
 
         def read(of: AskTell) -> Formula:
             numbers = [_read_number(formula, of, each) for each in reads]
             room = [0.0] * (len(NUMBERS) - len(reads))
-            return Formula(_by_address(formula, take, known, len(reads)), (*numbers, *room), squares)
+            return Formula(
+                _by_address(formula, take, known, len(reads)),
+                (*numbers, *room),
+                squares,
+            )
 
         inner(formula)
         register(policy, run, read)
@@ -304,7 +335,9 @@ def register_formula(
     return decorate
 
 
-def _read_number(formula: Callable[..., Any], of: AskTell, argument: inspect.Parameter) -> float:
+def _read_number(
+    formula: Callable[..., Any], of: AskTell, argument: inspect.Parameter
+) -> float:
     value = getattr(of, argument.name, argument.default)
     if not isinstance(value, (int, float, np.number)):
         said = "no such attribute" if value is argument.empty else repr(value)
@@ -319,13 +352,15 @@ def _read_number(formula: Callable[..., Any], of: AskTell, argument: inspect.Par
 def compile_run(replication: Callable[..., Any]) -> Any:
     """Compile the run of ``replication(p, terms, draws, seen, returned)``.
 
-    One replication fills ``seen`` and ``returned`` (K,); it gives the spend, and whether a race is settled.
+    One replication fills ``seen`` and ``returned`` (K,); it gives the spend, and
+    whether a race is settled.
     """
 
     def run(p, terms, feedback, seed, replications, record):
         n_arms, n_objectives = len(terms.costs), feedback.rows.shape[1] - 2
         pulls = np.zeros((len(replications), n_arms), dtype=np.int64)
         returned = np.zeros((len(replications), n_arms), dtype=np.bool_)
+
         settled = np.zeros(len(replications), dtype=np.bool_)
         spent, order = np.empty(len(replications)), np.empty(0, dtype=np.int64)
         for r in range(len(replications)):
@@ -333,8 +368,14 @@ def compile_run(replication: Callable[..., Any]) -> Any:
             if feedback.once:
                 order = shared_order(seed, replications[r], feedback.offsets[1])
             draws = Draws(feedback.rows, feedback.offsets, starts, order)
-            seen = Tally(pulls[r], np.zeros((n_arms, n_objectives)), record.arms[r], record.charges[r])
+            seen = Tally(
+                pulls[r],
+                np.zeros((n_arms, n_objectives)),
+                record.arms[r],
+                record.charges[r],
+            )
             spent[r], settled[r] = replication(p, terms, draws, seen, returned[r])
+
         return pulls, spent, returned, settled
 
     # the name that it is kept under

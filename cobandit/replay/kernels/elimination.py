@@ -1,9 +1,10 @@
 """Phases that end with a look at the means: gap elimination, uniform rounds, sequential halving.
 
-An arm that is dominated is dominated by one of the front, with a margin at least as large, and every
-dominator comes earlier in the order of falling first coordinate; so one pass over that order finds the
-front and the gaps of the dominated arms in O(k p D), p being the size of the front.  The gap of an arm of the
-front is a least one over all others, which is mostly found small at the first.
+An arm that is dominated is dominated by one of the front, with a margin at least as
+large, and every dominator comes earlier in the order of falling first coordinate; so
+one pass over that order finds the front and the gaps of the dominated arms in O(k p D),
+p being the size of the front.  The gap of an arm of the front is a least one over all
+others, which is mostly found small at the first.
 """
 
 from collections.abc import Callable
@@ -46,7 +47,13 @@ class Empirical(NamedTuple):
 def empirical(n_arms, n_objectives):
     """Return room for the means and gaps of all arms."""
     means, front = np.zeros((n_arms, n_objectives)), np.empty(n_arms, dtype=np.int64)
-    return Empirical(means, np.zeros(n_arms), np.zeros(n_arms), front, np.empty((n_objectives, n_arms)))
+    return Empirical(
+        means,
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        front,
+        np.empty((n_objectives, n_arms)),
+    )
 
 
 @inner
@@ -71,7 +78,8 @@ def sort_by_mean(arms, sums, pulls, means):
 def find_front(order, at):
     """Fill the front of some arms and ``minus``; return the front, in the same order.
 
-    The means of the front are read again and again: they stand together, a coordinate after the other.
+    The means of the front are read again and again: they stand together, a coordinate
+    after the other.
     """
     means, minus, _, front, of_front = at
     last, p = means.shape[1] - 1, 0
@@ -88,6 +96,7 @@ def find_front(order, at):
             for d in range(last + 1):
                 of_front[d, p] = means[arm, d]
             p += 1
+
     return front[:p]
 
 
@@ -106,6 +115,7 @@ def front_gap(position, order, at, enough=0.0):
     The nearest in the order come first: below ``enough`` it is left at any value below.
     """
     means, minus = at.means, at.minus
+
     i, last, smallest = order[position], means.shape[1] - 1, np.inf
     first_mean, last_mean = means[i, 0], means[i, last]
     for step in range(1, len(order)):
@@ -121,6 +131,7 @@ def front_gap(position, order, at, enough=0.0):
             smallest = min(smallest, min(beats, beaten + minus[j]))
         if smallest < enough:
             break
+
     return max(0.0, smallest)
 
 
@@ -134,8 +145,8 @@ def find_least(largest):
 def find_clearest(arms, minus, plus):
     """Arm with the largest gap, and whether it is on the front: a dominated one first, then the first.
 
-    As `cobandit.dominance.find_clearest`; the gap of an arm is ``minus`` where that is positive, and ``plus``
-    on the front.
+    As `cobandit.dominance.find_clearest`; the gap of an arm is ``minus`` where that is
+    positive, and ``plus`` on the front.
     """
     largest = 0.0
     for arm in arms:
@@ -163,18 +174,23 @@ def _rounds(p, terms, draws, seen, returned):
     arms = np.arange(n_arms)
     spent, n_rounds, whole = 0.0, 0, True
     most = len(draws.order) or np.iinfo(np.int64).max
-    if not terms.realised and len(seen.arms) == 0:  # rounds that the budget allows for certain, at once
+
+    # rounds that the budget allows for certain, at once
+    if not terms.realised and len(seen.arms) == 0:
         n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
         sample_affordable(arms, n_rounds, draws, terms, seen, spent)
         for _ in range(n_rounds):
-            for cost in declared:  # in the order of the pulls, of which the last digits depend
+            # in the order of the pulls, of which the last digits depend
+            for cost in declared:
                 spent += cost
+
     complete = seen.sums.copy()  # sums of the complete rounds
     while whole and n_rounds < most and spent + round_cost <= limit:
         spent, whole = sample(arms, n_rounds + 1, draws, terms, seen, spent)
         if whole:
             n_rounds += 1
             complete = seen.sums.copy()
+
     return_front(arms, complete, np.full(n_arms, n_rounds), returned)
     return spent, False
 
@@ -192,6 +208,7 @@ def _halve(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape
+
     declared, at = terms.costs, empirical(n_arms, n_objectives)
     arms, spent, depth = np.arange(n_arms), 0.0, 0
     while len(arms) > 1:
@@ -212,6 +229,7 @@ def _halve(p, terms, draws, seen, returned):
             returned[arm] = accepted
             stay = stay[stay != arm]
         arms = stay
+
     returned[arms] = True
     return spent, False
 
@@ -241,7 +259,8 @@ def without(value, values):
 def _find_removed(arms, order, front, at):
     """e_r, and whether it is accepted.
 
-    The gap of an arm of the front is looked for only as far as it may still be the largest.
+    The gap of an arm of the front is looked for only as far as it may still be the
+    largest.
     """
     largest = 0.0
     for arm in arms:
@@ -260,15 +279,22 @@ def _eliminate(p, terms, draws, seen, returned):
     """One replication: fills ``seen`` and ``returned`` (K,); the spend, and False."""
     n_arms, n_objectives = seen.sums.shape
     at, declared = empirical(n_arms, n_objectives), terms.costs
-    # of those that are left: ascending, by falling first mean, and their costs, ascending
-    arms, order, costs = np.arange(n_arms), np.arange(n_arms), declared[terms.by_cost[::-1]]
+    # of those that are left: ascending, by falling first mean, and their costs,
+    # ascending
+    arms, order, costs = (
+        np.arange(n_arms),
+        np.arange(n_arms),
+        declared[terms.by_cost[::-1]],
+    )
     spent, reached, front, moved = 0.0, 0, at.front, True
 
     for phase in range(1, n_arms):
         round_cost = 0.0
         for arm in arms:
             round_cost += declared[arm]
-        goal = int(p.call(PhaseState(phase, costs, round_cost, reached, spent), p.numbers))
+        goal = int(
+            p.call(PhaseState(phase, costs, round_cost, reached, spent), p.numbers)
+        )
         if goal > reached:  # otherwise the means, and so their order, are as they were
             spent, complete = sample(arms, goal, draws, terms, seen, spent)
             if not complete:  # the empirical Pareto set of the active arms
@@ -277,7 +303,9 @@ def _eliminate(p, terms, draws, seen, returned):
             reached = goal
             order, moved = sort_by_mean(order, seen.sums, seen.pulls, at.means), True
 
-        if moved:  # else nobody is dominated by the arm that left, and the front and its margins are the same
+        # else nobody is dominated by the arm that left, and the front and its margins
+        # are the same
+        if moved:
             front = find_front(order, at)
         arm, accepted = _find_removed(arms, order, front, at)
         moved = accepted
@@ -311,12 +339,16 @@ def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
 @elimination_target(policies.CoPSIExact)
 @elimination_target(policies.CoPSI)
 def _copsi_target(at, budget, allocation_constant, n_instances=inf):
-    return min(n_instances, floor(budget / (allocation_constant * at.round_cost) * (1.0 + SLACK)))
+    return min(
+        n_instances,
+        floor(budget / (allocation_constant * at.round_cost) * (1.0 + SLACK)),
+    )
 
 
 @elimination_target(policies.CoPSIAdaptive)
 def _copsi_adaptive_target(at, budget):
-    left = budget - (at.spent - at.reached * at.round_cost)  # less what the arms that left were charged
+    # less what the arms that left were charged
+    left = budget - (at.spent - at.reached * at.round_cost)
     constant = 1.0  # L* of those that are left, from the cheapest upwards
     cost = at.costs[0] + at.costs[1]
     for dearer in at.costs[2:]:
@@ -328,5 +360,7 @@ def _copsi_adaptive_target(at, budget):
 @elimination_target(policies.PSISROnce)
 @elimination_target(policies.PSISR)
 def _psi_sr_target(at, n_arms, n_rounds, log_bar, n_instances=inf):
-    target = ceil((n_rounds - n_arms) / (log_bar * (n_arms + 1 - at.phase)) * (1.0 - SLACK))
+    target = ceil(
+        (n_rounds - n_arms) / (log_bar * (n_arms + 1 - at.phase)) * (1.0 - SLACK)
+    )
     return min(n_instances, target)

@@ -1,6 +1,7 @@
 """CoPSI that evaluates every instance at most once: the same run as `cobandit.CoPSIOnce`, compiled.
 
-Pairs are kept once, i < j: the statistic of the other direction is the same with the other sign.
+Pairs are kept once, i < j: the statistic of the other direction is the same with the
+other sign.
 """
 
 from math import floor, inf, sqrt
@@ -10,7 +11,14 @@ import numpy as np
 
 from cobandit import policies
 from cobandit.dominance import TIE
-from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STAKES, STEP, count_claims, find_depth
+from cobandit.policies.copsi_once import (
+    FIRST_LOOK,
+    PRIOR_VARIANCE,
+    STAKES,
+    STEP,
+    count_claims,
+    find_depth,
+)
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.elimination import find_clearest, return_front, without
@@ -19,10 +27,11 @@ from cobandit.replay.kernels.elimination import find_clearest, return_front, wit
 class Gaps(NamedTuple):
     """As `cobandit.policies.copsi_once.find_gaps`, of the k arms that were last compared, by places there.
 
-    Of the D statistics of j over i, ``low[i, j]`` is the least and ``high[i, j]`` the largest, for i < j < k
-    of (K, K), so that innermost loops run over neighbours in memory.  ``minus`` and ``above`` (K,) are
-    Delta^- and whose margin it is, ``plus`` and ``nearest`` (K,) Delta^+ of the front and whose term it is.
-    They are kept while arms leave: only what the one that left had decided is looked for again.
+    Of the D statistics of j over i, ``low[i, j]`` is the least and ``high[i, j]`` the
+    largest, for i < j < k of (K, K), so that innermost loops run over neighbours in
+    memory.  ``minus`` and ``above`` (K,) are Delta^- and whose margin it is, ``plus``
+    and ``nearest`` (K,) Delta^+ of the front and whose term it is. They are kept while
+    arms leave: only what the one that left had decided is looked for again.
     """
 
     low: np.ndarray
@@ -85,8 +94,9 @@ def sum_shared(arms, draws, pulls, n_objectives):
 def add_squares(a, places, scores, squares):
     """Add the squared differences of scores, for the pairs of the arm at place a with those behind it.
 
-    What is known of pairs of those at ``places`` moves together, where others have left: row by row from the
-    first on, so that a row is read from memory once for all that is done with it.
+    What is known of pairs of those at ``places`` moves together, where others have
+    left: row by row from the first on, so that a row is read from memory once for all
+    that is done with it.
     """
     k = len(places)
     for d in range(len(squares)):
@@ -116,7 +126,10 @@ def _add_evidence(arms, first, last, n_instances, limit, draws, evidence):
                 for q in range(first, last):
                     left = n_instances - q
                     claimed = -total / left
-                    x = rows[offsets[j] + order[q], d + 2] - rows[offsets[i] + order[q], d + 2]
+                    x = (
+                        rows[offsets[j] + order[q], d + 2]
+                        - rows[offsets[i] + order[q], d + 2]
+                    )
                     growth = (x - claimed) / (1 + claimed) if claimed > TIE - 1 else 0.0
                     worth = 0.0
                     for s in range(len(STAKES)):
@@ -161,6 +174,7 @@ def _find_leaving(arms, dominated, front, spared):
 def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
     """Add the last scores, and fill the weakest statistics of all pairs of arms and the gaps."""
     per_scatter, k = (1 - n / n_instances) / (n * n), len(arms)
+
     means = np.ascontiguousarray((sums[arms] / n).T)
     gaps.minus[:k], gaps.above[:k] = -inf, 0
     for a in range(k):
@@ -185,6 +199,7 @@ def _compare(arms, places, scores, n, n_instances, sums, squares, gaps):
                 minus[b], above[b] = -high[b], a
             if low[b] > gaps.minus[a]:
                 gaps.minus[a], gaps.above[a] = low[b], a + 1 + b
+
     for a in range(k):
         _find_plus(a, k, gaps)
 
@@ -200,7 +215,8 @@ def _find_minus(a, k, gaps):
     """Fill Delta^- of an arm: the margin of the strongest of those above it."""
     largest, above = -inf, 0
     for b in range(k):
-        if b != a and gaps.minus[b] < inf and _find_weakest(a, b, gaps) > largest:  # else it has left
+        # else it has left
+        if b != a and gaps.minus[b] < inf and _find_weakest(a, b, gaps) > largest:
             largest, above = _find_weakest(a, b, gaps), b
     gaps.minus[a], gaps.above[a] = largest, above
 
@@ -233,12 +249,15 @@ def _take_out(gone, k, places, gaps):
     minus = gaps.minus
     minus[gone] = inf  # it has left
     freed = places[gaps.above[places] == gone]
-    known = freed[minus[freed] > 0.0]  # the others were on the front, and nobody's gap knew by how much
+
+    # the others were on the front, and nobody's gap knew by how much
+    known = freed[minus[freed] > 0.0]
     for j in freed:
         _find_minus(j, k, gaps)
     for a in places:
         if gaps.nearest[a] == gone:
             _find_plus(a, k, gaps)
+
     for j in known:
         _find_plus(j, k, gaps)
         for a in places:  # less has to be overcome for others to depend on it
@@ -254,11 +273,17 @@ def _play(p, terms, draws, seen, returned):
     limit, declared = terms.limit, terms.costs
     arms, costs, spent = np.arange(n_arms), declared[terms.by_cost[::-1]], 0.0
     depth, compared = 0, 0  # pairs are compared only where somebody may leave
-    squares = empty_squares(n_objectives, n_arms)  # of differences of pairs a < b, by places
+    # of differences of pairs a < b, by places
+    squares = empty_squares(n_objectives, n_arms)
     whose = np.zeros((2, n_arms), dtype=np.int64)
-    low, high, terms_of = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms)), np.empty((2, n_arms))
+    low, high, terms_of = (
+        np.empty((n_arms, n_arms)),
+        np.empty((n_arms, n_arms)),
+        np.empty((2, n_arms)),
+    )
     gaps = Gaps(low, high, terms_of[0], whose[0], terms_of[1], whose[1])
-    places, k = np.arange(n_arms), n_arms  # of the arms among the k that were last compared
+    # of the arms among the k that were last compared
+    places, k = np.arange(n_arms), n_arms
     certainty = claims_limit < inf
     shape = (n_arms, n_arms, n_objectives) if certainty else (0, 0, n_objectives)
     evidence = Evidence(
@@ -284,19 +309,32 @@ def _play(p, terms, draws, seen, returned):
         while len(arms) > 1 and depth < n_instances:
             leaves, accepted = -1, False  # who leaves, by its place among the arms
             if certainty:
-                leaves, accepted = _find_leaving(arms, dominated, front, evidence.spared)
+                leaves, accepted = _find_leaving(
+                    arms, dominated, front, evidence.spared
+                )
             if leaves < 0:
                 target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
                     break
                 if compared < depth:
                     scores = read_scores(arms, compared, depth, draws, n_objectives)
-                    _compare(arms, places, scores, depth, n_instances, seen.sums, squares, gaps)
+                    _compare(
+                        arms,
+                        places,
+                        scores,
+                        depth,
+                        n_instances,
+                        seen.sums,
+                        squares,
+                        gaps,
+                    )
                     k, compared = len(arms), depth
                     places = np.arange(k)
                 place, accepted = find_clearest(places, gaps.minus, gaps.plus)
                 gap = gaps.plus[place] if accepted else gaps.minus[place]
-                if gap < sqrt(chance * (1 - depth / target) / (1 - target / n_instances)):
+                if gap < sqrt(
+                    chance * (1 - depth / target) / (1 - target / n_instances)
+                ):
                     break
                 leaves = np.searchsorted(places, place)
             arm, place = arms[leaves], places[leaves]

@@ -28,22 +28,29 @@ from cobandit.replay.kernels.certified_racing import (
     release_purses,
 )
 from cobandit.replay.kernels.compiling import compile_run, register, sample
-from cobandit.replay.kernels.pairs import add_squares, empty_squares, read_scores, sum_shared
+from cobandit.replay.kernels.pairs import (
+    add_squares,
+    empty_squares,
+    read_scores,
+    sum_shared,
+)
 
 inner(compare_costs)
 inner(next_certified_look)
 inner(count_near_ties)
 inner(widen)
 
-#: What is certain of a pair, as bits: the second dominates the first, covers it, may dominate it by too much.
+#: What is certain of a pair, as bits: the second dominates the first, covers it, may
+#: dominate it by too much.
 DOMINATED, COVERED, OPEN = 1, 2, 4
 
 
 class Costs(NamedTuple):
     """What all active arms cost on n instances, by position, and whether that is compared.
 
-    ``means`` and ``scatter`` (k,), the latter sums of squared deviations; ``squares`` (K, K) those of the
-    differences of pairs a < b; ``share`` and ``amount`` are the tolerance.
+    ``means`` and ``scatter`` (k,), the latter sums of squared deviations; ``squares``
+    (K, K) those of the differences of pairs a < b; ``share`` and ``amount`` are the
+    tolerance.
     """
 
     compared: bool
@@ -81,10 +88,20 @@ def _judge(sign, differences, halves, tolerances, start):
     """
     low, low_with, low_less, high, high_with, high_less = start
     for d in range(len(differences)):
-        least, most = sign * differences[d] - halves[d], sign * differences[d] + halves[d]
+        least, most = (
+            sign * differences[d] - halves[d],
+            sign * differences[d] + halves[d],
+        )
         low, high = min(low, least), max(high, least)
-        low_with, high_with = min(low_with, least + tolerances[d]), max(high_with, least + tolerances[d])
-        low_less, high_less = min(low_less, most - tolerances[d]), max(high_less, most - tolerances[d])
+        low_with, high_with = (
+            min(low_with, least + tolerances[d]),
+            max(high_with, least + tolerances[d]),
+        )
+        low_less, high_less = (
+            min(low_less, most - tolerances[d]),
+            max(high_less, most - tolerances[d]),
+        )
+
     return (
         DOMINATED * (low >= -TIE and high > TIE)
         + COVERED * (low_with >= -TIE and high_with > TIE)
@@ -133,6 +150,7 @@ def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)
         near = near and distance >= -level
         short = short or distance < level
         n_reached[d] += abs(distance) < REACH * errors[d]
+
     if costs.compared:
         margin = _compare_costs(costs, a, b, scale)
         level = NEAR * margin.within_error
@@ -140,6 +158,7 @@ def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)
         near = near and margin.within >= -level
         short = short or margin.within < level
         n_reached[-1] += abs(margin.within) < REACH * margin.within_error
+
     return above, near and short
 
 
@@ -148,22 +167,30 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
     """Count the near ties that are allowed for: m."""
     k, n_objectives = means.shape
     differences, errors = np.empty((2, n_objectives))
+
     candidates, n_rivals = np.ones(k, dtype=np.bool_), outdone.copy()
     n_reached = np.zeros((k, n_objectives + 1), dtype=np.int64)  # and of the cost, last
     for a in range(k):
         n_reached[a] += outdone[a]
         for b in range(a + 1, k):
             _compare(means, n, scale, squares, a, b, differences, errors)
-            above, rival = _place(1.0, differences, errors, tolerances, costs, a, b, scale, n_reached[a])
+            above, rival = _place(
+                1.0, differences, errors, tolerances, costs, a, b, scale, n_reached[a]
+            )
             candidates[a] &= not above
             n_rivals[a] += rival
-            above, rival = _place(-1.0, differences, errors, tolerances, costs, b, a, scale, n_reached[b])
+            above, rival = _place(
+                -1.0, differences, errors, tolerances, costs, b, a, scale, n_reached[b]
+            )
             candidates[b] &= not above
             n_rivals[b] += rival
+
     n_candidates, n_contested = candidates.sum(), (n_rivals[candidates] > 0).sum()
     most_reached = n_reached[candidates].sum(axis=0).max()
     n_others = n_candidates * (k - 1) + outdone[candidates].sum()
-    return count_near_ties(n_candidates, n_contested, n_rivals[candidates].sum(), most_reached, n_others)
+    return count_near_ties(
+        n_candidates, n_contested, n_rivals[candidates].sum(), most_reached, n_others
+    )
 
 
 @inner
@@ -172,14 +199,20 @@ def _count_outdone(means, n, p, squares, costs, calls, left):
     n_instances, tolerances, _, _, _, _ = p
     scale = sqrt((1 - n / n_instances) / (n * n))
     differences, errors = np.empty((2, means.shape[1]))
+
     n_reached = np.zeros(means.shape[1] + 1, dtype=np.int64)
     outdone = np.zeros(len(means), dtype=np.int64)
     for b in np.flatnonzero(left):
         for a in range(len(means)):
             if calls[b, a] & COVERED > 0:
-                _compare(means, n, scale, squares, min(a, b), max(a, b), differences, errors)
+                _compare(
+                    means, n, scale, squares, min(a, b), max(a, b), differences, errors
+                )
                 sign = 1.0 if a < b else -1.0
-                outdone[a] += _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)[1]
+                outdone[a] += _place(
+                    sign, differences, errors, tolerances, costs, a, b, scale, n_reached
+                )[1]
+
     return outdone
 
 
@@ -191,11 +224,17 @@ def _call(means, n, p, squares, costs, outdone, calls):
     scale, threshold = sqrt((1 - n / n_instances) / (n * n)), 0.0
     if n < n_instances:
         look = min(np.searchsorted(looks, n), len(thresholds) - 1)
-        threshold = thresholds[look, _count_ties(means, n, scale, tolerances, squares, costs, outdone) - 1]
+        threshold = thresholds[
+            look, _count_ties(means, n, scale, tolerances, squares, costs, outdone) - 1
+        ]
+
     least = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n))
     wide = widen(threshold, n, n_instances)
+
     differences, halves = np.empty((2, n_objectives))
-    asked = DOMINATED + COVERED + OPEN * (n < n_instances)  # afterwards nothing is left to wait for
+
+    # afterwards nothing is left to wait for
+    asked = DOMINATED + COVERED + OPEN * (n < n_instances)
     for a in range(k):
         calls[a, a] = 0
         for b in range(a + 1, k):
@@ -217,15 +256,18 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
     above = stays & (calls[a, : len(arms)] & bit > 0)
     if not above.any():
         return
+
     covered = np.flatnonzero(covers[:, arms[a]])
     if bit == COVERED and (n_covers[covered] < 2).any():
         return
+
     stays[a] = False
     for x in covered:
         covers[x, arms[a]] = False
         if bit == DOMINATED:
             covers[x][arms[above]] = True
         n_covers[x] = covers[x].sum()
+
     if bit == COVERED:
         covers[arms[a]][arms[above]] = True
         n_covers[arms[a]] = above.sum()
@@ -235,18 +277,24 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
     """Let leave who may, and return who is fine; who of the arms is still active, by position.
 
-    ``covers`` (K, K) are those of `cobandit.policies.pareto_race.Standing`, ``n_covers`` (K,) how many.
+    ``covers`` (K, K) are those of `cobandit.policies.pareto_race.Standing`,
+    ``n_covers`` (K,) how many.
     """
-    stays, active = np.ones(len(arms), dtype=np.bool_), np.zeros(len(arms), dtype=np.bool_)
+    stays, active = (
+        np.ones(len(arms), dtype=np.bool_),
+        np.zeros(len(arms), dtype=np.bool_),
+    )
     for a in np.argsort(strength, kind="mergesort"):
         _leave(a, DOMINATED, arms, calls, stays, covers, n_covers)
     for a in np.argsort(-costs, kind="mergesort"):
         if stays[a]:
             _leave(a, COVERED, arms, calls, stays, covers, n_covers)
+
     for a in np.flatnonzero(stays):
         above = stays & (calls[a, : len(arms)] & OPEN > 0)
         active[a] |= above.any()
         active |= above
+
     returned[arms[stays & ~active]] = True
     return np.flatnonzero(active)
 
@@ -262,7 +310,10 @@ def _end(arms, means, costs, returned):
             if len(costs):
                 cheaper = costs[a] - costs[b]
                 start = cheaper, cheaper, cheaper, cheaper, cheaper, cheaper
-            dominated = dominated or _judge(1.0, means[j] - means[i], none, none, start) & DOMINATED > 0
+            dominated = (
+                dominated
+                or _judge(1.0, means[j] - means[i], none, none, start) & DOMINATED > 0
+            )
         returned[i] = not dominated
 
 
@@ -291,8 +342,12 @@ def _play(p, terms, draws, seen, returned):
     places = np.arange(n_arms)  # of the arms among those whose squares were last added
     squares = empty_squares(n_objectives + compared, n_arms)  # of the cost last
     cost_sums, cost_squares = np.zeros((2, n_arms))
-    covers, n_covers = np.zeros((n_arms, n_arms), dtype=np.bool_), np.zeros(n_arms, dtype=np.int64)
+    covers, n_covers = (
+        np.zeros((n_arms, n_arms), dtype=np.bool_),
+        np.zeros(n_arms, dtype=np.int64),
+    )
     calls = np.empty((n_arms, n_arms), dtype=np.uint8)
+
     outdone = np.zeros(n_arms, dtype=np.int64)
     evidence = empty_evidence(n_arms if certified else 0, n_objectives, affordable)
     while len(arms) > 0:
@@ -310,7 +365,9 @@ def _play(p, terms, draws, seen, returned):
             break
         scores = read_scores(arms, depth, affordable, draws, n_objectives)
         if certified:
-            add_evidence(arms, scores, depth, (n_instances, tolerances), limit, evidence)
+            add_evidence(
+                arms, scores, depth, (n_instances, tolerances), limit, evidence
+            )
         if compared:
             charged = _read_costs(arms, depth, affordable, draws, terms, declared)
             for a, arm in enumerate(arms):
@@ -332,7 +389,9 @@ def _play(p, terms, draws, seen, returned):
             strength[:] = 0.0  # nothing is called dominated
         else:  # at the end half-widths are zero, whatever the squares
             scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
-            costs = Costs(compared, mean_costs, scatter, squares[-1], depth, share, amount)
+            costs = Costs(
+                compared, mean_costs, scatter, squares[-1], depth, share, amount
+            )
             _call(means, depth, p, squares, costs, outdone[arms], calls)
             if compared:
                 strength -= mean_costs / mean_costs.max()
@@ -340,18 +399,24 @@ def _play(p, terms, draws, seen, returned):
         if not certified and depth < n_instances:
             left = ~returned[arms]
             left[kept] = False
-            outdone[arms] += _count_outdone(means, depth, p, squares, costs, calls, left)
+            outdone[arms] += _count_outdone(
+                means, depth, p, squares, costs, calls, left
+            )
         arms, places = arms[kept], places[kept]
         if certified:
             release_purses(arms, evidence)
+
     if len(arms) > 0:
         sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
         if shared > 0:
             costs_shared = np.empty(0)
             if compared:
-                costs_shared = _read_costs(arms, 0, shared, draws, terms, declared)[0].sum(axis=0)
+                costs_shared = _read_costs(arms, 0, shared, draws, terms, declared)[
+                    0
+                ].sum(axis=0)
                 costs_shared /= costs_shared.max()
             _end(arms, sums / shared, costs_shared, returned)
+
     return spent, len(arms) == 0
 
 
@@ -362,7 +427,14 @@ def _read(policy):
         evidence = policy.evidence.limit, policy.evidence.affordable
     of_cost = policy.compares_cost, policy.cost_margin.share, policy.cost_margin.amount
     looks = list_looks(policy.n_instances)
-    return policy.n_instances, policy.tolerances, looks, policy.thresholds, evidence, of_cost
+    return (
+        policy.n_instances,
+        policy.tolerances,
+        looks,
+        policy.thresholds,
+        evidence,
+        of_cost,
+    )
 
 
 register(

@@ -1,8 +1,9 @@
 """Online selection: round-robin first, then the largest index among the affordable arms.
 
-The radius depends on T_B and not on t, so a pull changes only the index of the arm that was pulled.  A
-tournament tree keeps the winner.  Expected costs are fixed and what is left only shrinks, so an arm that
-cannot be afforded stays out: the most expensive that is still in is the next to leave.
+The radius depends on T_B and not on t, so a pull changes only the index of the arm that
+was pulled.  A tournament tree keeps the winner.  Expected costs are fixed and what is
+left only shrinks, so an arm that cannot be afforded stays out: the most expensive that
+is still in is the next to leave.
 """
 
 from collections.abc import Callable
@@ -24,8 +25,9 @@ from cobandit.theory.divergence import cheapest
 def _tournament(n_arms):
     """Return a tournament in which nobody has played: the ``values`` (2 size,) and the ``winners`` (2 size,).
 
-    Leaf i is arm i, and stands at node size + i, a power of two; an inner node is the better of its two
-    children, the left (lower) arm on ties, and node 1 the best of all.  Values outside are -inf.
+    Leaf i is arm i, and stands at node size + i, a power of two; an inner node is the
+    better of its two children, the left (lower) arm on ties, and node 1 the best of
+    all.  Values outside are -inf.
     """
     size = 1
     while size < n_arms:
@@ -70,7 +72,8 @@ def _select(p, terms, draws, seen, returned):
     values, winner = _tournament(n_arms)
     leaves = values[len(values) // 2 :]
     affordable = np.ones(n_arms, dtype=np.bool_)
-    ahead = np.empty(n_arms, dtype=np.int64)  # the row of each arm's next pull, known before it is chosen
+    # the row of each arm's next pull, known before it is chosen
+    ahead = np.empty(n_arms, dtype=np.int64)
     for i in range(n_arms):
         ahead[i] = offsets[i] + draw(starts[i], 0, offsets[i + 1] - offsets[i])
     turns = terms.n_init * n_arms  # of the round-robin, before the index decides
@@ -116,10 +119,17 @@ def _select(p, terms, draws, seen, returned):
             sums[arm, d] += rows[row, d + 1]
         for d in range(squares.shape[1]):
             squares[arm, d] += rows[row, d + 1] * rows[row, d + 1]
-        ahead[arm] = offsets[arm] + draw(starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm])
+        ahead[arm] = offsets[arm] + draw(
+            starts[arm], pulls[arm], offsets[arm + 1] - offsets[arm]
+        )
         t += 1
         if begun:
-            best = _play_again(values, winner, arm, p.call(pulls[arm], sums[arm], squares[arm], p.numbers))
+            best = _play_again(
+                values,
+                winner,
+                arm,
+                p.call(pulls[arm], sums[arm], squares[arm], p.numbers),
+            )
 
 
 _run_selection = compile_run(_select)
@@ -136,8 +146,8 @@ def _take(formula, size):
 def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any], Any]:
     """Register ``index(n, sums, squares, ...)`` of an arm: its pulls, its sums, and attributes of the class.
 
-    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares`` their squares, or is
-    empty if the formula does not ask for them.
+    ``sums`` (D + 1,) adds up the cost over the largest, then the rewards; ``squares``
+    their squares, or is empty if the formula does not ask for them.
     """
     return register_formula(policy, _run_selection, _take, KNOWN, squares)
 
@@ -160,7 +170,9 @@ def _cohv_ucb_index(n, sums, squares, log_term, reward_scale, cost_scale, cost_r
 
 
 @online_index(policies.AccuracyCostUCB)
-def _accuracy_cost_ucb_index(n, sums, squares, log_term, reward_scale, cost_scale, cost_ratio, objective):
+def _accuracy_cost_ucb_index(
+    n, sums, squares, log_term, reward_scale, cost_scale, cost_ratio, objective
+):
     radius = sqrt(log_term / n)
     reward = min(1.0, sums[1 + int(objective)] / n + reward_scale * radius)
     return reward / max(cost_ratio / 2, sums[0] / n - cost_scale * radius)
@@ -184,7 +196,9 @@ def _cohv_ucb_v_index(n, sums, squares, log_term, reward_scale, cost_scale, cost
     radius = sqrt(log_term / n)
     hypervolume = 1.0
     for d in range(1, len(sums)):
-        hypervolume *= min(1.0, sums[d] / n + reward_scale * _narrowed(radius, n, sums[d], squares[d]))
+        hypervolume *= min(
+            1.0, sums[d] / n + reward_scale * _narrowed(radius, n, sums[d], squares[d])
+        )
     cost_radius = _narrowed(radius, n, sums[0], squares[0])
     return hypervolume / max(cost_ratio / 2, sums[0] / n - cost_scale * cost_radius)
 

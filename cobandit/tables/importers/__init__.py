@@ -1,7 +1,8 @@
 """From somebody's evaluation logs to an evaluation table and its card.
 
-A format is one module, which registers itself with `importer_registry.importer`: it turns files into the
-`Log` objects of ``log_samples``.  The rest is shared, in this order:
+A format is one module, which registers itself with `importer_registry.importer`: it
+turns files into the `Log` objects of ``log_samples``.  The rest is shared, in this
+order:
 
 * ``log_choices`` reads the logs of the wanted tasks and chooses metrics,
 * ``log_checks`` compares logs with each other and with their own summaries,
@@ -9,10 +10,12 @@ A format is one module, which registers itself with `importer_registry.importer`
 * ``combining_samples`` makes runs of configurations from samples,
 * ``log_settings`` names the configurations,
 * ``combining_runs`` and ``repeated_evaluations`` make one frame of the runs,
-* ``earlier_table`` adds it to an earlier table, and ``importing`` writes table and card.
+* ``earlier_table`` adds it to an earlier table, and ``importing`` writes table and
+  card.
 
-The importer of any other table, ``tidy``, has its options in ``tidy_options``, its scores in ``tidy_scores``,
-wide files in ``wide_columns``, and columns in ``named_columns`` and ``file_columns``.
+The importer of any other table, ``tidy``, has its options in ``tidy_options``, its
+scores in ``tidy_scores``, wide files in ``wide_columns``, and columns in
+``named_columns`` and ``file_columns``.
 """
 
 import importlib

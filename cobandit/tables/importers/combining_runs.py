@@ -16,9 +16,16 @@ from cobandit.tables.importers.import_options import LogOptions
 from cobandit.tables.importers.importer_registry import ImportResult
 from cobandit.tables.importers.log_choices import Metrics
 from cobandit.tables.importers.log_costs import charge_free, settle_unmeasured
-from cobandit.tables.importers.log_settings import find_differing, name_configurations, sum_settings
+from cobandit.tables.importers.log_settings import (
+    find_differing,
+    name_configurations,
+    sum_settings,
+)
 from cobandit.tables.importers.logged_runs import Evaluation, LoggedRun
-from cobandit.tables.importers.repeated_evaluations import average_repeats, count_same_repeats
+from cobandit.tables.importers.repeated_evaluations import (
+    average_repeats,
+    count_same_repeats,
+)
 from cobandit.tables.importers.scores import rescale_scores, settle_missing
 
 SCORE, SECONDS = "score", "seconds"
@@ -36,10 +43,11 @@ def combine_runs(
 ) -> ImportResult:
     """Name the configurations and put the evaluations of all runs into one frame.
 
-    A configuration is a model with those settings that differ between the runs, or those that
-    ``options.by`` names. Where several tasks are pooled, an instance's name starts with that of its task.
-    Where several runs of a configuration have an instance, the newest that finished counts. Efficiency is an
-    objective if every evaluation has its seconds.
+    A configuration is a model with those settings that differ between the runs, or
+    those that ``options.by`` names. Where several tasks are pooled, an instance's name
+    starts with that of its task. Where several runs of a configuration have an
+    instance, the newest that finished counts. Efficiency is an objective if every
+    evaluation has its seconds.
 
     Parameters
     ----------
@@ -50,16 +58,16 @@ def combine_runs(
     cost : Cost
         What the cost column is called, and its unit.
     options : LogOptions
-        Where they have ``repeats``, repeated evaluations of an instance become one row with the means of
-        scores, cost and seconds, or one row for each.  They are not independent, so only the former keeps
-        instances that are.
+        Where they have ``repeats``, repeated evaluations of an instance become one row
+        with the means of scores, cost and seconds, or one row for each.  They are not
+        independent, so only the former keeps instances that are.
     notes : Notes
         Takes the remarks.
     source : str
         What the logs are; the card says this and what was measured.
     measured : mapping
-        What else than configurations, tasks and metrics tells one import from another, by what it is: a name,
-        several, or those of each task.
+        What else than configurations, tasks and metrics tells one import from another,
+        by what it is: a name, several, or those of each task.
 
     Returns
     -------
@@ -68,18 +76,27 @@ def combine_runs(
     Raises
     ------
     TableError
-        If no log has a usable evaluation, one has an instance twice, several configurations have no instance
-        in common, or a setting of ``options.by`` is in no log.
+        If no log has a usable evaluation, one has an instance twice, several
+        configurations have no instance in common, or a setting of ``options.by`` is in
+        no log.
     """
     runs = _usable(runs, notes)
-    settings_of_runs = [run.settings | ({"task": run.task} if options.compare_tasks else {}) for run in runs]
-    # a single score is called the accuracy, and its column the score; of several each keeps its name
+    settings_of_runs = [
+        run.settings | ({"task": run.task} if options.compare_tasks else {})
+        for run in runs
+    ]
+    # a single score is called the accuracy, and its column the score; of several each
+    # keeps its name
     reserved = {"config", "instance", SECONDS, cost.column}
     no_names = {*reserved, *RESERVED, "efficiency"}
-    scored = [f"{name}_score" if name in no_names else name for name in metrics.objectives]
+    scored = [
+        f"{name}_score" if name in no_names else name for name in metrics.objectives
+    ]
     scores = {name: SCORE if len(scored) == 1 else name for name in scored}
     shared = [] if options.cluster is None else [options.cluster]
-    described = name_configurations(settings_of_runs, options.by, {*reserved, *scores.values(), *shared})
+    described = name_configurations(
+        settings_of_runs, options.by, {*reserved, *scores.values(), *shared}
+    )
     if not options.by and all(run.name for run in runs):
         described["config"] = [run.name for run in runs]
     arms = [str(name) for name in described][1:]
@@ -87,34 +104,48 @@ def combine_runs(
     evaluations = _evaluations(runs, described, metrics.objectives, options, notes)
     logged = _newest(evaluations, runs, notes)
     for flaw in (CUT_OFF, EMPTY):
-        flawed = logged["flaws"].map(lambda flaws, flaw=flaw: flaw in flaws).astype(bool)
+        flawed = (
+            logged["flaws"].map(lambda flaws, flaw=flaw: flaw in flaws).astype(bool)
+        )
         notes.count(flaw, logged["config"][flawed], logged["config"])
     logged = settle_unmeasured(logged, options.unmeasured, notes)
     if options.count == "all":
         logged["cost"] += logged["prompt"].fillna(0.0)
     elif logged["prompt"].notna().all():
         added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
-        notes.remarks.append(f"prompts are not in the cost: they would add {added} (--count all)")
+        notes.remarks.append(
+            f"prompts are not in the cost: they would add {added} (--count all)"
+        )
 
     values = np.array(logged["scores"].tolist()).T
-    frame = logged[["config", "instance"]].assign(**dict(zip(scores.values(), values, strict=True)))
+    frame = logged[["config", "instance"]].assign(
+        **dict(zip(scores.values(), values, strict=True))
+    )
     frame[cost.column] = charge_free(
         logged["cost"], logged["config"], cost.unit, options.smallest_cost, notes
     )
-    objectives = [Objective(name=name, column=column) for name, column in scores.items()]
+    objectives = [
+        Objective(name=name, column=column) for name, column in scores.items()
+    ]
     if logged["seconds"].notna().all():
         frame[SECONDS] = logged["seconds"]
-        objectives.append(Objective(name="efficiency", column=SECONDS, transform="inverse-percentile"))
+        objectives.append(
+            Objective(name="efficiency", column=SECONDS, transform="inverse-percentile")
+        )
     frame = frame.join(described[arms].loc[logged["run"]].reset_index(drop=True))
     for column in shared:
         if column in frame:
             raise_fault(
-                "--cluster", f"{column!r} is the name of another column of the table", "rename the field"
+                "--cluster",
+                f"{column!r} is the name of another column of the table",
+                "rename the field",
             )
         frame[column] = logged["cluster"].astype(str)
     count_same_repeats(frame, list(scores.values()), notes)
     repeats = getattr(options, "repeats", "mean")
-    frame = average_repeats(frame, [*arms, *shared], logged["name"], repeats, notes).reset_index(drop=True)
+    frame = average_repeats(
+        frame, [*arms, *shared], logged["name"], repeats, notes
+    ).reset_index(drop=True)
 
     n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
     per_instance = frame["instance"].value_counts()
@@ -122,18 +153,33 @@ def combine_runs(
     if not n_shared:
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
-        raise_fault("the logs", f"no instance was evaluated under each of {those}", remedy)
+        raise_fault(
+            "the logs", f"no instance was evaluated under each of {those}", remedy
+        )
     measured = {"tasks": tasks, "metrics": metrics.of, **measured}
-    origin = "; ".join([source, *(f"{what}: {_list(value)}" for what, value in measured.items())])
+    origin = "; ".join(
+        [source, *(f"{what}: {_list(value)}" for what, value in measured.items())]
+    )
     notes.remarks[:0] = [
         f"source: {origin}",
-        f"took: {len(logged):,} evaluations of {n_configs:,} configurations from {n_logs:,} logs",
-        f"instances: {len(per_instance):,}, of which {n_shared:,} were evaluated under every configuration",
-        f"a configuration is: {', '.join(arms)} ({'see' if options.by else 'what differs; see'} --by)",
+        (
+            f"took: {len(logged):,} evaluations of {n_configs:,} configurations from"
+            f" {n_logs:,} logs"
+        ),
+        (
+            f"instances: {len(per_instance):,}, of which {n_shared:,} were evaluated"
+            " under every configuration"
+        ),
+        (
+            f"a configuration is: {', '.join(arms)}"
+            f" ({'see' if options.by else 'what differs; see'} --by)"
+        ),
     ]
     settings = {
         label: sum_settings(run_settings)
-        for label, run_settings in zip(described["config"], settings_of_runs, strict=True)
+        for label, run_settings in zip(
+            described["config"], settings_of_runs, strict=True
+        )
     }
     return ImportResult(
         frame,
@@ -163,14 +209,27 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
-            why = ", ".join(f"{number:,} {reason}" for reason, number in run.left_out.items())
-            notes.logs.append(f"{run.file}: none of its evaluations can be used: {why} -> run it again")
+            why = ", ".join(
+                f"{number:,} {reason}" for reason, number in run.left_out.items()
+            )
+            notes.logs.append(
+                f"{run.file}: none of its evaluations can be used: {why} -> run it"
+                " again"
+            )
+
     if not usable:
-        raise_fault("the logs", "none has an evaluation that can be used", "give the logs of a finished run")
+        raise_fault(
+            "the logs",
+            "none has an evaluation that can be used",
+            "give the logs of a finished run",
+        )
+
     return usable
 
 
-def _count_left_out(runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes) -> None:
+def _count_left_out(
+    runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes
+) -> None:
     """Count evaluations that cannot be used, per configuration and reason."""
     reasons = dict.fromkeys(reason for run in runs for reason in run.left_out)
     totals = [
@@ -180,7 +239,9 @@ def _count_left_out(runs: Sequence[LoggedRun], configs: pd.Series, notes: Notes)
     ]
     for reason in reasons:
         lost = [
-            config for run, config in zip(runs, configs, strict=True) for _ in range(run.left_out[reason])
+            config
+            for run, config in zip(runs, configs, strict=True)
+            for _ in range(run.left_out[reason])
         ]
         notes.count(reason, lost, totals)
         notes.left_out[reason] += len(lost)
@@ -195,9 +256,14 @@ def _evaluations(
 ) -> pd.DataFrame:
     """Put the evaluations of all runs into one frame, checked, with the number of their run and its label.
 
-    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there are several.
+    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there
+    are several.
     """
-    rows = [(number, *evaluation) for number, run in enumerate(runs) for evaluation in run.evaluations]
+    rows = [
+        (number, *evaluation)
+        for number, run in enumerate(runs)
+        for evaluation in run.evaluations
+    ]
     frame = pd.DataFrame(rows, columns=["run", *Evaluation._fields])
     frame = frame.astype({"cost": float, "seconds": float, "prompt": float})
     frame["config"] = described["config"].loc[frame["run"]].to_numpy()
@@ -218,32 +284,50 @@ def _evaluations(
         case "none":
             frame = frame.assign(cost=1.0, prompt=math.nan)
         case "seconds":
-            frame = frame.assign(cost=frame["seconds"].where(frame["seconds"] > 0), prompt=math.nan)
+            frame = frame.assign(
+                cost=frame["seconds"].where(frame["seconds"] > 0), prompt=math.nan
+            )
     seconds = frame["seconds"]
     untimed = ~((seconds > 0) & (seconds < math.inf))
     if untimed.any() and seconds.notna().any():
-        counted = f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
+        counted = (
+            f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
+        )
         notes.remarks.append(f"note: {counted}, so efficiency is no objective")
     if untimed.any():
         frame["seconds"] = math.nan
     tasks = [run.task for run in runs]
     if len(set(tasks)) > 1 and not options.compare_tasks:
-        frame["instance"] = frame["run"].map(tasks.__getitem__) + "/" + frame["instance"]
+        frame["instance"] = (
+            frame["run"].map(tasks.__getitem__) + "/" + frame["instance"]
+        )
     several = len(set(frame["repeat"])) > 1
-    return frame.assign(name=frame["instance"] + ", " + frame["repeat"] if several else frame["instance"])
+    return frame.assign(
+        name=(
+            frame["instance"] + ", " + frame["repeat"] if several else frame["instance"]
+        )
+    )
 
 
-def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd.DataFrame:
+def _newest(
+    logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes
+) -> pd.DataFrame:
     """Of several runs of a configuration, the newest that finished gives an instance that both have.
 
-    Runs that are the same only by what ``--by`` names may differ for a reason: that is for the user to say.
+    Runs that are the same only by what ``--by`` names may differ for a reason: that is
+    for the user to say.
     """
-    order = sorted(range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file))
+    order = sorted(
+        range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file)
+    )
     rank = logged["run"].map({run: place for place, run in enumerate(order)})
     best = rank.groupby([logged["config"], logged["instance"]]).transform("max")
     older = rank < best
+
     remarks = []
-    replaced = pd.DataFrame({"run": logged["run"], "newest": best})[older].value_counts(sort=False)
+    replaced = pd.DataFrame({"run": logged["run"], "newest": best})[older].value_counts(
+        sort=False
+    )
     for run, newest, number in replaced.reset_index().to_numpy():
         older_run = runs[run]
         newer_run = runs[order[newest]]
@@ -254,8 +338,13 @@ def _newest(logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes) -> pd
             raise_fault(
                 older_run.file,
                 problem,
-                "name what tells them apart with --by, or give only one of the two logs",
+                "name what tells them apart with --by, or give only one of the two"
+                " logs",
             )
-        remarks.append(f"rerun: {newer_run.file} counts, not {older_run.file}: {number:,} evaluations")
+        remarks.append(
+            f"rerun: {newer_run.file} counts, not {older_run.file}: {number:,}"
+            " evaluations"
+        )
+
     notes.remarks += limit_lines(remarks)
     return logged[~older].reset_index(drop=True)

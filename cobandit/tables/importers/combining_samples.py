@@ -72,7 +72,8 @@ def combine_samples(
     Raises
     ------
     TableError
-        If a score has to be chosen, a lower one is better, or whatever `combine_runs` raises.
+        If a score has to be chosen, a lower one is better, or whatever `combine_runs`
+        raises.
     """
     collected = filter_samples(collected, options, notes)
     scored = [(log.task, sample.scores) for log in collected for sample in log.samples]
@@ -80,8 +81,14 @@ def combine_samples(
     if keep_name and len(metrics.objectives) == 1:
         metrics = metrics._replace(objectives=next(iter(metrics.of.values())))
     for log in collected:
-        if lower := [name for name in metrics.of.get(log.task, ()) if name in log.lower]:
-            raise_fault(log.file, f"a lower {lower[0]} is better", "choose another with --metric")
+        if lower := [
+            name for name in metrics.of.get(log.task, ()) if name in log.lower
+        ]:
+            raise_fault(
+                log.file,
+                f"a lower {lower[0]} is better",
+                "choose another with --metric",
+            )
     options = add_declared(collected, metrics, options)
     collected = compare_questions(collected, options, notes)
 
@@ -95,17 +102,30 @@ def combine_samples(
         absent = [name for name in wanted if name not in scored_names]
         notes.compare(log.file, len(log.samples), len(samples), log.counted)
         run = LoggedRun(
-            log.file, log.task, log.settings, finished=log.finished, when=log.when, name=log.configuration
+            log.file,
+            log.task,
+            log.settings,
+            finished=log.finished,
+            when=log.when,
+            name=log.configuration,
         )
         for sample in samples:
             if sample.unusable is not None or absent:
                 run.left_out[sample.unusable or f"evaluations without {absent[0]}"] += 1
                 continue
             scores = tuple(
-                math.nan if (value := sample.scores.get(name)) is None else reader.read(value, name)
+                (
+                    math.nan
+                    if (value := sample.scores.get(name)) is None
+                    else reader.read(value, name)
+                )
                 for name in wanted
             )
-            cost, prompt = (sample.cost, None) if paid else charge(sample, f"{log.file}, {sample.instance!r}")
+            cost, prompt = (
+                (sample.cost, None)
+                if paid
+                else charge(sample, f"{log.file}, {sample.instance!r}")
+            )
             run.evaluations.append(
                 Evaluation(
                     sample.instance,
@@ -124,11 +144,18 @@ def combine_samples(
     charge.report()
     if "cost" not in options.model_fields_set and not paid:
         options = settle_unlogged(runs, options, remedy, notes)
-        measured = {**measured, **({"cost": options.cost} if options.cost == "none" else {})}
+        measured = {
+            **measured,
+            **({"cost": options.cost} if options.cost == "none" else {}),
+        }
     if options.cluster is not None:
         check_cluster_field(collected, options.cluster)
     column = (
-        options.charged if options.cost != "tokens" else options.charged.model_copy(update={"unit": unit})
+        options.charged
+        if options.cost != "tokens"
+        else options.charged.model_copy(update={"unit": unit})
     )
     tasks = sorted({log.task for log in collected})
-    return combine_runs(runs, tasks, metrics, paid or column, options, notes, source, measured)
+    return combine_runs(
+        runs, tasks, metrics, paid or column, options, notes, source, measured
+    )

@@ -39,12 +39,17 @@ def read_earlier(output: Path, source: str) -> Earlier:
     frame, made = pd.read_parquet(output), read_memory(output)
     if made.get("importer") != source:
         raise_fault(
-            output, f"it was not made by cobandit import {source}, so nothing can be added to it", START_AGAIN
+            output,
+            f"it was not made by cobandit import {source}, so nothing can be added"
+            " to it",
+            START_AGAIN,
         )
     return Earlier(output, card, frame, made)
 
 
-def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes) -> ImportResult:
+def add_to(
+    earlier: Earlier, result: ImportResult, described: bool, notes: Notes
+) -> ImportResult:
     """Update an earlier table with a result, by configuration and instance.
 
     Parameters
@@ -52,7 +57,8 @@ def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes
     earlier : Earlier
     result : ImportResult
     described : bool
-        Whether the user said what makes a configuration, so that other settings may differ.
+        Whether the user said what makes a configuration, so that other settings may
+        differ.
     notes : Notes
         Takes how many evaluations were added, replaced, unchanged and kept.
 
@@ -63,25 +69,36 @@ def add_to(earlier: Earlier, result: ImportResult, described: bool, notes: Notes
     Raises
     ------
     TableError
-        If the two do not hold the same thing: other measures, other columns, or other settings under the
-        same name of a configuration.
+        If the two do not hold the same thing: other measures, other columns, or other
+        settings under the same name of a configuration.
     """
     earlier_measures = _measures(earlier.card, earlier.made["measured"])
     measures = _measures(result, result.measured)
     for measure in sorted({*earlier_measures, *measures}):
         if earlier_measures.get(measure) != measures.get(measure):
             problem = (
-                f"{measure}: {earlier_measures.get(measure)}, and in this import: {measures.get(measure)}"
+                f"{measure}: {earlier_measures.get(measure)}, and in this import:"
+                f" {measures.get(measure)}"
             )
-            raise_fault(earlier.path, problem, f"use the same options, or {START_AGAIN}")
+            raise_fault(
+                earlier.path, problem, f"use the same options, or {START_AGAIN}"
+            )
+
     renamed = _named_as_before(earlier, result) if result.settings else result
     for config, settings in ({} if described else renamed.settings).items():
         earlier_settings = earlier.made["settings"].get(config, settings)
         names = sorted({*earlier_settings, *settings})
-        different = [name for name in names if earlier_settings.get(name) != settings.get(name)]
+        different = [
+            name for name in names if earlier_settings.get(name) != settings.get(name)
+        ]
         if different:
             problem = f"{config!r} was made with other settings: {', '.join(different)}"
-            raise_fault(earlier.path, problem, f"{START_AGAIN}, or say with --by that they do not matter")
+            raise_fault(
+                earlier.path,
+                problem,
+                f"{START_AGAIN}, or say with --by that they do not matter",
+            )
+
     return _on_top(earlier, renamed, notes)
 
 
@@ -89,7 +106,9 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
     """Return the properties that two imports into one table share, by their names in messages."""
     return json.loads(json.dumps(measured)) | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
-        "objectives": ", ".join(f"{objective.name} from {objective.column}" for objective in card.objectives),
+        "objectives": ", ".join(
+            f"{objective.name} from {objective.column}" for objective in card.objectives
+        ),
         "configurations are described by": ", ".join(card.arms) or "nothing",
     }
 
@@ -98,14 +117,20 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
     """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
     arms = list(result.arms)
     earlier_arms, arms_now = (
-        frame.drop_duplicates("config").set_index("config")[arms].map(_plain).reset_index()
+        frame.drop_duplicates("config")
+        .set_index("config")[arms]
+        .map(_plain)
+        .reset_index()
         for frame in (earlier.frame, result.frame)
     )
     both = earlier_arms.merge(arms_now, on=arms, suffixes=("", "_now"))
     names = dict(zip(both["config_now"], both["config"], strict=True))
     return result._replace(
         frame=result.frame.assign(config=result.frame["config"].replace(names)),
-        settings={names.get(name, name): settings for name, settings in result.settings.items()},
+        settings={
+            names.get(name, name): settings
+            for name, settings in result.settings.items()
+        },
     )
 
 
@@ -122,12 +147,18 @@ def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResul
     is_number = pd.api.types.is_numeric_dtype
     # numbers and text, as where a setting is missing, do not go into one column
     text_columns = [
-        name for name in columns if not (is_number(result.frame[name]) and is_number(earlier.frame[name]))
+        name
+        for name in columns
+        if not (is_number(result.frame[name]) and is_number(earlier.frame[name]))
     ]
     earlier_frame, frame = (
-        table[columns].astype(dict.fromkeys(text_columns, str)) for table in (earlier.frame, result.frame)
+        table[columns].astype(dict.fromkeys(text_columns, str))
+        for table in (earlier.frame, result.frame)
     )
-    measured = [result.cost.column, *(objective.column for objective in result.objectives)]
+    measured = [
+        result.cost.column,
+        *(objective.column for objective in result.objectives),
+    ]
     keys = ["config", "instance"]
     earlier_values = earlier_frame.set_index(keys)[measured]
     values = frame.set_index(keys)[measured]
@@ -137,8 +168,9 @@ def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResul
     kept = earlier_frame[~earlier_values.index.isin(values.index)]
     is_replaced = is_repeated & ~is_unchanged
     notes.remarks.append(
-        f"update: {(~is_repeated).sum():,} evaluations added, {is_replaced.sum():,} replaced, "
-        f"{is_unchanged.sum():,} unchanged, {len(kept):,} that are not in this import kept"
+        f"update: {(~is_repeated).sum():,} evaluations added, {is_replaced.sum():,}"
+        f" replaced, {is_unchanged.sum():,} unchanged, {len(kept):,} that are not in"
+        " this import kept"
     )
 
     def place(row: int, column: str | None) -> Place:

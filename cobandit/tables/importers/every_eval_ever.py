@@ -1,9 +1,10 @@
 """Records of Every Eval Ever: an evaluation's JSON file, and a JSON Lines file of its instances.
 
-A line of the latter is one instance under one metric: ``sample_id``, ``evaluation.score``, ``token_usage``
-and ``performance.latency_ms``.  ``evaluation_id`` leads to the evaluation's JSON file, which has the model,
-how it generated, and of each metric its name, its range and whether lower is better.  Versions 0.2 and 0.3 of
-the schema are read.
+A line of the latter is one instance under one metric: ``sample_id``,
+``evaluation.score``, ``token_usage`` and ``performance.latency_ms``.  ``evaluation_id``
+leads to the evaluation's JSON file, which has the model, how it generated, and of each
+metric its name, its range and whether lower is better.  Versions 0.2 and 0.3 of the
+schema are read.
 """
 
 from collections import Counter
@@ -17,7 +18,13 @@ from pydantic import Field, JsonValue
 
 from cobandit.errors import TableError
 from cobandit.tables.card import Cost
-from cobandit.tables.every_eval_export import CONFIGURATION, COST, NOT_RECORDED, PROMPT, UNIT
+from cobandit.tables.every_eval_export import (
+    CONFIGURATION,
+    COST,
+    NOT_RECORDED,
+    PROMPT,
+    UNIT,
+)
 from cobandit.tables.importers.combining_samples import combine_samples
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
@@ -25,7 +32,13 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
-from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
+from cobandit.tables.safe_reading import (
+    Record,
+    find_files,
+    parse,
+    plain_text,
+    read_lines,
+)
 from cobandit.tables.usage import Usage
 
 #: Details of a model that are the same in all of its configurations, or name one.
@@ -90,7 +103,10 @@ class _Evaluation(Record):
     def find_metric(self, line: "_Line") -> _Metric:
         """Find the metric that a line is about."""
         for result in self.evaluation_results:
-            if line.evaluation_result_id and result.evaluation_result_id == line.evaluation_result_id:
+            if (
+                line.evaluation_result_id
+                and result.evaluation_result_id == line.evaluation_result_id
+            ):
                 return result.metric_config
         for result in self.evaluation_results:
             if result.evaluation_name == line.evaluation_name:
@@ -121,7 +137,11 @@ class _Evaluation(Record):
         ]
         return [
             *(
-                {name: _read_detail(value) for name, value in each.items() if name not in _OF_THE_MODEL}
+                {
+                    name: _read_detail(value)
+                    for name, value in each.items()
+                    if name not in _OF_THE_MODEL
+                }
                 for each in details
             ),
             *(config.generation_args for config in generated),
@@ -161,14 +181,28 @@ class _Line(Record):
 
 
 @importer("every-eval-ever", EveryEvalEverOptions)
-def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes) -> ImportResult:
+def read_logs(
+    paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
+) -> ImportResult:
     """Read records of Every Eval Ever, with instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
-    collected = collect(files, lambda file: _read(file, evaluations, options), options, notes)
-    names = {name: None for log in collected for name in log.means} if _are_exported(collected) else {}
-    units = {str(sample.fields.get(UNIT)) for log in collected for sample in log.samples}
-    paid = Cost(column="cost", unit=units.pop()) if names and options.takes_own_cost else None
+    collected = collect(
+        files, lambda file: _read(file, evaluations, options), options, notes
+    )
+    names = (
+        {name: None for log in collected for name in log.means}
+        if _are_exported(collected)
+        else {}
+    )
+    units = {
+        str(sample.fields.get(UNIT)) for log in collected for sample in log.samples
+    }
+    paid = (
+        Cost(column="cost", unit=units.pop())
+        if names and options.takes_own_cost
+        else None
+    )
     measured = options.identify(options.latency)
     return combine_samples(
         collected,
@@ -186,26 +220,37 @@ def read_logs(paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
 def _are_exported(found: Sequence[Log]) -> bool:
     """Whether cobandit wrote all of these records, of tables with costs in one unit."""
     units = {sample.fields.get(UNIT) for log in found for sample in log.samples}
-    return all(log.configuration for log in found) and len(units) == 1 and None not in units
+    return (
+        all(log.configuration for log in found)
+        and len(units) == 1
+        and None not in units
+    )
 
 
-def _read(file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEvalEverOptions) -> Iterator[Log]:
+def _read(
+    file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEvalEverOptions
+) -> Iterator[Log]:
     """Read a file of instances: a log for each evaluation and task in it."""
     groups: dict[tuple[str, str], list[_Line]] = {}
     for where, content in read_lines(file):
         line = parse(_Line, content, where)
         groups.setdefault((line.evaluation_id, line.evaluation_name), []).append(line)
+
     for (identifier, task), lines in groups.items():
         evaluation = evaluations.get(identifier)
         metric_of = {
-            line.evaluation_result_id: evaluation.find_metric(line) if evaluation else _Metric()
+            line.evaluation_result_id: (
+                evaluation.find_metric(line) if evaluation else _Metric()
+            )
             for line in lines
         }
         metrics = {metric.name: metric for metric in metric_of.values()}
         yield Log(
             str(file),
             task,
-            collect_settings(file, lines[0].model_id, *(evaluation.settings if evaluation else [])),
+            collect_settings(
+                file, lines[0].model_id, *(evaluation.settings if evaluation else [])
+            ),
             [
                 _make_sample(file, together, metric_of, repeat, options)
                 for (_, repeat), together in _by_sample(lines).items()
@@ -222,7 +267,9 @@ def _read(file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEval
                 and isfinite(metric.min_score)
                 and isfinite(metric.max_score)
             },
-            no_scores={name: -1 for name, metric in metrics.items() if metric.has_unknown_level},
+            no_scores={
+                name: -1 for name, metric in metrics.items() if metric.has_unknown_level
+            },
         )
 
 
@@ -239,16 +286,29 @@ def _make_sample(
     cost = fields.get(COST)
     latency = (first.performance or _Performance()).latency_ms
     usage = first.token_usage
-    prompt = 0 if usage is None or fields.get(PROMPT) == NOT_RECORDED else usage.input_tokens or 0
+    prompt = (
+        0
+        if usage is None or fields.get(PROMPT) == NOT_RECORDED
+        else usage.input_tokens or 0
+    )
     return Sample(
         plain_text(first.sample_id, file, "the sample_id"),
-        {metric_of[line.evaluation_result_id].name: line.evaluation.value for line in lines},
-        ()
-        if usage is None or usage.output_tokens is None
-        else (ModelUse(first.model_id, Usage(prompt, 0, usage.output_tokens)),),
+        {
+            metric_of[line.evaluation_result_id].name: line.evaluation.value
+            for line in lines
+        },
+        (
+            ()
+            if usage is None or usage.output_tokens is None
+            else (ModelUse(first.model_id, Usage(prompt, 0, usage.output_tokens)),)
+        ),
         None if latency is None or options.latency == "none" else latency / 1000,
         f"repeat {repeat}",
-        "instances that ended in an error" if any(line.error for line in lines) else None,
+        (
+            "instances that ended in an error"
+            if any(line.error for line in lines)
+            else None
+        ),
         first.sample_hash,
         fields,
         cost=float(cost) if isinstance(cost, str) and UNIT in fields else None,

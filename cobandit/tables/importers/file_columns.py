@@ -10,7 +10,8 @@ import pandas as pd
 from cobandit.errors import raise_fault
 from cobandit.tables.text_layout import SEPARATORS
 
-#: Column of the name of the file, of the row in it, and the stem of those of its folders.
+#: Column of the name of the file, of the row in it, and the stem of those of its
+#: folders.
 FILE, ROW, FOLDER = "file", "row", "folder"
 
 _SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
@@ -28,8 +29,9 @@ class SourceFile(NamedTuple):
 class FileColumns:
     """Columns that say where records of several files stand, unless a file has columns of these names.
 
-    ``file`` is the name of the file without its suffix, ``row`` the number of the record, and ``folder1``,
-    ``folder2``, ... are the folders that hold the file, below the one that holds all.
+    ``file`` is the name of the file without its suffix, ``row`` the number of the
+    record, and ``folder1``, ``folder2``, ... are the folders that hold the file, below
+    the one that holds all.
 
     Parameters
     ----------
@@ -47,17 +49,35 @@ class FileColumns:
     def __init__(self, files: Sequence[Path]):
         parents = {file: file.resolve().parent for file in files}
         common = os.path.commonpath(parents.values())
-        self._folders = {file: parent.relative_to(common).parts for file, parent in parents.items()}
+        self._folders = {
+            file: parent.relative_to(common).parts for file, parent in parents.items()
+        }
 
     def names(self, file: Path) -> list[str]:
         """Return the names of the columns of a file."""
-        return [FILE, ROW, *(f"{FOLDER}{depth}" for depth, _ in enumerate(self._folders[file], 1))]
+        return [
+            FILE,
+            ROW,
+            *(f"{FOLDER}{depth}" for depth, _ in enumerate(self._folders[file], 1)),
+        ]
 
-    def add(self, frame: pd.DataFrame, file: Path, wanted: Iterable[str]) -> pd.DataFrame:
+    def add(
+        self, frame: pd.DataFrame, file: Path, wanted: Iterable[str]
+    ) -> pd.DataFrame:
         """Add those columns that are wanted and that the frame lacks."""
-        folders = {f"{FOLDER}{depth}": name for depth, name in enumerate(self._folders[file], 1)}
-        values = folders | {FILE: name_file(file), ROW: [str(row + 1) for row in frame.index]}
-        added = {name: values[name] for name in wanted if name in values and name not in frame}
+        folders = {
+            f"{FOLDER}{depth}": name
+            for depth, name in enumerate(self._folders[file], 1)
+        }
+        values = folders | {
+            FILE: name_file(file),
+            ROW: [str(row + 1) for row in frame.index],
+        }
+        added = {
+            name: values[name]
+            for name in wanted
+            if name in values and name not in frame
+        }
         return frame.assign(**added)
 
     def check_config(self, config: Sequence[str], columns: Iterable[str]) -> None:
@@ -68,7 +88,12 @@ class FileColumns:
         again = [name for name in names if names.count(name) > 1]
         if again:
             remedy = f"name the configuration by the folder: --config {FOLDER}1"
-            raise_fault("--config", f"several files are called {again[0]!r}", remedy, "equal-file-names")
+            raise_fault(
+                "--config",
+                f"several files are called {again[0]!r}",
+                remedy,
+                "equal-file-names",
+            )
 
 
 def name_file(file: Path) -> str:

@@ -1,9 +1,10 @@
 """Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, one folder per run.
 
-Each of HELM's metric classes writes entries of its own for an instance, so the statistics of one instance
-stand in several entries, which are brought together here.  ``inference_runtime`` is that of a whole batch
-where inference ran in batches, so it is divided by ``batch_size``.  Trials of an instance are averaged.  What
-the run's ``stats.json`` gives as its means is compared with what was read.
+Each of HELM's metric classes writes entries of its own for an instance, so the
+statistics of one instance stand in several entries, which are brought together here.
+``inference_runtime`` is that of a whole batch where inference ran in batches, so it is
+divided by ``batch_size``.  Trials of an instance are averaged.  What the run's
+``stats.json`` gives as its means is compared with what was read.
 """
 
 import re
@@ -39,7 +40,8 @@ class HelmOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import helm``."""
 
     latency: Literal["inference_runtime", "none"] = Field(
-        "inference_runtime", description="The time that makes efficiency: inference_runtime or none."
+        "inference_runtime",
+        description="The time that makes efficiency: inference_runtime or none.",
     )
 
 
@@ -87,17 +89,25 @@ class _Spec(Record):
     def task(self) -> str:
         """Class of the scenario and its arguments, such as ``MMLUScenario:subject=anatomy``."""
         name = self.scenario_spec.class_name.rpartition(".")[2]
-        arguments = ",".join(f"{key}={value}" for key, value in sorted(self.scenario_spec.args.items()))
+        arguments = ",".join(
+            f"{key}={value}" for key, value in sorted(self.scenario_spec.args.items())
+        )
         return f"{name}:{arguments}" if arguments else name
 
 
 @importer("helm", HelmOptions)
-def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> ImportResult:
+def read_logs(
+    paths: Sequence[Path], options: HelmOptions, notes: Notes
+) -> ImportResult:
     """Read runs of HELM, folders with run_spec.json and per_instance_stats.json."""
     found = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
     files = dict.fromkeys(file.with_name(STATS) for file in found)
     runs = collect(
-        files, lambda file: [_read(file, options, notes)], options, notes, lambda file: _spec(file).task
+        files,
+        lambda file: [_read(file, options, notes)],
+        options,
+        notes,
+        lambda file: _spec(file).task,
     )
     measured = options.identify(options.latency)
     return combine_samples(runs, options, notes, "HELM runs", measured, what="metric")
@@ -105,24 +115,44 @@ def read_logs(paths: Sequence[Path], options: HelmOptions, notes: Notes) -> Impo
 
 def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
     spec = _spec(file)
-    adapter, when = dict(spec.adapter_spec), file.stat().st_mtime  # a run does not say when it was
-    deployment, model = adapter.pop("model_deployment", None), adapter.pop("model", None)
+
+    # a run does not say when it was
+    adapter, when = dict(spec.adapter_spec), file.stat().st_mtime
+    deployment, model = (
+        adapter.pop("model_deployment", None),
+        adapter.pop("model", None),
+    )
+
     settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
     samples = []
     for (instance, trial), stats in _instances(file, notes).items():
-        prompt, output = (stats.get(name) for name in ("num_prompt_tokens", "num_output_tokens"))
+        prompt, output = (
+            stats.get(name) for name in ("num_prompt_tokens", "num_output_tokens")
+        )
         usage = None if prompt is None or output is None else Usage(prompt, 0, output)
         seconds = stats.get(options.latency)  # none is no time
         samples.append(
             Sample(
-                plain_text(instance, f"{file}, instance {instance!r}", "the instance_id"),
-                {name: mean for name, mean in stats.items() if not _BOOKKEEPING.fullmatch(name)},
+                plain_text(
+                    instance, f"{file}, instance {instance!r}", "the instance_id"
+                ),
+                {
+                    name: mean
+                    for name, mean in stats.items()
+                    if not _BOOKKEEPING.fullmatch(name)
+                },
                 (ModelUse(str(settings["model"]), usage),),
-                None if seconds is None else seconds / max(1, stats.get("batch_size", 1)),
+                (
+                    None
+                    if seconds is None
+                    else seconds / max(1, stats.get("batch_size", 1))
+                ),
                 f"trial {trial}",
-                flaws=(CUT_OFF,) * bool(stats.get("finish_reason_length")) + (EMPTY,) * (output == 0),
+                flaws=(CUT_OFF,) * bool(stats.get("finish_reason_length"))
+                + (EMPTY,) * (output == 0),
             )
         )
+
     return Log(str(file), spec.task, settings, samples, when=when, means=_means(file))
 
 
@@ -143,7 +173,9 @@ def _spec(file: Path) -> _Spec:
     spec = file.with_name(SPEC)
     if not (file.is_file() and spec.is_file()):
         raise_fault(
-            file.parent, f"it lacks {STATS} or {SPEC}", "give the whole folder of a run that finished"
+            file.parent,
+            f"it lacks {STATS} or {SPEC}",
+            "give the whole folder of a run that finished",
         )
     return parse(_Spec, spec)
 
@@ -154,10 +186,13 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     perturbed = set()
     for entry in parse(_Entries, file).root:
         if entry.perturbation is not None:
-            perturbed.add((entry.instance_id, entry.train_trial_index, str(entry.perturbation)))
+            perturbed.add(
+                (entry.instance_id, entry.train_trial_index, str(entry.perturbation))
+            )
             continue
         stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
         stats |= {stat.name.name: stat.mean for stat in entry.stats}
+
     if not found:
         raise_fault(file, "it holds no instance as it was asked", "leave the run out")
     if perturbed:
@@ -165,7 +200,9 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     for stats in found.values():
         # where it is missing the other one, which includes an echoed prompt
         stats.setdefault("num_output_tokens", stats.get("num_completion_tokens"))
+
     # HELM writes a statistic that it could not compute without a mean
     return {
-        key: {name: mean for name, mean in stats.items() if mean is not None} for key, stats in found.items()
+        key: {name: mean for name, mean in stats.items() if mean is not None}
+        for key, stats in found.items()
     }

@@ -14,10 +14,11 @@ from cobandit.tables.usage import Doubt
 class Notes:
     """Report of an import: remarks, and exclusions with their numbers.
 
-    ``logs`` are those that are left out whole, each as a line that says where, why and what to do;
-    ``smallest`` is what an evaluation that cost nothing counts as; ``doubts`` are what could not be read as
-    it should, by kind: how often, and the first; ``counts`` are of evaluations that something is the matter
-    with, by configuration and what it is, and ``counted`` is the same as lines.
+    ``logs`` are those that are left out whole, each as a line that says where, why and
+    what to do; ``smallest`` is what an evaluation that cost nothing counts as;
+    ``doubts`` are what could not be read as it should, by kind: how often, and the
+    first; ``counts`` are of evaluations that something is the matter with, by
+    configuration and what it is, and ``counted`` is the same as lines.
 
     Examples
     --------
@@ -40,7 +41,13 @@ class Notes:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     counted: list[str] = field(default_factory=list)
 
-    def count(self, what: str, configs: Iterable[str], every: Iterable[str] = (), how: str = "") -> None:
+    def count(
+        self,
+        what: str,
+        configs: Iterable[str],
+        every: Iterable[str] = (),
+        how: str = "",
+    ) -> None:
         """Count evaluations that something is the matter with, and remark how many each configuration has.
 
         Parameters
@@ -84,18 +91,31 @@ class Notes:
         if type(counted) is not int or counted in (written, held):
             return
         if held < counted:
-            self.remarks.append(f"incomplete: {file} holds {held} of the {counted} evaluations of its run")
+            self.remarks.append(
+                f"incomplete: {file} holds {held} of the {counted} evaluations of"
+                " its run"
+            )
         else:
-            self.remarks.append(f"differs: {file} holds {held} evaluations, and its run counted {counted}")
+            self.remarks.append(
+                f"differs: {file} holds {held} evaluations, and its run counted"
+                f" {counted}"
+            )
 
     def lines(self) -> list[str]:
         """Return the whole report, line by line."""
-        counted = [f"left out: {number:,} {reason}" for reason, number in self.left_out.items()]
+        counted = [
+            f"left out: {number:,} {reason}" for reason, number in self.left_out.items()
+        ]
         doubts = [
             f"doubtful usage, {number:,} times {kind}; the first: {first}"
             for kind, (number, first) in self.doubts.items()
         ]
-        return [*self.remarks, *self.counted, *doubts, *(self.list_logs() + counted or ["left out: nothing"])]
+        return [
+            *self.remarks,
+            *self.counted,
+            *doubts,
+            *(self.list_logs() + counted or ["left out: nothing"]),
+        ]
 
     def list_logs(self) -> list[str]:
         """Return the logs that are left out, one line each."""

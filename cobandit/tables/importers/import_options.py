@@ -17,7 +17,9 @@ from cobandit.tables.safe_reading import Positive
 
 def as_list(given: Any) -> Any:
     """One value or several, or none, as a list."""
-    return given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    return (
+        given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    )
 
 
 #: One name or several.
@@ -29,10 +31,15 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
-    scale: Positive = Field(1.0, description="Divide every score by this: 10 for a judge's 0 to 10.")
+    scale: Positive = Field(
+        1.0, description="Divide every score by this: 10 for a judge's 0 to 10."
+    )
     smallest_cost: Positive | None = Field(
         None,
-        description="What a free evaluation counts as (default: 1, or a thousandth of the median).",
+        description=(
+            "What a free evaluation counts as (default: 1, or a thousandth of the"
+            " median)."
+        ),
     )
 
 
@@ -40,14 +47,25 @@ class ScoreOptions(Options):
     """Options on what a score counts as."""
 
     range: Names = Field(
-        (), description="The range of an objective's scores, larger being better: NAME=LOW:HIGH; repeat."
+        (),
+        description=(
+            "The range of an objective's scores, larger being better: NAME=LOW:HIGH;"
+            " repeat."
+        ),
     )
     no_score: Names = Field(
-        (), description="A value that means no score, such as -1, or NAME=VALUE for one objective; repeat."
+        (),
+        description=(
+            "A value that means no score, such as -1, or NAME=VALUE for one objective;"
+            " repeat."
+        ),
     )
-    word: Names = Field((), description="The number of a score that is a word: WORD=NUMBER; repeat.")
+    word: Names = Field(
+        (), description="The number of a score that is a word: WORD=NUMBER; repeat."
+    )
     missing: Literal["leave-out", "zero", "refuse"] = Field(
-        "leave-out", description="Evaluations without a score: left out, counted as 0, or an error."
+        "leave-out",
+        description="Evaluations without a score: left out, counted as 0, or an error.",
     )
 
 
@@ -56,8 +74,10 @@ class CostOptions(Options):
 
     unmeasured: Literal["leave-out", "mean"] = Field(
         "leave-out",
-        description="Evaluations whose cost was not measured, such as answers from a cache: left out, or the "
-        "mean of the configuration's own other ones.",
+        description=(
+            "Evaluations whose cost was not measured, such as answers from a cache:"
+            " left out, or the mean of the configuration's own other ones."
+        ),
     )
 
 
@@ -66,37 +86,61 @@ class LogOptions(ScoreOptions, CostOptions):
 
     metric: Names = Field(
         (),
-        description="The score that is the accuracy; repeat for several objectives, or one a task.",
+        description=(
+            "The score that is the accuracy; repeat for several objectives, or one a"
+            " task."
+        ),
     )
     task: tuple[str, ...] = Field(
-        (), description="The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
+        (),
+        description=(
+            "The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
+        ),
     )
     compare_tasks: bool = Field(
-        False, description="The tasks are variants of one (say, prompts): they are part of the configuration."
+        False,
+        description=(
+            "The tasks are variants of one (say, prompts): they are part of the"
+            " configuration."
+        ),
     )
     by: tuple[str, ...] = Field(
-        (), description="A setting that, with the model, makes a configuration (default: all that differ)."
+        (),
+        description=(
+            "A setting that, with the model, makes a configuration (default: all that"
+            " differ)."
+        ),
     )
     count: Literal["generated", "all"] = Field(
-        "generated", description="Tokens that cost: those generated, or all, with the prompt's."
+        "generated",
+        description="Tokens that cost: those generated, or all, with the prompt's.",
     )
     where: str | None = Field(
         None,
-        description="Take only samples that fulfil this, such as \"difficulty == 'hard'\": a condition on "
-        "settings, scores, seconds and fields of samples.",
+        description=(
+            "Take only samples that fulfil this, such as \"difficulty == 'hard'\": a"
+            " condition on settings, scores, seconds and fields of samples."
+        ),
     )
     cluster: str | None = Field(
         None,
-        description="A field of samples that says what instances have in common, such as a passage that "
-        "questions are about: what is settled then counts its values.",
+        description=(
+            "A field of samples that says what instances have in common, such as a"
+            " passage that questions are about: what is settled then counts its values."
+        ),
     )
     cost: Literal["tokens", "usd", "seconds", "none"] = Field(
         "tokens",
-        description="Cost: tokens; money (usd), as it was logged or by prices of today; the seconds of "
-        "--latency; or none, so that every evaluation costs 1.",
+        description=(
+            "Cost: tokens; money (usd), as it was logged or by prices of today; the"
+            " seconds of --latency; or none, so that every evaluation costs 1."
+        ),
     )
     prices: Path | None = Field(
-        None, description="For --cost usd: a file of USD per million tokens, before known prices."
+        None,
+        description=(
+            "For --cost usd: a file of USD per million tokens, before known prices."
+        ),
     )
 
     @property
@@ -112,7 +156,10 @@ class LogOptions(ScoreOptions, CostOptions):
 
     def identify(self, latency: str) -> dict[str, str]:
         """Return the choices that distinguish an import with these options from others."""
-        return {"cost": self.count if self.cost == "tokens" else self.cost, "latency": latency}
+        return {
+            "cost": self.count if self.cost == "tokens" else self.cost,
+            "latency": latency,
+        }
 
     def note_unpriced(self, models: Iterable[str], notes: Notes) -> None:
         """Note the models without a price, whose evaluations have no cost."""
@@ -132,5 +179,9 @@ class RepeatOptions(Options):
     """Options of importers of what may hold several evaluations of one instance."""
 
     repeats: Literal["mean", "separate"] = Field(
-        "mean", description="Repeats of an instance (epochs, trials): their mean, or each an instance itself."
+        "mean",
+        description=(
+            "Repeats of an instance (epochs, trials): their mean, or each an instance"
+            " itself."
+        ),
     )

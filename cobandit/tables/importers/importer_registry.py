@@ -17,10 +17,11 @@ from cobandit.tables.importers.import_options import Options
 class ImportResult(NamedTuple):
     """Result of an importer: a tidy frame and the meaning of its columns, as on the card.
 
-    ``source`` says to people what was measured; ``place`` gives the file, row and column that a row and
-    column of the frame come from.  What a later import compares to tell if it means the same: ``measured``,
-    which options and choices say what was measured, as JSON has it, and ``settings``, checksums of all that
-    the logs say of a configuration, by its name and theirs.
+    ``source`` says to people what was measured; ``place`` gives the file, row and
+    column that a row and column of the frame come from.  What a later import compares
+    to tell if it means the same: ``measured``, which options and choices say what was
+    measured, as JSON has it, and ``settings``, checksums of all that the logs say of a
+    configuration, by its name and theirs.
     """
 
     frame: pd.DataFrame
@@ -29,12 +30,15 @@ class ImportResult(NamedTuple):
     arms: tuple[str, ...]
     source: str
     measured: dict[str, Any]
-    place: Callable[[int, str | None], Place] = lambda row, column: Place("the logs", None, column)
+    place: Callable[[int, str | None], Place] = lambda row, column: Place(
+        "the logs", None, column
+    )
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
     cluster: str | None = None  # the column of what instances have in common
 
 
-#: What an importer does: paths, its options and the notes it may add to in, tidy records out.
+#: What an importer does: paths, its options and the notes it may add to in, tidy
+#: records out.
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
 
 
@@ -55,7 +59,9 @@ def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
     """Register the function below as an importer; the first line of its docstring is the help text."""
 
     def register(read_logs: Reader) -> Reader:
-        IMPORTERS[name] = Importer(name, (read_logs.__doc__ or "").splitlines()[0], options, read_logs)
+        IMPORTERS[name] = Importer(
+            name, (read_logs.__doc__ or "").splitlines()[0], options, read_logs
+        )
         return read_logs
 
     return register

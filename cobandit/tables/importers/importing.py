@@ -48,7 +48,8 @@ def import_logs(
 ) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
-    Both files appear complete and valid, or neither does. The report also stands at the head of the card.
+    Both files appear complete and valid, or neither does. The report also stands at the
+    head of the card.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a ``.parquet`` file; the card is written next to it with the suffix ``.yml``.
+        The records, a ``.parquet`` file; the card is written next to it with the suffix
+        ``.yml``.
     name, title, license : str, optional
         Fields of the card; name and title are by default those of the file.
     kind : {"measured", "synthetic", "reconstruction"}, optional
@@ -67,8 +69,9 @@ def import_logs(
     seed : int, optional
         Seed of the split, by default 0.
     update : bool
-        Add to an earlier table: what is new, by configuration and instance, is added, what was imported again
-        replaces, all else is kept, also what the card says unless it is given here.
+        Add to an earlier table: what is new, by configuration and instance, is added,
+        what was imported again replaces, all else is kept, also what the card says
+        unless it is given here.
     force : bool
         Replace an earlier table and its card, which are otherwise left alone.
     **options
@@ -81,8 +84,8 @@ def import_logs(
     Raises
     ------
     TableError
-        If anything is wrong with the logs, the options or the resulting table; the message says what, where
-        and what to do, and no file is written.
+        If anything is wrong with the logs, the options or the resulting table; the
+        message says what, where and what to do, and no file is written.
 
     Examples
     --------
@@ -92,13 +95,26 @@ def import_logs(
     cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
     """
     if source not in IMPORTERS:
-        raise_fault("the source", f"{source!r} is not known", f"choose one of {', '.join(IMPORTERS)}")
-    chosen, files, output, notes = IMPORTERS[source], [Path(path) for path in paths], Path(output), Notes()
+        raise_fault(
+            "the source",
+            f"{source!r} is not known",
+            f"choose one of {', '.join(IMPORTERS)}",
+        )
+
+    chosen, files, output, notes = (
+        IMPORTERS[source],
+        [Path(path) for path in paths],
+        Path(output),
+        Notes(),
+    )
     _check_output(output, files, force, update)
     earlier = read_earlier(output, source) if update and output.exists() else None
     described = bool(options.get("by"))
     if earlier is not None and "by" in chosen.options.model_fields and not described:
-        options = options | {"by": [column.removesuffix("_setting") for column in earlier.card.arms]}
+        options = options | {
+            "by": [column.removesuffix("_setting") for column in earlier.card.arms]
+        }
+
     card_options = {"name": name, "title": title, "license": license, "kind": kind}
     split = {"profiling": profiling, "seed": seed}
     try:
@@ -108,26 +124,44 @@ def import_logs(
             result = add_to(earlier, result, described, notes)
         fields = _fields(result, earlier, output) | _given(card_options)
         fields["split"] |= _given(split)
-        if notes.smallest is not None:  # of an earlier table the larger one: it covers both
-            fields["smallest_cost"] = max(notes.smallest, fields.get("smallest_cost", 0.0))
+        # of an earlier table the larger one: it covers both
+        if notes.smallest is not None:
+            fields["smallest_cost"] = max(
+                notes.smallest, fields.get("smallest_cost", 0.0)
+            )
         fields |= _add_counts(result, earlier, notes)
         card = check_fields(Card, fields, _name_card_option)
         _validate(result, card, f"what was read of the {source} logs")
     except TableError as error:
         error.args = ("\n".join([str(error), *notes.list_logs(), *notes.counted]),)
         raise
+
     report = (f"made by: cobandit import {source}", *notes.lines())
-    provenance = {"importer": source, "measured": result.measured, "settings": result.settings}
+    provenance = {
+        "importer": source,
+        "measured": result.measured,
+        "settings": result.settings,
+    }
     table = write_table(result.frame, fields, output, report, provenance)
     return ImportedTable(table, output, output.with_suffix(".yml"), report)
 
 
-def _add_counts(result: ImportResult, earlier: Earlier | None, notes: Notes) -> dict[str, Any]:
+def _add_counts(
+    result: ImportResult, earlier: Earlier | None, notes: Notes
+) -> dict[str, Any]:
     """Return the card's counts: those of this import, and of an earlier table's other configurations."""
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
-    counts = {config: dict(number) for config, number in earlier_counts.items() if config in configs}
-    counts |= {config: dict(number) for config, number in notes.counts.items() if config in configs}
+    counts = {
+        config: dict(number)
+        for config, number in earlier_counts.items()
+        if config in configs
+    }
+    counts |= {
+        config: dict(number)
+        for config, number in notes.counts.items()
+        if config in configs
+    }
     return {"counts": counts} if counts else {}
 
 
@@ -137,7 +171,11 @@ def _name_option(field: str) -> str:
 
 def _name_card_option(field: str) -> str:
     """Name the option that a field of the card comes from; the whole card breaks a rule of its words."""
-    named = {"": "title, --kind or another of the card", "objectives": "objective", "arms": "arm"}
+    named = {
+        "": "title, --kind or another of the card",
+        "objectives": "objective",
+        "arms": "arm",
+    }
     return f"--{named.get(field.partition('.')[0], field.rpartition('.')[2])}"
 
 
@@ -153,40 +191,75 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
         raise_if_any(fault.at(result.place) for fault in error.faults)
 
 
-def _fields(result: ImportResult, earlier: Earlier | None, output: Path) -> dict[str, Any]:
+def _fields(
+    result: ImportResult, earlier: Earlier | None, output: Path
+) -> dict[str, Any]:
     """Make the card's fields; those of an earlier card stay, its split unless it was the default."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,
         "source": result.source,
         "cost": result.cost.model_dump(),
-        "objectives": [objective.model_dump(exclude_defaults=True) for objective in result.objectives],
+        "objectives": [
+            objective.model_dump(exclude_defaults=True)
+            for objective in result.objectives
+        ],
         "arms": list(result.arms),
     } | ({} if result.cluster is None else {"cluster": result.cluster})
     if earlier is None:
-        name = re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
-        named = {"name": name, "title": output.stem, "license": UNKNOWN_LICENSE, "kind": "measured"}
+        name = (
+            re.sub(r"[^a-z0-9._-]+", "-", output.stem.lower()).strip("-._") or "table"
+        )
+        named = {
+            "name": name,
+            "title": output.stem,
+            "license": UNKNOWN_LICENSE,
+            "kind": "measured",
+        }
         fields = named | measured | {"split": {"profiling": n_profiling, "seed": 0}}
         return {key: fields[key] for key in Card.model_fields if key in fields}
-    card_fields = earlier.card.model_dump(mode="json", exclude_none=True, exclude={"sha256"})
-    if card_fields["split"]["profiling"] == default_profiling(earlier.frame["instance"].nunique()):
+
+    card_fields = earlier.card.model_dump(
+        mode="json", exclude_none=True, exclude={"sha256"}
+    )
+    if card_fields["split"]["profiling"] == default_profiling(
+        earlier.frame["instance"].nunique()
+    ):
         card_fields["split"]["profiling"] = n_profiling
+
     return card_fields | measured
 
 
-def _check_output(output: Path, paths: Sequence[Path], force: bool, update: bool) -> None:
+def _check_output(
+    output: Path, paths: Sequence[Path], force: bool, update: bool
+) -> None:
     card = output.with_suffix(".yml")
     check_name(output)
     if output.resolve() in [path.resolve() for path in paths]:
-        raise_fault(output, "this is also what is to be imported", "choose another name")
+        raise_fault(
+            output, "this is also what is to be imported", "choose another name"
+        )
+
     if force and update:
-        raise_fault(output, "--force starts again and --update adds to what is there", "give one of them")
+        raise_fault(
+            output,
+            "--force starts again and --update adds to what is there",
+            "give one of them",
+        )
+
     replaced = force or (update and output.exists())
     for path in (output, card):
         if path.is_dir():
             raise_fault(path, "this is a folder", "choose another name")
         if update and path.exists() and not output.exists():
-            raise_fault(output, f"this is missing next to {card}", "restore it, or start again with --force")
+            raise_fault(
+                output,
+                f"this is missing next to {card}",
+                "restore it, or start again with --force",
+            )
         if path.exists() and not replaced:
-            remedy = "add to it with --update, replace table and card with --force, or choose another name"
+            remedy = (
+                "add to it with --update, replace table and card with --force, or"
+                " choose another name"
+            )
             raise_fault(path, "this is already there", remedy)

@@ -1,12 +1,14 @@
 """Logs of Inspect AI: ``.eval`` archives, and JSON logs.
 
-An archive is a zip of ``header.json`` (of a run that did not finish: ``_journal/start.json``) and one
-``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header with its ``samples``.  A sample has
-scores by scorer, ``model_usage`` by model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens``
-leaves out what came from the cache (for some providers only since February 2026); ``total_tokens`` includes
-it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the epochs of a sample are
-averaged, since instances have to be independent, unless ``--repeats separate`` keeps one row for each.
-A log that did not end well is left out, and so is one without scores: its reason is in the report.
+An archive is a zip of ``header.json`` (of a run that did not finish:
+``_journal/start.json``) and one ``samples/<id>_epoch_<n>.json`` per sample; a JSON log
+is the header with its ``samples``.  A sample has scores by scorer, ``model_usage`` by
+model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves out what
+came from the cache (for some providers only since February 2026); ``total_tokens``
+includes it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the
+epochs of a sample are averaged, since instances have to be independent, unless
+``--repeats separate`` keeps one row for each. A log that did not end well is left out,
+and so is one without scores: its reason is in the report.
 """
 
 import json
@@ -27,9 +29,20 @@ from cobandit.tables.importers.import_options import LogOptions, RepeatOptions, 
 from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
-from cobandit.tables.importers.log_settings import checksum, collect_settings, find_begin
+from cobandit.tables.importers.log_settings import (
+    checksum,
+    collect_settings,
+    find_begin,
+)
 from cobandit.tables.prices import Prices
-from cobandit.tables.safe_reading import Number, Record, find_files, open_archive, parse, plain_text
+from cobandit.tables.safe_reading import (
+    Number,
+    Record,
+    find_files,
+    open_archive,
+    parse,
+    plain_text,
+)
 from cobandit.tables.usage import Reading, read_usage
 
 _Tokens = Annotated[int, Field(strict=True, ge=0, le=2**53)]
@@ -150,14 +163,24 @@ class InspectOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import inspect``."""
 
     usage: Literal["model", "all"] = Field(
-        "model", description="Whose usage costs: the evaluated model's, or all models' (graders, sub-agents)."
+        "model",
+        description=(
+            "Whose usage costs: the evaluated model's, or all models' (graders,"
+            " sub-agents)."
+        ),
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
-        "working_time", description="The time that makes efficiency: working_time leaves out rate limits."
+        "working_time",
+        description=(
+            "The time that makes efficiency: working_time leaves out rate limits."
+        ),
     )
     unfinished: bool = Field(
         False,
-        description="Also take finished samples of runs that did not end well: maybe the quick ones.",
+        description=(
+            "Also take finished samples of runs that did not end well: maybe the quick"
+            " ones."
+        ),
     )
 
 
@@ -197,13 +220,17 @@ class _Results(Record):
             scored.name: value
             for scored in self.scores
             for metric in ("accuracy", "mean")
-            if isinstance(value := scored.metrics.get(metric, _Metric()).value, (int, float))
+            if isinstance(
+                value := scored.metrics.get(metric, _Metric()).value, (int, float)
+            )
         }
 
     @property
     def reducers(self) -> str:
         """How epochs were reduced, where that is not their mean."""
-        return ", ".join({each.reducer for each in self.scores if each.reducer} - {"mean"})
+        return ", ".join(
+            {each.reducer for each in self.scores if each.reducer} - {"mean"}
+        )
 
 
 class _Log(Record):
@@ -217,21 +244,39 @@ class _Log(Record):
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
         """Usage of a sample that counts: the evaluated model's, or that of all models."""
         known = sample.model_usage.items()
-        return {name: usage for name, usage in known if whose == "all" or name == self.eval.model}
+        return {
+            name: usage
+            for name, usage in known
+            if whose == "all" or name == self.eval.model
+        }
 
 
 @importer("inspect", InspectOptions)
-def read_logs(paths: Sequence[Path], options: InspectOptions, notes: Notes) -> ImportResult:
+def read_logs(
+    paths: Sequence[Path], options: InspectOptions, notes: Notes
+) -> ImportResult:
     """Read logs of Inspect AI, .eval archives or JSON."""
     files = find_files(paths, ["*.eval", "*.json"], "Inspect logs")
     others = set[str]()
-    collected = collect(files, lambda file: [_read(file, options, others)], options, notes)
+    collected = collect(
+        files, lambda file: [_read(file, options, others)], options, notes
+    )
     if others:
-        notes.remarks.append(f"note: what {', '.join(sorted(others))} used is not in the cost (--usage all)")
+        notes.remarks.append(
+            f"note: what {', '.join(sorted(others))} used is not in the cost (--usage"
+            " all)"
+        )
+
     measured = options.identify(options.latency) | {"usage": options.usage}
     remedy = "--usage all counts every model" if others else ""
     return combine_samples(
-        collected, options, notes, "Inspect AI logs", measured, what="scorer", remedy=remedy
+        collected,
+        options,
+        notes,
+        "Inspect AI logs",
+        measured,
+        what="scorer",
+        remedy=remedy,
     )
 
 
@@ -247,7 +292,12 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
                 plain_text(sample.id, f"{file}, sample {sample.id!r}", "the id"),
                 sample.values(),
                 tuple(
-                    ModelUse(name, usage.reading.usage, usage.total_cost, usage.reading.doubts)
+                    ModelUse(
+                        name,
+                        usage.reading.usage,
+                        usage.total_cost,
+                        usage.reading.doubts,
+                    )
                     for name, usage in used.items()
                 ),
                 getattr(sample, options.latency, None),  # none is no time
@@ -258,7 +308,9 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
                 sample.output.flaws if sample.output else (),
             )
         )
-    # what the run was started with stands in the plan, and wins over what the model was made with
+
+    # what the run was started with stands in the plan, and wins over what the model was
+    # made with
     given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
     results = log.results or _Results()
     return Log(
@@ -267,7 +319,9 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
         collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver}),
         samples,
         finished=log.status == "success",
-        when=find_begin(log.eval.created, *(sample.started_at for sample in log.samples)),
+        when=find_begin(
+            log.eval.created, *(sample.started_at for sample in log.samples)
+        ),
         counted=results.total_samples if log.status == "success" else None,
         means=results.means,
         reduced=results.reducers,
@@ -288,14 +342,22 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
         log = log.model_copy(update={"samples": samples})
     else:
         log = parse(_Log, file)
+
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"
         raise_fault(file, problem, "convert it: inspect log convert")
+
     if log.status != "success" and not options.unfinished:
-        remedy = "finish it (inspect eval-retry), or take what is there with --unfinished"
+        remedy = (
+            "finish it (inspect eval-retry), or take what is there with --unfinished"
+        )
         raise_fault(file, f"it ended as {log.status!r}", remedy)
+
     if not any(sample.scores or sample.error for sample in log.samples):
         raise_fault(
-            file, "it has no samples with scores", f"score them: inspect score {shlex.quote(str(file))}"
+            file,
+            "it has no samples with scores",
+            f"score them: inspect score {shlex.quote(str(file))}",
         )
+
     return log

@@ -1,10 +1,11 @@
 """Logs of EleutherAI's lm-evaluation-harness, as ``lm_eval --log_samples --output_path`` writes them.
 
-A run of one model writes ``results_<date>.json`` and, for each task, ``samples_<task>_<date>.jsonl``.  A line
-of the latter is one document under one *filter* (a way to extract the answer), with each metric's value as a
-top-level key; a task with several filters has several lines a document.  Lines name their filter and metrics
-since August 2024; older ones are refused.  The log has neither tokens nor times: tokens are counted here, and
-there is no efficiency objective.
+A run of one model writes ``results_<date>.json`` and, for each task,
+``samples_<task>_<date>.jsonl``.  A line of the latter is one document under one
+*filter* (a way to extract the answer), with each metric's value as a top-level key; a
+task with several filters has several lines a document.  Lines name their filter and
+metrics since August 2024; older ones are refused.  The log has neither tokens nor
+times: tokens are counted here, and there is no efficiency objective.
 """
 
 import json
@@ -25,7 +26,13 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import choose, collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
-from cobandit.tables.safe_reading import Record, find_files, parse, plain_text, read_lines
+from cobandit.tables.safe_reading import (
+    Record,
+    find_files,
+    parse,
+    plain_text,
+    read_lines,
+)
 from cobandit.tables.token_counts import TokenCounter, make_token_counter
 from cobandit.tables.usage import Usage
 
@@ -37,11 +44,17 @@ class LmEvalOptions(LogOptions):
 
     cost: Literal["tokens", "usd", "none"] = Field(
         "tokens",
-        description="Cost: tokens of the text; money (usd), by prices of today; or none, so that every "
-        "evaluation costs 1.",
+        description=(
+            "Cost: tokens of the text; money (usd), by prices of today; or none, so"
+            " that every evaluation costs 1."
+        ),
     )
-    filter: str | None = Field(None, description="The filter to take, where a task has several.")
-    tokenizer: Path | None = Field(None, description="A tokenizer.json (default: characters / 4).")
+    filter: str | None = Field(
+        None, description="The filter to take, where a task has several."
+    )
+    tokenizer: Path | None = Field(
+        None, description="A tokenizer.json (default: characters / 4)."
+    )
 
 
 class _Results(Record):
@@ -50,7 +63,9 @@ class _Results(Record):
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
     configs: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
-    documents: dict[str, dict[str, JsonValue] | None] | None = Field(None, alias="n-samples")
+    documents: dict[str, dict[str, JsonValue] | None] | None = Field(
+        None, alias="n-samples"
+    )
     shots: dict[str, JsonValue] = Field(alias="n-shot", default_factory=dict)
     higher_is_better: dict[str, dict[str, bool | None]] = Field(default_factory=dict)
     results: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
@@ -84,25 +99,42 @@ class _Line(Record):
     @property
     def is_generated(self) -> bool:
         """Whether the model wrote its answers, and did not only rate given ones."""
-        return all(len(request) > 1 and isinstance(request[1], dict) for request in self.requests)
+        return all(
+            len(request) > 1 and isinstance(request[1], dict)
+            for request in self.requests
+        )
 
 
 @importer("lm-eval", LmEvalOptions)
-def read_logs(paths: Sequence[Path], options: LmEvalOptions, notes: Notes) -> ImportResult:
+def read_logs(
+    paths: Sequence[Path], options: LmEvalOptions, notes: Notes
+) -> ImportResult:
     """Read logs of EleutherAI's lm-evaluation-harness, run with --log_samples."""
     files = find_files(paths, ["samples_*_*.jsonl"], "samples of the harness")
     tokens = make_token_counter(options.tokenizer)
-    runs = collect(files, lambda file: [_read(file, options, tokens)], options, notes, _task)
+    runs = collect(
+        files, lambda file: [_read(file, options, tokens)], options, notes, _task
+    )
     filters = _choose_filters(options.filter, runs)
     runs = [_take_filter(log, filters[log.task], notes) for log in runs]
     measured = {"filters": filters} | (
-        {"tokens": options.count} if options.cost == "tokens" else {"cost": options.cost}
+        {"tokens": options.count}
+        if options.cost == "tokens"
+        else {"cost": options.cost}
     )
     source = "lm-evaluation-harness logs"
+
     # where the model only rated given answers, it generated nothing
     remedy = "--count all counts prompts and answers"
     return combine_samples(
-        runs, options, notes, source, measured, what="metric", unit=tokens.unit, remedy=remedy
+        runs,
+        options,
+        notes,
+        source,
+        measured,
+        what="metric",
+        unit=tokens.unit,
+        remedy=remedy,
     )
 
 
@@ -111,6 +143,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
     results, task = _results(file), _task(file)
     day, _, time = _date(file).partition("T")
     settings = _settings(file, task, results)
+
     reads_all = options.where is not None or options.cluster is not None
     samples = []
     for where, content in read_lines(file):
@@ -120,7 +153,11 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
         fields = document if reads_all and isinstance(document, dict) else {}
         answers = _answers(line, options.count == "all" or options.cost == "usd")
         prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
-        usage = None if answers is None else Usage(prompt, 0, sum(map(tokens.count, answers)))
+        usage = (
+            None
+            if answers is None
+            else Usage(prompt, 0, sum(map(tokens.count, answers)))
+        )
         samples.append(
             Sample(
                 plain_text(line.doc_id, where, "the doc_id"),
@@ -129,9 +166,11 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
                 repeat=line.filter,
                 question=line.doc_hash,
                 fields={"filter": line.filter, **fields},
-                flaws=(EMPTY,) * (line.is_generated and not any(map(str.strip, answers or ()))),
+                flaws=(EMPTY,)
+                * (line.is_generated and not any(map(str.strip, answers or ()))),
             )
         )
+
     better = results.higher_is_better.get(task, {})
     return Log(
         str(file),
@@ -153,7 +192,9 @@ def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
     """Return the filter of each task: the wanted one where there are several, else the only one."""
     found: dict[str, set[str]] = {}
     for log in runs:
-        found.setdefault(log.task, set()).update(sample.repeat for sample in log.samples)
+        found.setdefault(log.task, set()).update(
+            sample.repeat for sample in log.samples
+        )
     if wanted is not None:
         choose("filter", wanted, set().union(*found.values()), "--filter")
     return {
@@ -167,9 +208,14 @@ def _take_filter(log: Log, chosen: str, notes: Notes) -> Log:
     for sample in log.samples:
         if sample.repeat != chosen:
             notes.left_out[f"lines of the filter {sample.repeat!r}"] += 1
+
     return replace(
         log,
-        samples=[replace(sample, repeat="") for sample in log.samples if sample.repeat == chosen],
+        samples=[
+            replace(sample, repeat="")
+            for sample in log.samples
+            if sample.repeat == chosen
+        ],
         means={
             name.removesuffix(f",{chosen}"): mean
             for name, mean in log.means.items()
@@ -189,9 +235,16 @@ def _date(file: Path) -> str:
 def _results(file: Path) -> _Results:
     """Read the results file of the same run: the one next to the samples that ends in the same date."""
     date = _date(file)
-    found = [path for path in sorted(file.parent.iterdir()) if path.name.endswith(f"_{date}.json")]
+    found = [
+        path
+        for path in sorted(file.parent.iterdir())
+        if path.name.endswith(f"_{date}.json")
+    ]
     if len(found) != 1:
-        problem = f"results_{date}.json, which names the model, is next to it {len(found)} times"
+        problem = (
+            f"results_{date}.json, which names the model, is next to it {len(found)}"
+            " times"
+        )
         raise_fault(file, problem, "put that one file next to the samples")
     return parse(_Results, found[0])
 
@@ -202,7 +255,11 @@ def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     return collect_settings(
         f"{file}, its results file",
         results.model_name or results.config.get("model"),
-        {key: value for key, value in arguments.items() if key not in _NAMES_OF_A_MODEL},
+        {
+            key: value
+            for key, value in arguments.items()
+            if key not in _NAMES_OF_A_MODEL
+        },
         _arguments(results.configs.get(task, {}).get("generation_kwargs")),
         _arguments(results.config.get("gen_kwargs")),
         {

@@ -19,26 +19,41 @@ from cobandit.tables.importers.log_samples import Log, Sample
 from cobandit.tables.importers.logged_runs import LoggedRun
 
 
-def filter_samples(collected: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
+def filter_samples(
+    collected: Sequence[Log], options: LogOptions, notes: Notes
+) -> list[Log]:
     """Leave out samples that do not fulfil ``--where``."""
     if options.where is None:
         return list(collected)
+
     rows = [
-        {**log.settings, **sample.fields, **sample.scores, "task": log.task, "instance": sample.instance}
+        {
+            **log.settings,
+            **sample.fields,
+            **sample.scores,
+            "task": log.task,
+            "instance": sample.instance,
+        }
         | {"seconds": sample.seconds}
         for log in collected
         for sample in log.samples
     ]
     frame = pd.DataFrame(rows)
     keeps = iter(evaluate_condition(frame, options.where, f"--where {options.where!r}"))
-    filtered = [replace(log, samples=[sample for sample in log.samples if next(keeps)]) for log in collected]
+    filtered = [
+        replace(log, samples=[sample for sample in log.samples if next(keeps)])
+        for log in collected
+    ]
     n_filtered = sum(len(log.samples) for log in filtered)
     notes.left_out["evaluations that --where leaves out"] += len(rows) - n_filtered
+
     # what a run counted and averaged is about all of its samples
     return [replace(log, counted=None, means={}) for log in filtered if log.samples]
 
 
-def add_declared(collected: Sequence[Log], metrics: Metrics, options: LogOptions) -> LogOptions:
+def add_declared(
+    collected: Sequence[Log], metrics: Metrics, options: LogOptions
+) -> LogOptions:
     """Put ranges, and values that mean no score, that logs declare in front of those of the user."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
@@ -51,7 +66,11 @@ def add_declared(collected: Sequence[Log], metrics: Metrics, options: LogOptions
                 ranges[f"{objective}={low}:{high}"] = None
             if name in log.no_scores:
                 no_scores[f"{objective}={log.no_scores[name]}"] = None
-    update = {"range": (*ranges, *options.range), "no_score": (*no_scores, *options.no_score)}
+
+    update = {
+        "range": (*ranges, *options.range),
+        "no_score": (*no_scores, *options.no_score),
+    }
     return options.model_copy(update=update)
 
 
@@ -59,7 +78,10 @@ def keep_last(log: Log, notes: Notes) -> list[Sample]:
     """Keep the last of samples that are written more than once."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
     if again := len(log.samples) - len(last):
-        notes.remarks.append(f"written twice in {log.file}: {again:,} evaluations; the last of each counts")
+        notes.remarks.append(
+            f"written twice in {log.file}: {again:,} evaluations; the last of each"
+            " counts"
+        )
     return list(last.values())
 
 
@@ -67,7 +89,9 @@ def keep_last(log: Log, notes: Notes) -> list[Sample]:
 ROUNDED = 2e-3
 
 
-def compare_means(log: Log, run: LoggedRun, wanted: Sequence[str], options: LogOptions, notes: Notes) -> None:
+def compare_means(
+    log: Log, run: LoggedRun, wanted: Sequence[str], options: LogOptions, notes: Notes
+) -> None:
     """Remark means of the samples that differ from those stated by the log."""
     for place, name in enumerate(wanted):
         stated = log.means.get(name)
@@ -77,27 +101,35 @@ def compare_means(log: Log, run: LoggedRun, wanted: Sequence[str], options: LogO
                 by_instance[evaluation.instance].append(evaluation.scores[place])
         if stated is None or not by_instance or options.word:
             continue
-        mean = sum(sum(scores) / len(scores) for scores in by_instance.values()) / len(by_instance)
+        mean = sum(sum(scores) / len(scores) for scores in by_instance.values()) / len(
+            by_instance
+        )
         if abs(mean - stated) > ROUNDED * max(1.0, abs(stated)):
             reduced = f" (repeats reduced by {log.reduced})" if log.reduced else ""
             problem = (
-                f"it says that its mean {name} is {stated:.4g}{reduced}; that of what was read is {mean:.4g}"
+                f"it says that its mean {name} is {stated:.4g}{reduced}; that of what"
+                f" was read is {mean:.4g}"
             )
             notes.remarks.append(f"differs: {log.file}: {problem}")
 
 
-#: Share of instances from which on questions of the same name are the same, but for some.
+#: Share of instances from which on questions of the same name are the same, but for
+#: some.
 MOSTLY = 0.5
 
 
-def compare_questions(collected: Sequence[Log], options: LogOptions, notes: Notes) -> list[Log]:
+def compare_questions(
+    collected: Sequence[Log], options: LogOptions, notes: Notes
+) -> list[Log]:
     """Make an instance the same in all logs: one question, in another order or version of a benchmark or not.
 
-    A question that has another name in another log, where all are the same, gets the name of the first log.
-    Where most questions of a name are the same, the others are other instances.  Where most differ, a task
-    may put its prompts into them: names then say what is the same.
+    A question that has another name in another log, where all are the same, gets the
+    name of the first log. Where most questions of a name are the same, the others are
+    other instances.  Where most differ, a task may put its prompts into them: names
+    then say what is the same.
     """
     first: dict[Hashable, Log] = {}
+
     same = []
     remarks = []
     for log in collected:
@@ -113,41 +145,64 @@ def compare_questions(collected: Sequence[Log], options: LogOptions, notes: Note
         by_question = {question: name for name, question in names.items()}
         if not differ:
             same.append(log)
-        elif by_question.keys() == set(questions.values()) and len(by_question) == len(questions):
-            remarks.append(f"another order: {log.file} has the questions of {reference.file} by other names")
-            same.append(_rename(log, {name: by_question[asked] for name, asked in questions.items()}))
+        elif by_question.keys() == set(questions.values()) and len(by_question) == len(
+            questions
+        ):
+            remarks.append(
+                f"another order: {log.file} has the questions of {reference.file} by"
+                " other names"
+            )
+            same.append(
+                _rename(
+                    log, {name: by_question[asked] for name, asked in questions.items()}
+                )
+            )
         elif len(differ) < MOSTLY * len(shared):
             counted = f"{len(differ):,} of {len(shared):,} questions of {log.file}"
             remarks.append(
-                f"another version: {counted} differ from those of that name in {reference.file}: "
-                "they count as other instances"
+                f"another version: {counted} differ from those of that name in"
+                f" {reference.file}: they count as other instances"
             )
-            same.append(_rename(log, {name: f"{name} ({questions[name]})" for name in differ}))
+            same.append(
+                _rename(log, {name: f"{name} ({questions[name]})" for name in differ})
+            )
         else:
             counted = f"{len(differ):,} of {len(shared):,} in {log.file}"
             remarks.append(
-                f"other questions: {counted} differ from those of that name in {reference.file}: "
-                "leave one log out unless it is the prompt that differs"
+                f"other questions: {counted} differ from those of that name in"
+                f" {reference.file}: leave one log out unless it is the prompt that"
+                " differs"
             )
             same.append(log)
+
     notes.remarks += limit_lines(remarks)
     return same
 
 
 def _rename(log: Log, names: Mapping[str, str | None]) -> Log:
     renamed = [
-        replace(sample, instance=names.get(sample.instance) or sample.instance) for sample in log.samples
+        replace(sample, instance=names.get(sample.instance) or sample.instance)
+        for sample in log.samples
     ]
     return replace(log, samples=renamed)
 
 
 def check_cluster_field(collected: Sequence[Log], cluster: str) -> None:
     """Check that each sample has the field that says what instances have in common."""
-    n_with_field = Counter(name for log in collected for sample in log.samples for name in sample.fields)
+    n_with_field = Counter(
+        name for log in collected for sample in log.samples for name in sample.fields
+    )
     n_samples = sum(len(log.samples) for log in collected)
     if n_with_field[cluster] < n_samples:
-        shared = sorted(name for name, number in n_with_field.items() if number == n_samples)
-        problem = f"{n_with_field[cluster]:,} of {n_samples:,} samples have a field {cluster!r}"
+        shared = sorted(
+            name for name, number in n_with_field.items() if number == n_samples
+        )
+        problem = (
+            f"{n_with_field[cluster]:,} of {n_samples:,} samples have a field"
+            f" {cluster!r}"
+        )
         raise_fault(
-            "--cluster", problem, suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}")
+            "--cluster",
+            problem,
+            suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}"),
         )

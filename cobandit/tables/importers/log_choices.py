@@ -17,7 +17,9 @@ from cobandit.tables.importers.log_samples import Log
 T = TypeVar("T")
 
 
-def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) -> dict[Path, T]:
+def read_each(
+    files: Iterable[Path], read: Callable[[Path], T], notes: Notes
+) -> dict[Path, T]:
     """Read each log; leave out unusable ones, each with its reason.
 
     Raises
@@ -41,7 +43,9 @@ def read_each(files: Iterable[Path], read: Callable[[Path], T], notes: Notes) ->
         except TableError as error:
             notes.logs.append(str(error))
     if not by_file and notes.logs:
-        raise_fault("the logs", f"none of the {len(notes.logs):,} can be used", "see why, below")
+        raise_fault(
+            "the logs", f"none of the {len(notes.logs):,} can be used", "see why, below"
+        )
     return by_file
 
 
@@ -62,7 +66,8 @@ def collect(
     options : LogOptions
     notes : Notes
     task_of : callable, optional
-        Gives the task of a file without reading all of it: files of other tasks are then not read.
+        Gives the task of a file without reading all of it: files of other tasks are
+        then not read.
 
     Returns
     -------
@@ -79,7 +84,9 @@ def collect(
     collected = [log for of_file in by_file.values() for log in of_file]
     if task_of is not None:
         return collected
-    _, chosen = choose_tasks(options, {number: log.task for number, log in enumerate(collected)}, notes)
+    _, chosen = choose_tasks(
+        options, {number: log.task for number, log in enumerate(collected)}, notes
+    )
     return [collected[number] for number in chosen]
 
 
@@ -115,11 +122,19 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
     if not names:
         remedy = "check that these are the right files, of a run that finished"
         raise_fault("the logs", f"there is no {what}", remedy, "nothing-to-choose")
+
     if wanted is None and len(names) > 1:
         problem = f"there is more than one {what}: {', '.join(names)}"
         raise_fault("the logs", problem, f"choose with {option}", "several-to-choose")
+
     if wanted is not None and wanted not in names:
-        raise_fault("the logs", f"there is no {what} {wanted!r}", suggest(wanted, names), "unknown-choice")
+        raise_fault(
+            "the logs",
+            f"there is no {what} {wanted!r}",
+            suggest(wanted, names),
+            "unknown-choice",
+        )
+
     return names[0] if wanted is None else wanted
 
 
@@ -130,10 +145,13 @@ class Metrics(NamedTuple):
     objectives: tuple[str, ...]
 
 
-def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]) -> Metrics:
+def choose_metrics(
+    what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]
+) -> Metrics:
     """Choose the wanted metrics as objectives, or the only metric as the accuracy.
 
-    Where each task has one of the wanted, and no task another, that is the accuracy too.
+    Where each task has one of the wanted, and no task another, that is the accuracy
+    too.
 
     Parameters
     ----------
@@ -147,7 +165,8 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     Raises
     ------
     TableError
-        If a wanted one is nowhere, some tasks have it and others not, or there are several and no wish.
+        If a wanted one is nowhere, some tasks have it and others not, or there are
+        several and no wish.
 
     Examples
     --------
@@ -168,18 +187,34 @@ def choose_metrics(what: str, wanted: Sequence[str], scored: Iterable[tuple[str,
     names = {name for scores in by_task.values() for name in scores}
     option = "--metric (repeat it for several objectives)"
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
+
     chosen = tuple(choose(what, name, names, option) for name in wishes)
-    chosen_by_task = {task: tuple(name for name in chosen if name in has) for task, has in by_task.items()}
+    chosen_by_task = {
+        task: tuple(name for name in chosen if name in has)
+        for task, has in by_task.items()
+    }
     for task, taken in chosen_by_task.items():
-        if taken != chosen and any(len(scores) != 1 for scores in chosen_by_task.values()):
-            problem = f"the task {task!r} has {', '.join(sorted(by_task[task]))}, not {', '.join(chosen)}"
-            remedy = "name with --metric one of each task, or several that every task has"
+        if taken != chosen and any(
+            len(scores) != 1 for scores in chosen_by_task.values()
+        ):
+            problem = (
+                f"the task {task!r} has {', '.join(sorted(by_task[task]))}, not"
+                f" {', '.join(chosen)}"
+            )
+            remedy = (
+                "name with --metric one of each task, or several that every task has"
+            )
             raise_fault("the logs", problem, remedy)
-    several = len(chosen) > 1 and all(taken == chosen for taken in chosen_by_task.values())
+
+    several = len(chosen) > 1 and all(
+        taken == chosen for taken in chosen_by_task.values()
+    )
     return Metrics(chosen_by_task, chosen if several else ("accuracy",))
 
 
-def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) -> tuple[list[str], list[T]]:
+def choose_tasks(
+    options: LogOptions, task_of: Mapping[T, str], notes: Notes
+) -> tuple[list[str], list[T]]:
     """Choose the wanted tasks, or the only one; compare or pool several only on request.
 
     Parameters
@@ -203,7 +238,9 @@ def choose_tasks(options: LogOptions, task_of: Mapping[T, str], notes: Notes) ->
     (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
     """
     names = sorted(set(task_of.values()))
-    wanted: Sequence[str | None] = options.task or (names if options.compare_tasks else [None])
+    wanted: Sequence[str | None] = options.task or (
+        names if options.compare_tasks else [None]
+    )
     option = "--task (repeat to pool several), or with --compare-tasks"
     tasks: dict[str, None] = {}
     for task in wanted:

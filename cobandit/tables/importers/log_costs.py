@@ -18,11 +18,16 @@ from cobandit.tables.prices import Prices
 
 
 def charge_free(
-    costs: pd.Series, configs: pd.Series, unit: str, smallest: float | None, notes: Notes
+    costs: pd.Series,
+    configs: pd.Series,
+    unit: str,
+    smallest: float | None,
+    notes: Notes,
 ) -> pd.Series:
     """Replace costs of zero by a smallest cost, since budgets need costs above zero.
 
-    An empty answer has no tokens and is an answer all the same: leaving it out would bias the means.
+    An empty answer has no tokens and is an answer all the same: leaving it out would
+    bias the means.
 
     Parameters
     ----------
@@ -33,8 +38,8 @@ def charge_free(
     unit : str
         The unit of the costs, for the report.
     smallest : float or None
-        What the user asked for. By default 1 where all costs are whole numbers, as tokens are, else a
-        thousandth of the median of those above zero.
+        What the user asked for. By default 1 where all costs are whole numbers, as
+        tokens are, else a thousandth of the median of those above zero.
     notes : Notes
         Takes how many there are per configuration, and what each counts as.
 
@@ -55,16 +60,22 @@ def charge_free(
     free = costs == 0
     if not free.any():
         return costs
+
     if smallest is None:
         paid = costs[~free]
         if paid.empty:
             remedy = "take another cost, or give them one with --smallest-cost"
-            raise_fault("the costs", f"every evaluation costs 0 {unit}", remedy, "all-free")
+            raise_fault(
+                "the costs", f"every evaluation costs 0 {unit}", remedy, "all-free"
+            )
         is_whole = bool((paid == np.floor(paid)).all())
         smallest = 1.0 if is_whole else float(paid.median()) / 1000
+
     notes.smallest = smallest
     counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
-    notes.remarks.append(f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}")
+    notes.remarks.append(
+        f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}"
+    )
     notes.count(FREE, configs[free], configs)
     return costs.mask(free, smallest)
 
@@ -72,7 +83,8 @@ def charge_free(
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
     """Leave out evaluations whose cost was not measured, or give them their configuration's mean.
 
-    An unmeasured cost is not zero: an answer that came from a cache would make its configuration look cheap.
+    An unmeasured cost is not zero: an answer that came from a cache would make its
+    configuration look cheap.
 
     Parameters
     ----------
@@ -98,20 +110,27 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
     unmeasured = logged["cost"].isna()
     if not unmeasured.any():
         return logged
+
     if unmeasured.all():
         is_timed = "seconds" in logged and logged["seconds"].notna().all()
         timed = "take the time with --cost seconds, or " if is_timed else ""
         raise_fault(
-            "the costs", "no cost was measured", f"{timed}let every evaluation cost 1 with --cost none"
+            "the costs",
+            "no cost was measured",
+            f"{timed}let every evaluation cost 1 with --cost none",
         )
+
     measured = logged["config"].isin(logged["config"][~unmeasured])
-    treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[how]
+    treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[
+        how
+    ]
     configs = logged["config"]
     notes.count(UNMEASURED, configs[unmeasured & measured], configs, treatment)
     notes.count(UNMEASURED, configs[~measured], configs, "left out")
     if how == "mean":
         means = logged.groupby("config")[["cost", "prompt"]].transform("mean")
         logged = logged.fillna({"cost": means["cost"], "prompt": means["prompt"]})
+
     return logged[logged["cost"].notna()].reset_index(drop=True)
 
 
@@ -138,7 +157,9 @@ class Charge:
         usages = [use.usage for use in sample.used if use.usage is not None]
         if not usages or len(usages) < len(sample.used):
             return math.nan, None
-        return sum(usage.output for usage in usages), sum(usage.prompt for usage in usages)
+        return sum(usage.output for usage in usages), sum(
+            usage.prompt for usage in usages
+        )
 
     def _usd(self, use: ModelUse) -> float:
         if use.usd is not None:
@@ -152,23 +173,36 @@ class Charge:
         """Remark the source of the prices, and the models without one."""
         self._options.note_unpriced(self._unpriced, self._notes)
         if self._priced:
-            named = self._prices.describe((model, None) for model in sorted(self._priced))
+            named = self._prices.describe(
+                (model, None) for model in sorted(self._priced)
+            )
             self._notes.remarks.append(f"prices: {named}")
 
 
-def settle_unlogged(runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes) -> LogOptions:
+def settle_unlogged(
+    runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes
+) -> LogOptions:
     """Let every evaluation cost 1 where some logs have no cost at all, unless the user chose a cost."""
     used = [run for run in runs if run.evaluations]
-    unlogged = [run for run in used if all(math.isnan(evaluation.cost) for evaluation in run.evaluations)]
+    unlogged = [
+        run
+        for run in used
+        if all(math.isnan(evaluation.cost) for evaluation in run.evaluations)
+    ]
     if not unlogged:
         return options
-    n_timed = sum(bool(evaluation.seconds) for run in used for evaluation in run.evaluations)
+
+    n_timed = sum(
+        bool(evaluation.seconds) for run in used for evaluation in run.evaluations
+    )
     remedies = [remedy] if remedy else []
     if n_timed == sum(len(run.evaluations) for run in used):
         remedies.append("--cost seconds takes the time, which all have")
     if len(unlogged) < len(used):
         remedies.append("--cost tokens leaves these logs out")
-    counted = f"{len(unlogged):,} of {len(used):,} logs ({unlogged[0].file}) have no tokens"
+    counted = (
+        f"{len(unlogged):,} of {len(used):,} logs ({unlogged[0].file}) have no tokens"
+    )
     ending = f" ({'; '.join(remedies)})" if remedies else ""
     notes.remarks.append(f"cost: {counted}, so each evaluation costs 1{ending}")
     return options.model_copy(update={"cost": "none"})

@@ -46,7 +46,8 @@ class Sample:
     unusable : str or None
         Why it counts for nothing, such as "samples that ended in an error".
     question : str or None
-        What was asked, or a checksum of it: tells questions apart that have the same name.
+        What was asked, or a checksum of it: tells questions apart that have the same
+        name.
     fields : mapping of str to object
         What else the log says of the instance, for ``--where`` and ``--cluster``.
     flaws : tuple of str

@@ -56,14 +56,18 @@ _OF_THE_MACHINE = frozenset(
 )
 
 
-_SECRET = re.compile(r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE)
+_SECRET = re.compile(
+    r"api_?key|secret|password|authorization|access_token|hf_token", re.IGNORECASE
+)
 
 
-def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | None) -> dict[str, Any]:
+def collect_settings(
+    file: str | Path, model: Any, *groups: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Merge what a log says of its configuration, later groups winning.
 
-    Plain values are kept (text, numbers, true, false), but for secrets and settings of the machine, such as
-    how many requests it makes at once.
+    Plain values are kept (text, numbers, true, false), but for secrets and settings of
+    the machine, such as how many requests it makes at once.
 
     Raises
     ------
@@ -76,11 +80,20 @@ def collect_settings(file: str | Path, model: Any, *groups: Mapping[str, Any] | 
     {'top_k': 1, 'temperature': 0.7, 'model': 'm'}
     """
     if not isinstance(model, str):
-        raise_fault(file, "it does not name the model", "check that it is complete, and of the same run")
+        raise_fault(
+            file,
+            "it does not name the model",
+            "check that it is complete, and of the same run",
+        )
+
     merged: dict[str, Any] = {}
     for group in groups:
-        merged |= {str(key): value for key, value in (group or {}).items() if value is not None}
-    # a whole number that no column could hold exactly, such as a long seed, is kept as text
+        merged |= {
+            str(key): value for key, value in (group or {}).items() if value is not None
+        }
+
+    # a whole number that no column could hold exactly, such as a long seed, is kept as
+    # text
     settings = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
         for key, value in merged.items()
@@ -124,7 +137,10 @@ def name_configurations(
     """
     names_of_settings = {name for run_settings in settings for name in run_settings}
     asked = [choose("setting", name, names_of_settings, "--by") for name in by]
-    names = ["model", *(name for name in asked or find_differing(settings) if name != "model")]
+    names = [
+        "model",
+        *(name for name in asked or find_differing(settings) if name != "model"),
+    ]
     columns = {
         f"{name}_setting" if name in taken else name: _unify(
             [run_settings.get(name) for run_settings in settings]
@@ -134,9 +150,14 @@ def name_configurations(
     described = pd.DataFrame(columns)
     labels = [
         " ".join(
-            [run_settings["model"], *(f"{name}={value}" for name, value in row.items() if name != "model")]
+            [
+                run_settings["model"],
+                *(f"{name}={value}" for name, value in row.items() if name != "model"),
+            ]
         )
-        for run_settings, row in zip(settings, described.to_dict("records"), strict=True)
+        for run_settings, row in zip(
+            settings, described.to_dict("records"), strict=True
+        )
     ]
     described.insert(0, "config", labels)
     return described
@@ -151,7 +172,11 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     ['seed']
     """
     names = sorted({name for run_settings in settings for name in run_settings})
-    return [name for name in names if len({spell(run_settings.get(name)) for run_settings in settings}) > 1]
+    return [
+        name
+        for name in names
+        if len({spell(run_settings.get(name)) for run_settings in settings}) > 1
+    ]
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -200,8 +225,9 @@ def spell(value: Any) -> str:
 def find_begin(created: str, *samples: str | None) -> float:
     """Seconds since 1970 at which a run began, by times in ISO 8601 (UTC by default); 0 if none can be read.
 
-    When it was created may be cut to seconds, which its first sample tells apart.  A retry takes over samples
-    of the run before it, which began earlier: they do not count.
+    When it was created may be cut to seconds, which its first sample tells apart.  A
+    retry takes over samples of the run before it, which began earlier: they do not
+    count.
 
     Examples
     --------

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 class Evaluation(NamedTuple):
     """One evaluation: instance, scores, cost in the unit of the import, and seconds if they were logged.
 
-    ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt, which ``cost`` leaves out
-    and `combine_runs` adds where all are to be counted, None where they cost nothing of their own; ``repeat``
-    tells evaluations of one instance apart, where the logs have several; ``flaws`` are what makes its answer
-    doubtful, and ``cluster`` is what its instance has in common with others.
+    ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt,
+    which ``cost`` leaves out and `combine_runs` adds where all are to be counted, None
+    where they cost nothing of their own; ``repeat`` tells evaluations of one instance
+    apart, where the logs have several; ``flaws`` are what makes its answer doubtful,
+    and ``cluster`` is what its instance has in common with others.
     """
 
     instance: str
@@ -30,9 +31,9 @@ class Evaluation(NamedTuple):
 class LoggedRun:
     """One log: its file, its task, the settings of the configuration with the model, and its evaluations.
 
-    ``finished`` and ``when`` (seconds since 1970) say which of several runs of the same counts; ``left_out``
-    counts the evaluations that cannot be used, by reason; ``name`` is that of the configuration, where the
-    log gives one.
+    ``finished`` and ``when`` (seconds since 1970) say which of several runs of the same
+    counts; ``left_out`` counts the evaluations that cannot be used, by reason; ``name``
+    is that of the configuration, where the log gives one.
     """
 
     file: str

@@ -22,7 +22,10 @@ def take_columns(
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"
         raise_fault(file, problem, "rename it: the table needs that name")
-    return pd.DataFrame(names | {name: frame[column] for name, column in columns.items()}, index=frame.index)
+    return pd.DataFrame(
+        names | {name: frame[column] for name, column in columns.items()},
+        index=frame.index,
+    )
 
 
 def check_present(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> None:
@@ -33,7 +36,11 @@ def check_present(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> Non
 
 
 def read_names(
-    frame: pd.DataFrame, column: str, file: Path, where: str | None, measured: Sequence[str] = ()
+    frame: pd.DataFrame,
+    column: str,
+    file: Path,
+    where: str | None,
+    measured: Sequence[str] = (),
 ) -> np.ndarray:
     """Read a column of names as text, each there.
 
@@ -46,7 +53,8 @@ def read_names(
     where : str or None
         The condition on rows that is given, to which a remedy adds.
     measured : sequence of str
-        Columns that rows without a name, such as events of a log that are no evaluations, may lack as well.
+        Columns that rows without a name, such as events of a log that are no
+        evaluations, may lack as well.
     """
     check_present(frame, [column], file)
     faults = Faults(str(file))
@@ -55,15 +63,21 @@ def read_names(
         remedy = None
         for name in (*measured, column):
             remedy = remedy or find_where(frame, name, keys.codes < 0, where)
-        faults.found[:] = [replace(fault, remedy=remedy or fault.remedy) for fault in faults.found]
+        faults.found[:] = [
+            replace(fault, remedy=remedy or fault.remedy) for fault in faults.found
+        ]
+
     rows = frame.index + 1  # those of the file, of which --where may have left out some
     raise_if_any(
-        fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name)) for fault in faults.found
+        fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name))
+        for fault in faults.found
     )
     return np.array(keys.labels, dtype=object)[keys.codes]
 
 
-def find_where(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None) -> str | None:
+def find_where(
+    frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None
+) -> str | None:
     """Find the condition on a column that leaves out rows without a value, which are among those missing.
 
     Returns
@@ -73,6 +87,7 @@ def find_where(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str
     """
     if column not in frame:
         return None
+
     prefix = "" if where is None else f"({where}) and "
     for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
         try:
@@ -80,5 +95,9 @@ def find_where(frame: pd.DataFrame, column: str, missing: np.ndarray, where: str
         except TableError:  # as of a name that no condition can have
             continue
         if is_kept.any() and not (is_kept & missing).any():
-            return f"take only the rows that have one: --where {shlex.quote(prefix + condition)}"
+            return (
+                "take only the rows that have one: --where"
+                f" {shlex.quote(prefix + condition)}"
+            )
+
     return None

@@ -1,10 +1,12 @@
 """Results of promptfoo: the JSON that ``promptfoo eval --output results.json`` writes.
 
-``results.results`` has one entry per provider, prompt and test: ``score`` and ``namedScores``, ``latencyMs``,
-``cost`` in USD, and ``response.tokenUsage``.  A configuration is a provider with a prompt; an instance is
-what the test's variables are, so that files whose tests stand in another order can be combined.  An answer
-that came from promptfoo's cache has no cost and no time of its own.  ``results.prompts`` gives the counts and
-the sums of scores that promptfoo made of the entries; they are compared with what was read.
+``results.results`` has one entry per provider, prompt and test: ``score`` and
+``namedScores``, ``latencyMs``, ``cost`` in USD, and ``response.tokenUsage``.  A
+configuration is a provider with a prompt; an instance is what the test's variables are,
+so that files whose tests stand in another order can be combined.  An answer that came
+from promptfoo's cache has no cost and no time of its own.  ``results.prompts`` gives
+the counts and the sums of scores that promptfoo made of the entries; they are compared
+with what was read.
 """
 
 import json
@@ -34,7 +36,8 @@ class PromptfooOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import promptfoo``."""
 
     latency: Literal["latencyMs", "none"] = Field(
-        "latencyMs", description="The time that makes efficiency; answers from the cache have none."
+        "latencyMs",
+        description="The time that makes efficiency; answers from the cache have none.",
     )
 
 
@@ -64,9 +67,9 @@ class _Entry(Record):
     provider: _Named
     prompt: _Named = _Named()
     vars: dict[str, JsonValue] = Field(default_factory=dict)
-    metadata: Annotated[dict[str, JsonValue], BeforeValidator(lambda given: given or {})] = Field(
-        default_factory=dict
-    )
+    metadata: Annotated[
+        dict[str, JsonValue], BeforeValidator(lambda given: given or {})
+    ] = Field(default_factory=dict)
     response: _Response | None = None
     score: JsonValue = None
     namedScores: dict[str, JsonValue] | None = None
@@ -90,7 +93,11 @@ class _Entry(Record):
         if self.response is None or self.response.cached:
             return ()
         tokens = self.response.tokenUsage or _Tokens()
-        usage = None if tokens.completion is None else Usage(tokens.prompt or 0, 0, tokens.completion)
+        usage = (
+            None
+            if tokens.completion is None
+            else Usage(tokens.prompt or 0, 0, tokens.completion)
+        )
         return (ModelUse(self.provider.name or "", usage, self.cost),)
 
     @property
@@ -145,9 +152,10 @@ class _Metrics(Record):
 
 class _Prompt(_Named):
     provider: str | None = None
-    metrics: Annotated[_Metrics, BeforeValidator(lambda given: given if isinstance(given, dict) else {})] = (
-        _Metrics()
-    )
+    metrics: Annotated[
+        _Metrics,
+        BeforeValidator(lambda given: given if isinstance(given, dict) else {}),
+    ] = _Metrics()
 
 
 class _Results(Record):
@@ -162,12 +170,16 @@ class _File(Record):
 
 
 @importer("promptfoo", PromptfooOptions)
-def read_logs(paths: Sequence[Path], options: PromptfooOptions, notes: Notes) -> ImportResult:
+def read_logs(
+    paths: Sequence[Path], options: PromptfooOptions, notes: Notes
+) -> ImportResult:
     """Results of promptfoo, as promptfoo eval --output results.json writes them."""
     files = find_files(paths, ["*.json"], "promptfoo results")
     collected = collect(files, lambda file: _read(file, options, notes), options, notes)
     measured = options.identify(options.latency)
-    return combine_samples(collected, options, notes, "promptfoo results", measured, default=("score",))
+    return combine_samples(
+        collected, options, notes, "promptfoo results", measured, default=("score",)
+    )
 
 
 def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
@@ -177,6 +189,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
         held = len(parsed.results)
         counted = parsed.stats.successes + parsed.stats.failures + parsed.stats.errors
         notes.compare(str(file), held, held, counted)
+
     samples: dict[tuple[str | None, str | None], list[Sample]] = {}
     repeats: Counter[tuple[str | None, str | None, str]] = Counter()
     for entry in parsed.results:
@@ -195,9 +208,12 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
                 flaws=entry.flaws,
             )
         )
+
     when = find_begin(parsed.timestamp)
     metrics: dict[tuple[str | None, str | None], _Metrics] = defaultdict(_Metrics)
-    metrics.update({(prompt.provider, prompt.name): prompt.metrics for prompt in parsed.prompts})
+    metrics.update(
+        {(prompt.provider, prompt.name): prompt.metrics for prompt in parsed.prompts}
+    )
     return [
         Log(
             str(file),

@@ -12,16 +12,22 @@ from cobandit.tables.importers.import_notes import Notes
 
 
 def average_repeats(
-    frame: pd.DataFrame, arms: Sequence[str], separate: pd.Series, repeats: str, notes: Notes
+    frame: pd.DataFrame,
+    arms: Sequence[str],
+    separate: pd.Series,
+    repeats: str,
+    notes: Notes,
 ) -> pd.DataFrame:
     """Average the repeats of an instance, or name each separately, and remark it.
 
     Parameters
     ----------
     frame : DataFrame
-        ``config``, ``instance`` and what describes a configuration; the other columns are numbers.
+        ``config``, ``instance`` and what describes a configuration; the other columns
+        are numbers.
     arms : sequence of str
-        What describes it. Rows that differ in one of these are not repeats of each other.
+        What describes it. Rows that differ in one of these are not repeats of each
+        other.
     separate : Series of str
         Names of the instances that tell the repeats apart.
     repeats : {"mean", "separate"}
@@ -45,19 +51,28 @@ def average_repeats(
     if not frame.duplicated(["config", "instance"]).any():
         return frame
     if repeats == "separate":
-        notes.remarks.append("note: repeats of an instance count as instances, and are not independent")
+        notes.remarks.append(
+            "note: repeats of an instance count as instances, and are not independent"
+        )
         return frame.assign(instance=separate)
-    notes.remarks.append("note: repeats of an instance are averaged (--repeats separate keeps them apart)")
+
+    notes.remarks.append(
+        "note: repeats of an instance are averaged (--repeats separate keeps them"
+        " apart)"
+    )
     keys = [name for name in frame if name in ("config", "instance", *arms)]
     means = frame.groupby(keys, sort=False, dropna=False).transform("mean")
     return frame.assign(**means).drop_duplicates(keys)
 
 
-#: Number of instances with repeats from which on it is remarked that these never differ.
+#: Number of instances with repeats from which on it is remarked that these never
+#: differ.
 MANY_REPEATED = 5
 
 
-def count_same_repeats(frame: pd.DataFrame, scores: Sequence[str], notes: Notes) -> None:
+def count_same_repeats(
+    frame: pd.DataFrame, scores: Sequence[str], notes: Notes
+) -> None:
     """Count instances with repeats where none differs from another, in any instance of a configuration."""
     pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
     repeated = pairs.size() > 1

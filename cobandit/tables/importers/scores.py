@@ -16,7 +16,16 @@ from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import ScoreOptions
 
 #: Numbers that words of common scorers stand for, as Inspect reads them.
-WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+WORDS = {
+    "c": 1.0,
+    "p": 0.5,
+    "i": 0.0,
+    "n": 0.0,
+    "yes": 1.0,
+    "no": 0.0,
+    "true": 1.0,
+    "false": 0.0,
+}
 
 #: Share of scores outside of their range from which on the range is taken to be wrong.
 WRONG_RANGE = 0.1
@@ -44,7 +53,11 @@ class ScoreReader:
         for text in given:
             word, equals, number = text.rpartition("=")
             if not equals:
-                raise_fault("--word", f"{text!r} is not WORD=NUMBER", "give one such as --word left=1")
+                raise_fault(
+                    "--word",
+                    f"{text!r} is not WORD=NUMBER",
+                    "give one such as --word left=1",
+                )
             self._words[word.strip().lower()] = read_number(number, "--word")
         self._unknown: dict[str, Counter[str]] = {}
 
@@ -65,10 +78,15 @@ class ScoreReader:
         """List, per metric, the words that have no number, and what to do."""
         lines = []
         for metric, counts in self._unknown.items():
-            words = ", ".join(f"{word[:40]!r} ({number:,})" for word, number in counts.most_common(4))
-            option = " ".join(f"--word {word[:40]}=NUMBER" for word, _ in counts.most_common(4))
+            words = ", ".join(
+                f"{word[:40]!r} ({number:,})" for word, number in counts.most_common(4)
+            )
+            option = " ".join(
+                f"--word {word[:40]}=NUMBER" for word, _ in counts.most_common(4)
+            )
             lines.append(
-                f"scores of {metric} are words without a number: {words}: give each one with {option}"
+                f"scores of {metric} are words without a number: {words}: give each one"
+                f" with {option}"
             )
         return lines
 
@@ -93,7 +111,9 @@ def read_score(value: Any, where: str, metric: str) -> float:
     return number
 
 
-def read_by_objective(given: Iterable[str], objectives: Sequence[str], option: str) -> dict[str, list[str]]:
+def read_by_objective(
+    given: Iterable[str], objectives: Sequence[str], option: str
+) -> dict[str, list[str]]:
     """Read values that are given as NAME=VALUE, or as VALUE for every objective.
 
     Parameters
@@ -147,11 +167,15 @@ def read_number(text: str, option: str) -> float:
     except ValueError:
         number = nan
     if not np.isfinite(number):
-        raise_fault(option, f"{text!r} is not a number", "give a number, or NAME=NUMBER")
+        raise_fault(
+            option, f"{text!r} is not a number", "give a number, or NAME=NUMBER"
+        )
     return number
 
 
-def read_range(texts: Sequence[str], default: tuple[float, float], name: str) -> tuple[float, float]:
+def read_range(
+    texts: Sequence[str], default: tuple[float, float], name: str
+) -> tuple[float, float]:
     """Read the range of an objective's scores; the last one that is given counts.
 
     Raises
@@ -201,7 +225,8 @@ def rescale_scores(
     Raises
     ------
     TableError
-        If an option does not fit, or so many scores are outside that the range has to be wrong.
+        If an option does not fit, or so many scores are outside that the range has to
+        be wrong.
 
     Examples
     --------
@@ -223,13 +248,23 @@ def rescale_scores(
         outside = ~np.isnan(column) & ~((column >= low) & (column <= high))
         if outside.mean() > WRONG_RANGE:
             seen = column[~np.isnan(column)]
-            problem = f"{outside.sum():,} of {len(column):,} scores of {name} are outside {low:g} to {high:g}"
-            remedy = f"they run from {seen.min():g} to {seen.max():g}: say their range with --range {name}="
+            problem = (
+                f"{outside.sum():,} of {len(column):,} scores of {name} are outside"
+                f" {low:g} to {high:g}"
+            )
+            remedy = (
+                f"they run from {seen.min():g} to {seen.max():g}: say their range with"
+                f" --range {name}="
+            )
             raise_fault(
-                "the scores", problem, f"{remedy}LOW:HIGH, and values that mean no score with --no-score"
+                "the scores",
+                problem,
+                f"{remedy}LOW:HIGH, and values that mean no score with --no-score",
             )
         if outside.any():
-            examples = ", ".join(f"{value:g}" for value in np.unique(column[outside])[:3])
+            examples = ", ".join(
+                f"{value:g}" for value in np.unique(column[outside])[:3]
+            )
             limits = f"{name} outside {low:g} to {high:g} ({examples})"
             notes.count(OUT_OF_RANGE, configs[outside], how=limits)
         column[outside] = nan
@@ -238,7 +273,10 @@ def rescale_scores(
 
 
 def settle_missing(
-    scores: npt.NDArray[np.float64], configs: pd.Series, options: ScoreOptions, notes: Notes
+    scores: npt.NDArray[np.float64],
+    configs: pd.Series,
+    options: ScoreOptions,
+    notes: Notes,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Treat evaluations without a score as the user says, and remark how many each configuration has.
 
@@ -272,12 +310,18 @@ def settle_missing(
     missing: npt.NDArray[np.bool_] = np.asarray(np.isnan(scores).any(axis=1))
     if not missing.any():
         return scores, ~missing
+
     treatments = {"leave-out": "left out", "zero": "counted as 0", "refuse": ""}
     before = len(notes.counted)
     notes.count(NO_SCORE, configs[missing], configs, treatments[options.missing])
     if options.missing == "refuse":
-        remedy = "leave them out with --missing leave-out, or count them as 0 with --missing zero"
+        remedy = (
+            "leave them out with --missing leave-out, or count them as 0 with --missing"
+            " zero"
+        )
         raise_fault("the scores", "; ".join(notes.counted[before:]), remedy)
+
     if options.missing == "zero":
         return np.nan_to_num(scores, nan=0.0), np.ones_like(missing)
+
     return scores, ~missing

@@ -13,14 +13,20 @@ from cobandit._text import LONGEST, ellipsize
 from cobandit.errors import raise_fault
 from cobandit.tables.card import Objective
 from cobandit.tables.importers.file_columns import SourceFile
-from cobandit.tables.importers.import_options import Names, RepeatOptions, ScoreOptions, as_list
+from cobandit.tables.importers.import_options import (
+    Names,
+    RepeatOptions,
+    ScoreOptions,
+    as_list,
+)
 from cobandit.tables.safe_reading import check_fields, load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
 #: Column of the score of a wide file, where no other is named.
 SCORE = "score"
 
-#: Letters of a text from which on its column is offered last: it is an answer, or a prompt.
+#: Letters of a text from which on its column is offered last: it is an answer, or a
+#: prompt.
 LONG_TEXT = 60
 
 
@@ -44,40 +50,71 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     """Which column is what: options of ``cobandit import csv``, and the keys of its YAML file."""
 
     missing: Literal["leave-out", "zero", "refuse"] = Field(
-        "refuse", description="Rows without a score: left out, counted as 0, or an error."
+        "refuse",
+        description="Rows without a score: left out, counted as 0, or an error.",
     )
 
     config: Names = Field(
         (),
-        description="The column that names the configuration; repeat to join several. Where no column is "
-        "called so, 'file' is the name of the file, and 'folder1' the folder below the one of all files.",
+        description=(
+            "The column that names the configuration; repeat to join several. Where no"
+            " column is called so, 'file' is the name of the file, and 'folder1' the"
+            " folder below the one of all files."
+        ),
     )
     instance: str | None = Field(
-        None, description="The column that names the instance; 'row' is the number of the record in its file."
+        None,
+        description=(
+            "The column that names the instance; 'row' is the number of the record in"
+            " its file."
+        ),
     )
     cost: Names = Field(
         (),
-        description="The cost: a column (in a wide file, a field); a number that every evaluation costs; or "
-        "CONFIG=NUMBER, repeated for each configuration. Without it, each costs 1.",
+        description=(
+            "The cost: a column (in a wide file, a field); a number that every"
+            " evaluation costs; or CONFIG=NUMBER, repeated for each configuration."
+            " Without it, each costs 1."
+        ),
     )
-    unit: str | None = Field(None, description="The unit of the cost, such as tokens or USD.")
-    text: Names = Field((), description="In place of --cost: text whose tokens are counted; repeat to add.")
-    tokenizer: Path | None = Field(None, description="A tokenizer.json (default: characters / 4).")
-    objective: Annotated[tuple[Objective, ...], BeforeValidator(_read_objectives)] = Field(
+    unit: str | None = Field(
+        None, description="The unit of the cost, such as tokens or USD."
+    )
+    text: Names = Field(
         (),
-        description=f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)}); repeat. NAME alone is "
-        "NAME=NAME.",
+        description="In place of --cost: text whose tokens are counted; repeat to add.",
+    )
+    tokenizer: Path | None = Field(
+        None, description="A tokenizer.json (default: characters / 4)."
+    )
+    objective: Annotated[tuple[Objective, ...], BeforeValidator(_read_objectives)] = (
+        Field(
+            (),
+            description=(
+                f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)});"
+                " repeat. NAME alone is NAME=NAME."
+            ),
+        )
     )
     arm: Names = Field(
-        (), description="A column that describes the configuration; repeat (default: several --config)."
+        (),
+        description=(
+            "A column that describes the configuration; repeat (default: several"
+            " --config)."
+        ),
     )
     cluster: str | None = Field(
         None,
-        description="A column of what instances have in common, such as a passage that questions are about: "
-        "what is settled then counts its values.",
+        description=(
+            "A column of what instances have in common, such as a passage that"
+            " questions are about: what is settled then counts its values."
+        ),
     )
     separator: str | None = Field(
-        None, min_length=1, max_length=1, description="What separates columns of text (default: recognised)."
+        None,
+        min_length=1,
+        max_length=1,
+        description="What separates columns of text (default: recognised).",
     )
     decimal: Literal[".", ","] | None = Field(
         None, description="The decimal mark of numbers in text (default: recognised)."
@@ -87,39 +124,56 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     )
     records: str | None = Field(
         None,
-        description="In a JSON file, the keys that lead to the records, such as results.rows (default: "
-        "recognised).",
+        description=(
+            "In a JSON file, the keys that lead to the records, such as results.rows"
+            " (default: recognised)."
+        ),
     )
     wide: str | None = Field(
         None,
-        description="The pattern of a wide file's columns, such as {config}_{field}, or just {config} where "
-        "each configuration has one column, its score. Without --objective, the score is the column that is "
-        "named as the configuration.",
+        description=(
+            "The pattern of a wide file's columns, such as {config}_{field}, or just"
+            " {config} where each configuration has one column, its score. Without"
+            " --objective, the score is the column that is named as the configuration."
+        ),
     )
 
     @field_validator("wide")
     @classmethod
     def _pattern(cls, wide: str | None) -> str | None:
-        if wide is not None and (wide.count("{config}") != 1 or wide.count("{field}") > 1):
-            raise ValueError(f"{wide!r} needs {{config}} once, and {{field}} at most once")
+        if wide is not None and (
+            wide.count("{config}") != 1 or wide.count("{field}") > 1
+        ):
+            raise ValueError(
+                f"{wide!r} needs {{config}} once, and {{field}} at most once"
+            )
         return wide
 
 
 class TidyOptions(TidyMapping):
     """Options of ``cobandit import csv``.
 
-    A condition is evaluated, so it is for the user to give, not for a file that came from elsewhere.
+    A condition is evaluated, so it is for the user to give, not for a file that came
+    from elsewhere.
     """
 
     mapping: Path | None = Field(
-        None, description="A YAML file with the other options but --where; the command line wins."
+        None,
+        description=(
+            "A YAML file with the other options but --where; the command line wins."
+        ),
     )
     where: str | None = Field(
-        None, description="Take only rows that fulfil this, such as \"lang == 'en' and shots > 0\"."
+        None,
+        description=(
+            "Take only rows that fulfil this, such as \"lang == 'en' and shots > 0\"."
+        ),
     )
 
 
-def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] | None = None) -> TidyOptions:
+def complete_options(
+    options: TidyOptions, read_first: Callable[[], SourceFile] | None = None
+) -> TidyOptions:
     """Complete the options from the YAML file, and check that none is missing.
 
     Parameters
@@ -131,7 +185,8 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
     Raises
     ------
     TableError
-        If the file is no mapping, or something is missing or contradicts something else.
+        If the file is no mapping, or something is missing or contradicts something
+        else.
 
     Examples
     --------
@@ -141,22 +196,46 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
     cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML file with --mapping
     """
     if options.mapping is not None:
-        given = check_fields(TidyMapping, load_yaml(options.mapping, "mapping"), str(options.mapping))
+        given = check_fields(
+            TidyMapping, load_yaml(options.mapping, "mapping"), str(options.mapping)
+        )
         left_open = given.model_fields_set - options.model_fields_set
-        options = options.model_copy(update={name: getattr(given, name) for name in left_open})
+        options = options.model_copy(
+            update={name: getattr(given, name) for name in left_open}
+        )
+
     if options.no_score and "missing" not in options.model_fields_set:
         # the user says that there are rows without a score
         options = options.model_copy(update={"missing": "leave-out"})
-    wide, cost, text, objectives = options.wide, options.cost, options.text, options.objective
+
+    wide, cost, text, objectives = (
+        options.wide,
+        options.cost,
+        options.text,
+        options.objective,
+    )
     scores_only = wide is not None and "{field}" not in wide
-    needed = {"config": wide is None, "instance": True, "objective": wide is None, "unit": cost}
-    if missing := [f"--{name}" for name in needed if needed[name] and not getattr(options, name)]:
+    needed = {
+        "config": wide is None,
+        "instance": True,
+        "objective": wide is None,
+        "unit": cost,
+    }
+    if missing := [
+        f"--{name}" for name in needed if needed[name] and not getattr(options, name)
+    ]:
         remedy = "give it, or a YAML file with --mapping"
         if missing == ["--unit"]:
             remedy = "give it, such as --unit USD, or a YAML file with --mapping"
         elif read_first is not None:
             remedy = _offer_columns(read_first())
-        raise_fault("the mapping", f"it lacks {', '.join(missing)}", remedy, "incomplete-mapping")
+        raise_fault(
+            "the mapping",
+            f"it lacks {', '.join(missing)}",
+            remedy,
+            "incomplete-mapping",
+        )
+
     for clash, problem in (
         (cost and text, "--cost and --text both say what an evaluation cost"),
         (
@@ -169,7 +248,10 @@ def complete_options(options: TidyOptions, read_first: Callable[[], SourceFile] 
         ),
     ):
         if clash:
-            raise_fault("the mapping", problem, "leave one of them out", "contradictory-options")
+            raise_fault(
+                "the mapping", problem, "leave one of them out", "contradictory-options"
+            )
+
     # several columns that name a configuration together describe it, too
     arm = options.arm or (options.config if len(options.config) > 1 else ())
     objectives = objectives or (Objective(name="accuracy", column=SCORE),)
@@ -196,10 +278,15 @@ def _offer_columns(source: SourceFile) -> str:
 def _is_long(column: pd.Series | pd.DataFrame) -> bool:
     """Whether a column holds long text, lists or objects."""
     values = column.iloc[:20].to_numpy().ravel().tolist()
-    return any(isinstance(value, (list, dict)) or len(str(value)) > LONG_TEXT for value in values)
+    return any(
+        isinstance(value, (list, dict)) or len(str(value)) > LONG_TEXT
+        for value in values
+    )
 
 
-def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict[str, float]:
+def read_cost(
+    given: Sequence[str], known: Container[str]
+) -> str | float | dict[str, float]:
     """Read what ``--cost`` says: a column that is known, a number, or a number for each configuration.
 
     Raises
@@ -216,6 +303,7 @@ def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict
     """
     if len(given) == 1 and given[0] in known:
         return given[0]
+
     try:
         if len(given) == 1 and "=" not in given[0]:
             return float(given[0])
@@ -223,4 +311,8 @@ def read_cost(given: Sequence[str], known: Container[str]) -> str | float | dict
         return {config: float(number) for config, _, number in pairs} or 1.0
     except ValueError:
         problem = f"{', '.join(given)} is no column, no number and no CONFIG=NUMBER"
-        raise_fault("--cost", problem, "give one column, one number, or CONFIG=NUMBER for each configuration")
+        raise_fault(
+            "--cost",
+            problem,
+            "give one column, one number, or CONFIG=NUMBER for each configuration",
+        )

@@ -30,13 +30,17 @@ FEW_WORDS = 6
 
 def _missing_remedy(objective: Objective) -> str:
     """Return the remedy for missing scores; only a score can be counted as 0."""
-    counted = ", or count them as 0 with --missing zero" * (objective.transform == "none")
+    counted = ", or count them as 0 with --missing zero" * (
+        objective.transform == "none"
+    )
     return f"leave such rows out with --missing leave-out{counted}"
 
 
 def _foreign_remedy(column: pd.Series) -> str:
     """Return the remedy for scores that are words: few words are offered a number each."""
-    text = pd.Series([cell.strip() for cell in column if isinstance(cell, str)], dtype=object)
+    text = pd.Series(
+        [cell.strip() for cell in column if isinstance(cell, str)], dtype=object
+    )
     words = text[text != ""].value_counts()
     numbers, _ = read_numbers(words.index.to_series())
     if not 0 < len(words) <= FEW_WORDS or np.isfinite(numbers).any():
@@ -46,24 +50,29 @@ def _foreign_remedy(column: pd.Series) -> str:
 
 def offer_words(words: Iterable[str]) -> str:
     """Write the options that give words their numbers."""
-    return "give each word its number: " + " ".join(f"--word {shlex.quote(word)}=NUMBER" for word in words)
+    return "give each word its number: " + " ".join(
+        f"--word {shlex.quote(word)}=NUMBER" for word in words
+    )
 
 
 def read_words(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
     """Read words that have a number, and blank values that mean no score, in the objectives' columns."""
     names = [objective.name for objective in options.objective]
+
     no_scores = read_by_objective(options.no_score, names, "--no-score")
     reader = ScoreReader(options.word)
     for objective in options.objective:
         column = frame[objective.column]
         if options.word and not is_numeric_dtype(column):
             column = column.map(
-                lambda value, name=objective.name: reader.read(value, name), na_action="ignore"
+                lambda value, name=objective.name: reader.read(value, name),
+                na_action="ignore",
             )
         numbers, _ = read_numbers(column)
         for text in no_scores[objective.name]:
             column = column.mask(numbers == read_number(text, "--no-score"))
         frame[objective.column] = column
+
     notes.logs += reader.unknown_words()
 
 
@@ -73,31 +82,47 @@ def leave_out_missing(
     """Leave out rows without a score, or count the score as 0."""
     columns = [objective.column for objective in options.objective]
     missing = np.column_stack([read_numbers(frame[column])[0] for column in columns])
+
     # text that is no number is a fault of its own, with its place
     missing[np.isnan(missing) & frame[columns].notna().to_numpy()] = 0.0
     _, kept = settle_missing(missing, frame["config"], options, notes)
     if options.missing == "zero":
         for objective in options.objective:
-            worst = _ranges(options)[objective.name][0] if objective.transform == "none" else np.nan
+            worst = (
+                _ranges(options)[objective.name][0]
+                if objective.transform == "none"
+                else np.nan
+            )
             frame[objective.column] = frame[objective.column].fillna(worst)
+
     return frame[kept].reset_index(drop=True), origin[kept]
 
 
-def scale_objectives(frame: pd.DataFrame, options: TidyOptions, faults: Faults) -> tuple[Objective, ...]:
+def scale_objectives(
+    frame: pd.DataFrame, options: TidyOptions, faults: Faults
+) -> tuple[Objective, ...]:
     """Check the columns of all objectives, and bring scores into [0, 1]."""
     ranges = _ranges(options)
-    return tuple(_scale(frame, objective, ranges[objective.name], faults) for objective in options.objective)
+    return tuple(
+        _scale(frame, objective, ranges[objective.name], faults)
+        for objective in options.objective
+    )
 
 
 def _ranges(options: TidyOptions) -> dict[str, tuple[float, float]]:
     """Return the range of each objective's scores."""
     names = [objective.name for objective in options.objective]
     limits = read_by_objective(options.range, names, "--range")
-    return {name: read_range(limits[name], (0.0, options.scale), name) for name in names}
+    return {
+        name: read_range(limits[name], (0.0, options.scale), name) for name in names
+    }
 
 
 def _scale(
-    frame: pd.DataFrame, objective: Objective, limits: tuple[float, float], faults: Faults
+    frame: pd.DataFrame,
+    objective: Objective,
+    limits: tuple[float, float],
+    faults: Faults,
 ) -> Objective:
     """Check an objective's column, and bring a score into [0, 1]: into a column whose name says so."""
     column = objective.column
@@ -106,18 +131,31 @@ def _scale(
     if objective.transform == "none":
         numbers = read_numbers(frame[column])[0]
         finite = numbers[np.isfinite(numbers)]
-        seen = f"they run from {finite.min():.15g} to {finite.max():.15g}: " if len(finite) else ""
+        seen = (
+            f"they run from {finite.min():.15g} to {finite.max():.15g}: "
+            if len(finite)
+            else ""
+        )
         rule = Rule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
-            f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values that mean no score with "
-            f"--no-score, or give a transform: {objective.name}={column}:TRANSFORM",
+            f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values"
+            " that mean no score with --no-score, or give a transform:"
+            f" {objective.name}={column}:TRANSFORM",
             "out-of-range",
         )
+
     foreign = _foreign_remedy(frame[column])
-    values = check_column(frame[column], [rule] if rule else [], faults, _missing_remedy(objective), foreign)
+    values = check_column(
+        frame[column],
+        [rule] if rule else [],
+        faults,
+        _missing_remedy(objective),
+        foreign,
+    )
     if values is None:
         return objective
+
     if (low, high) != (0.0, 1.0):
         column += f" / {high:.15g}" if low == 0 else f" from {low:.15g} to {high:.15g}"
     frame[column] = (values - low) / (high - low)

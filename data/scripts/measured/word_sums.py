@@ -1,6 +1,7 @@
 """Word problems with one or two sums, and how two small models are asked to solve them.
 
-Problem n is drawn from ``default_rng([SEED, n])``, so that more problems leave the earlier ones as they are.
+Problem n is drawn from ``default_rng([SEED, n])``, so that more problems leave the
+earlier ones as they are.
 """
 
 import re
@@ -12,12 +13,16 @@ import numpy as np
 from measured.models import PACKAGES, SHORT
 
 NAME = "word-sums"
-TITLE = "Two small language models on word problems: {arms} configurations, {instances} problems"
+TITLE = (
+    "Two small language models on word problems: {arms} configurations, {instances}"
+    " problems"
+)
 SEED = 1
 N_INSTANCES = 300
 PEOPLE = ("Ann", "Ben", "Eva", "Tom", "Mia", "Leo", "Zoe", "Sam", "Ida", "Max")
 THINGS = ("apples", "pens", "books", "coins", "cards", "eggs", "cups", "stamps")
-#: Largest number of a problem; the first make it easy, the last hard for models of this size.
+#: Largest number of a problem; the first make it easy, the last hard for models of this
+#: size.
 LARGEST = (5, 10, 20, 50)
 #: The 72 configurations.
 GRID: dict[str, list[Any]] = {
@@ -47,15 +52,19 @@ def problem(number: int) -> WordProblem:
     """
     rng = np.random.default_rng([SEED, number % 2**32])
     largest = int(rng.choice(LARGEST))
+
     total = int(rng.integers(1, largest, endpoint=True))
     story, sums = f"{rng.choice(PEOPLE)} has {total} {rng.choice(THINGS)}", []
     for step in range(int(rng.choice((1, 1, 2)))):
         change = int(rng.integers(1, largest, endpoint=True))
         loses = change < total and rng.random() < 0.5
-        story += (", then " if step else " and ") + (f"loses {change}" if loses else f"gets {change} more")
+        story += (", then " if step else " and ") + (
+            f"loses {change}" if loses else f"gets {change} more"
+        )
         after = total - change if loses else total + change
         sums.append(f"{total} {'-' if loses else '+'} {change} = {after}")
         total = after
+
     return WordProblem(f"{story}. How many now?", ", ".join(sums), total)
 
 
@@ -79,11 +88,25 @@ def instances() -> list[str]:
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
     """Return what the model reads."""
     written_out = configuration["style"] == "written out"
-    lines = ["Write each sum out, then the answer." if written_out else "Give the answer as a number.", ""]
+    lines = [
+        (
+            "Write each sum out, then the answer."
+            if written_out
+            else "Give the answer as a number."
+        ),
+        "",
+    ]
     for example in (problem(-1 - shot) for shot in range(configuration["shots"])):
-        shown = f"{example.sums}. So {example.answer}" if written_out else str(example.answer)
+        shown = (
+            f"{example.sums}. So {example.answer}"
+            if written_out
+            else str(example.answer)
+        )
         lines += [f"Question: {example.question}", f"Answer: {shown}", ""]
-    return "\n".join([*lines, f"Question: {problem(int(instance)).question}", "Answer:"])
+
+    return "\n".join(
+        [*lines, f"Question: {problem(int(instance)).question}", "Answer:"]
+    )
 
 
 def correct(text: str, instance: str) -> bool:

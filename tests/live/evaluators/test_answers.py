@@ -15,11 +15,18 @@ USAGE = {"prompt_tokens": 20, "completion_tokens": 7, "total_tokens": 27}
 
 
 def body(content=None, finish="stop", usage=USAGE, **message):
-    return {"choices": [{"message": {"content": content} | message, "finish_reason": finish}], "usage": usage}
+    return {
+        "choices": [
+            {"message": {"content": content} | message, "finish_reason": finish}
+        ],
+        "usage": usage,
+    }
 
 
 def read(answer):
-    return read_answer(answer if isinstance(answer, bytes) else json.dumps(answer).encode())
+    return read_answer(
+        answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    )
 
 
 def kinds(answer):
@@ -27,7 +34,10 @@ def kinds(answer):
 
 
 PARTS = [{"type": "thinking", "text": "2 + 2 is 5?"}, {"type": "text", "text": "4"}]
-NESTED = [{"type": "thinking", "thinking": [{"type": "text", "text": "5"}]}, {"type": "text", "text": "4"}]
+NESTED = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "5"}]},
+    {"type": "text", "text": "4"},
+]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +61,12 @@ NESTED = [{"type": "thinking", "thinking": [{"type": "text", "text": "5"}]}, {"t
 )
 def test_usual_contents_are_read(content, text):
     answer = read(body(content))
-    assert (answer.text, answer.finish, answer.usage, answer.doubts) == (text, "stop", USAGE, ())
+    assert (answer.text, answer.finish, answer.usage, answer.doubts) == (
+        text,
+        "stop",
+        USAGE,
+        (),
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,15 +74,27 @@ def test_usual_contents_are_read(content, text):
     [
         (body(None, reasoning_content="2 + 2"), "", "reasoning alone"),
         (body("", reasoning="2 + 2"), "", "reasoning alone"),
-        (body(None, tool_calls=[{"function": {"name": "f", "arguments": "{}"}}]), "", "calls of tools"),
-        (body([{"type": "image_url", "image_url": {}}]), "", "a part of type 'image_url'"),
+        (
+            body(None, tool_calls=[{"function": {"name": "f", "arguments": "{}"}}]),
+            "",
+            "calls of tools",
+        ),
+        (
+            body([{"type": "image_url", "image_url": {}}]),
+            "",
+            "a part of type 'image_url'",
+        ),
         (body("4 \ud83d"), "4 \N{REPLACEMENT CHARACTER}", "half a character"),
         ({"choices": [], "usage": USAGE}, "", "no choices"),
         ({"choices": None, "usage": USAGE}, "", "no choices"),
         ({"usage": USAGE}, "", "no choices"),
         ({"choices": ["4"], "usage": USAGE}, "", "choices cannot be read"),
         (body("4", finish=["stop"]), "4", "finish_reason cannot be read"),
-        (json.dumps(body("4 caf\xe9"), ensure_ascii=False).encode("latin-1"), None, "bytes that are no text"),
+        (
+            json.dumps(body("4 caf\xe9"), ensure_ascii=False).encode("latin-1"),
+            None,
+            "bytes that are no text",
+        ),
     ],
 )
 def test_unreadable_fields_are_named_and_others_read(given, text, kind):
@@ -84,15 +111,28 @@ def test_unreadable_fields_are_named_and_others_read(given, text, kind):
         (b"\n\n   " + json.dumps(body("4")).encode() + b"\n", "4", "stop"),
         (body("4", finish={"type": "stop"}), "4", "stop"),
         (body("4", finish=None), "4", None),
-        (body(None, refusal="I cannot help with that."), "I cannot help with that.", "stop"),
-        ({"choices": [{"text": "4", "finish_reason": "length"}], "usage": USAGE}, "4", "length"),
+        (
+            body(None, refusal="I cannot help with that."),
+            "I cannot help with that.",
+            "stop",
+        ),
+        (
+            {"choices": [{"text": "4", "finish_reason": "length"}], "usage": USAGE},
+            "4",
+            "length",
+        ),
         ({"choices": {"message": {"content": "4"}}, "usage": USAGE}, "4", None),
         ({"choices": [{"message": "4"}], "usage": USAGE}, "4", None),
         ({"choices": [None, {"message": {"content": "4"}}], "usage": USAGE}, "4", None),
         ({"choices": [{"message": {"content": "4"}, "usage": USAGE}]}, "4", None),
-        ({"choices": [{"message": {"content": "4"}}], "x_groq": {"usage": USAGE}}, "4", None),
         (
-            b'{"choices": [{"message": {"content": "4\n5"}}], "usage": %s}' % json.dumps(USAGE).encode(),
+            {"choices": [{"message": {"content": "4"}}], "x_groq": {"usage": USAGE}},
+            "4",
+            None,
+        ),
+        (
+            b'{"choices": [{"message": {"content": "4\n5"}}], "usage": %s}'
+            % json.dumps(USAGE).encode(),
             "4\n5",
             None,
         ),
@@ -100,7 +140,12 @@ def test_unreadable_fields_are_named_and_others_read(given, text, kind):
 )
 def test_answers_of_other_shapes_are_read(given, text, finish):
     answer = read(given)
-    assert (answer.text, answer.finish, answer.usage, kinds(answer)) == (text, finish, USAGE, [])
+    assert (answer.text, answer.finish, answer.usage, kinds(answer)) == (
+        text,
+        finish,
+        USAGE,
+        [],
+    )
     assert answer.is_cut is (finish == "length")
 
 
@@ -111,9 +156,17 @@ def test_unexpected_stream_is_joined():
         {"choices": [{"delta": {"content": "is 4"}, "finish_reason": "stop"}]},
         {"choices": [], "usage": USAGE},
     ]
-    lines = [": keep-alive", *(f"data: {json.dumps(each)}" for each in events), "data: [DONE]"]
+    lines = [
+        ": keep-alive",
+        *(f"data: {json.dumps(each)}" for each in events),
+        "data: [DONE]",
+    ]
     answer = read("\n\n".join(lines).encode())
-    assert (answer.text, answer.finish, answer.usage) == ("The answer is 4", "stop", USAGE)
+    assert (answer.text, answer.finish, answer.usage) == (
+        "The answer is 4",
+        "stop",
+        USAGE,
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +194,10 @@ json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
     lambda each: (
         st.lists(each, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "text", "content", "parts", "usage", "message"]), each)
+        | st.dictionaries(
+            st.sampled_from(["type", "text", "content", "parts", "usage", "message"]),
+            each,
+        )
     ),
     max_leaves=8,
 )
@@ -149,7 +205,12 @@ json_values = st.recursive(
 
 @given(json_values, json_values, json_values)
 def test_answer_with_choices_and_usage_is_charged(content, finish, usage):
-    answer = read({"choices": [{"message": {"content": content}, "finish_reason": finish}], "usage": usage})
+    answer = read(
+        {
+            "choices": [{"message": {"content": content}, "finish_reason": finish}],
+            "usage": usage,
+        }
+    )
     counted = answer.read_tokens("a question").usage
     assert min(counted) >= 0
     answer.text.encode()
@@ -164,7 +225,14 @@ def evaluate(answer_, cost="tokens"):
     rows = {"a": {"question": "2 + 2?", "answer": "4"}}
     with stub_endpoint(lambda _: answer_) as address:
         options = {"base_url": address, "scorer": "number", "prompt": "{question}"}
-        row = opened("openai", options, use, configurations=({"model": "small"},), instances=rows, cost=cost)
+        row = opened(
+            "openai",
+            options,
+            use,
+            configurations=({"model": "small"},),
+            instances=rows,
+            cost=cost,
+        )
         assert len([path for path, *_ in address.requests if "chat" in path]) == 1
         return row
 

@@ -41,7 +41,9 @@ class Later:
         return await later(configuration, instance)
 
 
-@pytest.mark.parametrize("function", [lambda c, i: {"correct": c.pop("n")}, later, Later()])
+@pytest.mark.parametrize(
+    "function", [lambda c, i: {"correct": c.pop("n")}, later, Later()]
+)
 def test_plain_and_async_functions_return_rows(function):
     """They may change what they are given."""
     assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
@@ -52,14 +54,17 @@ def test_a_plain_function_sees_the_context_variables_of_the_run():
 
     async def main():
         whose.set(3)
-        function = FunctionEvaluator(lambda c, i: {"correct": whose.get()}, "mine:evaluate")
+        function = FunctionEvaluator(
+            lambda c, i: {"correct": whose.get()}, "mine:evaluate"
+        )
         return await function.evaluate({}, ["1"])
 
     assert anyio.run(main) == [{"correct": 3.0}]
 
 
 def test_plain_functions_run_side_by_side():
-    meet = threading.Barrier(50, timeout=5)  # more than a pool of threads has by default
+    # more than a pool of threads has by default
+    meet = threading.Barrier(50, timeout=5)
 
     def function(configuration, instance):
         meet.wait()
@@ -79,12 +84,16 @@ def test_a_plain_function_that_hangs_can_be_given_up():
 
     async def main():
         with anyio.move_on_after(0.05):
-            await FunctionEvaluator(lambda c, i: released.wait(5), "mine:evaluate").evaluate({}, ["1"])
+            await FunctionEvaluator(
+                lambda c, i: released.wait(5), "mine:evaluate"
+            ).evaluate({}, ["1"])
         return time.monotonic()
 
     began, before = time.monotonic(), set(threading.enumerate())
     ended = anyio.run(main)
-    waited_for = [thread for thread in set(threading.enumerate()) - before if not thread.daemon]
+    waited_for = [
+        thread for thread in set(threading.enumerate()) - before if not thread.daemon
+    ]
     released.set()
     assert ended - began < 2 and not waited_for  # when the process ends
 
@@ -114,10 +123,25 @@ def wrapped(error):
         (FileNotFoundError("7.png"), "FileNotFoundError: 7.png", False, False),
         (ConnectionResetError("gone"), "ConnectionResetError: gone", True, False),
         (TimeoutError(), "TimeoutError", True, False),
-        (ConnectionRefusedError("nobody"), "ConnectionRefusedError: nobody", True, True),
+        (
+            ConnectionRefusedError("nobody"),
+            "ConnectionRefusedError: nobody",
+            True,
+            True,
+        ),
         (OSError(errno.ENETUNREACH, "no network"), "no network", True, True),
-        (wrapped(socket.gaierror("no such host")), "ValueError: the client's own", True, True),
-        (wrapped(ExceptionGroup("each", [ConnectionRefusedError()])), "the client's own", True, True),
+        (
+            wrapped(socket.gaierror("no such host")),
+            "ValueError: the client's own",
+            True,
+            True,
+        ),
+        (
+            wrapped(ExceptionGroup("each", [ConnectionRefusedError()])),
+            "the client's own",
+            True,
+            True,
+        ),
         (Status(400), "Status: refused", False, False),
         (Status(500), "Status: refused", True, False),
         (Status(429), "Status: refused", True, True),
@@ -136,7 +160,11 @@ def test_exception_is_a_failure_of_its_evaluation(error, message, retry, unavail
             evaluate(each)
         found = caught.value
         assert str(found).startswith("mine:evaluate: ") and str(found).endswith(message)
-        assert (found.retry, found.unavailable, found.cost) == (retry, unavailable, None)
+        assert (found.retry, found.unavailable, found.cost) == (
+            retry,
+            unavailable,
+            None,
+        )
 
 
 def test_function_may_raise_a_failure():
@@ -149,8 +177,16 @@ def test_function_may_raise_a_failure():
 
 
 def test_numbers_of_any_kind_are_accepted():
-    given = {"a": True, "b": np.bool_(True), "c": np.float32(0.5), "d": np.array(2), "e": 3}
-    assert evaluate(lambda c, i: given) == [{"a": 1.0, "b": 1.0, "c": 0.5, "d": 2.0, "e": 3.0}]
+    given = {
+        "a": True,
+        "b": np.bool_(True),
+        "c": np.float32(0.5),
+        "d": np.array(2),
+        "e": 3,
+    }
+    assert evaluate(lambda c, i: given) == [
+        {"a": 1.0, "b": 1.0, "c": 0.5, "d": 2.0, "e": 3.0}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +208,11 @@ def test_wrong_return_value_is_refused(given, said):
     with pytest.raises(CobanditError) as caught:
         evaluate(lambda c, i: given)
     found = str(caught.value)
-    assert "mine:evaluate, for instance '7', gave" in found and said in found and len(found) < 250
+    assert (
+        "mine:evaluate, for instance '7', gave" in found
+        and said in found
+        and len(found) < 250
+    )
 
 
 MODULE = """
@@ -215,7 +255,12 @@ def test_modules_of_the_current_folder_are_found(here, name):
 @pytest.mark.parametrize(
     ("name", "code", "named", "remedy"),
     [
-        ("scorign:evaluate", "no-module", "No module named 'scorign'", "start where it is"),
+        (
+            "scorign:evaluate",
+            "no-module",
+            "No module named 'scorign'",
+            "start where it is",
+        ),
         ("scoring.py:evaluate", "no-module", "scoring.py", "write it without '.py'"),
         ("scoring:evalute", "no-function", "'evalute'", "did you mean 'evaluate'?"),
         ("scoring:number", "parameters", "number(configuration, instance)", ""),
@@ -226,11 +271,18 @@ def test_modules_of_the_current_folder_are_found(here, name):
             "failing.py, line 2): ZeroDivisionError: division by zero",
             "",
         ),
-        ("needing:evaluate", "no-module", "No module named 'a_package_that_nobody_has'", "install"),
+        (
+            "needing:evaluate",
+            "no-module",
+            "No module named 'a_package_that_nobody_has'",
+            "install",
+        ),
         ("leaving:evaluate", "failing-module", "SystemExit", ""),
     ],
 )
-def test_functions_that_cannot_be_called_are_found_on_opening(here, name, code, named, remedy):
+def test_functions_that_cannot_be_called_are_found_on_opening(
+    here, name, code, named, remedy
+):
     with fault(code, place=name.partition(":")[0], names=[named], remedy=remedy):
         opened("callable", {"function": name})
 
@@ -271,17 +323,26 @@ def test_own_evaluator_is_named_with_its_module(here):
     async def use(evaluator):
         return await evaluator.evaluate({}, ["1", "2"])
 
-    assert opened("own_evaluators:constant", {"value": 0.5}, use) == [{"correct": 0.5}] * 2
+    assert (
+        opened("own_evaluators:constant", {"value": 0.5}, use) == [{"correct": 0.5}] * 2
+    )
     with pytest.raises(
-        CobanditError, match=r"there is no evaluator 'own_evaluators:constnat' -> did you mean 'con"
+        CobanditError,
+        match=r"there is no evaluator 'own_evaluators:constnat' -> did you mean 'con",
     ):
         find_evaluator("own_evaluators:constnat")
 
 
-def test_texts_without_right_answers_are_scored_by_a_function_alone(tmp_path, monkeypatch):
+def test_texts_without_right_answers_are_scored_by_a_function_alone(
+    tmp_path, monkeypatch
+):
     """By number, say, every one of them would be wrong."""
     module = SimpleNamespace(
-        evaluate=lambda settings, instance: {"score": settings["m"], "tokens": 9.0, "answer": "It is 7"},
+        evaluate=lambda settings, instance: {
+            "score": settings["m"],
+            "tokens": 9.0,
+            "answer": "It is 7",
+        },
         judge=lambda text, target: float("7" in text),
     )
     plan = PLAN | {

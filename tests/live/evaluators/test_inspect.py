@@ -52,12 +52,16 @@ def stub_model():
             word = input[-1].text.split()[-1]
             if self.model_name == "failing" and word in "258":
                 raise RuntimeError(f"no answer to {word}")
-            # Inspect rounds seconds to thousandths; a latency that is constant is refused as an objective.
+            # Inspect rounds seconds to thousandths; a latency that is constant is
+            # refused as an objective.
             await anyio.sleep(30 if self.model_name == "slow" else 0.01 * len(word))
             said = word if config.temperature == 0 else "nothing"
             output = ModelOutput.from_content(self.model_name, said)
             output.usage = ModelUsage(
-                input_tokens=10, output_tokens=3 + len(word), total_tokens=20, input_tokens_cache_read=6
+                input_tokens=10,
+                output_tokens=3 + len(word),
+                total_tokens=20,
+                input_tokens_cache_read=6,
             )
             return output
 
@@ -66,40 +70,76 @@ def stub_model():
 def folder(tmp_path):
     (tmp_path / "tasks.py").write_text(TASK)
     (tmp_path / "free.yml").write_text("stub/small: {input: 0, output: 0}")
-    (tmp_path / "prices.yml").write_text("stub/small: {input: 1, cached: 0.1, output: 10}\n")
+    (tmp_path / "prices.yml").write_text(
+        "stub/small: {input: 1, cached: 0.1, output: 10}\n"
+    )
     return tmp_path
 
 
 def run(
-    folder, configurations, instances=("3", "1"), use=None, ids=None, columns=(), cost="tokens", **options
+    folder,
+    configurations,
+    instances=("3", "1"),
+    use=None,
+    ids=None,
+    columns=(),
+    cost="tokens",
+    **options,
 ):
     async def evaluate(evaluator):
-        return [await evaluator.evaluate(each, list(instances)) for each in configurations]
+        return [
+            await evaluator.evaluate(each, list(instances)) for each in configurations
+        ]
 
-    context = {"folder": folder, "configurations": configurations, "instances": ids or instances}
+    context = {
+        "folder": folder,
+        "configurations": configurations,
+        "instances": ids or instances,
+    }
     context |= {"cost": cost, "objectives": columns}
-    return opened("inspect", {"task": "tasks.py@sums"} | options, use or evaluate, **context)
+    return opened(
+        "inspect", {"task": "tasks.py@sums"} | options, use or evaluate, **context
+    )
 
 
-def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the_same(folder):
-    configurations = [{"model": "stub/small", "temperature": t, "n": 12} for t in (0, 1)]
+def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the_same(
+    folder,
+):
+    configurations = [
+        {"model": "stub/small", "temperature": t, "n": 12} for t in (0, 1)
+    ]
     ids = ("12", "1", "3", "7")
     right, wrong = run(folder, configurations, ids, prices="prices.yml")
     for id_, row in zip(ids, right, strict=True):
         tokens = 3 + len(id_)
         assert row["cost_usd"] == pytest.approx((10 + 0.1 * 6 + 10 * tokens) / 1e6)
         assert 0 < row["seconds"] < 20
-        counts = {"prompt_tokens": 16, "cached_tokens": 6, "tokens": tokens, "truncated": 0, "empty": 0}
+        counts = {
+            "prompt_tokens": 16,
+            "cached_tokens": 6,
+            "tokens": tokens,
+            "truncated": 0,
+            "empty": 0,
+        }
         assert row.items() >= (counts | {"score": 1, "match": 1}).items()
     assert [row["score"] for row in wrong] == [0] * 4
-    paid = {"cost": "usd", "prices": folder / "prices.yml", "latency": "working_time", "profiling": 2}
-    table = import_logs("inspect", [folder / "run" / "inspect"], folder / "again.parquet", **paid).table
+    paid = {
+        "cost": "usd",
+        "prices": folder / "prices.yml",
+        "latency": "working_time",
+        "profiling": 2,
+    }
+    table = import_logs(
+        "inspect", [folder / "run" / "inspect"], folder / "again.parquet", **paid
+    ).table
     measured = ("score", "cost_usd", "seconds")
     again = pd.read_parquet(folder / "again.parquet").set_index(["config", "instance"])
     for config, rows in zip(table.configs, (right, wrong), strict=True):
         for id_, row in zip(ids, rows, strict=True):
             there = again.loc[(config, id_)]
-            assert {name: there[name] for name in measured} == {name: row[name] for name in measured}
+            assert {name: there[name] for name in measured} == {
+                name: row[name] for name in measured
+            }
 
 
 def test_only_the_samples_asked_for_are_evaluated_whatever_their_ids(folder):
@@ -107,16 +147,22 @@ def test_only_the_samples_asked_for_are_evaluated_whatever_their_ids(folder):
     configuration = {"model": "stub/small", "temperature": 0}
     (rows,) = run(folder, [configuration], ids, task="tasks.py@odd_names")
     assert [row["score"] for row in rows] == [1] * len(ids)
-    (alone,) = run(folder, [configuration], ["d[1]*"], task="tasks.py@odd_names", ids=ids)
+    (alone,) = run(
+        folder, [configuration], ["d[1]*"], task="tasks.py@odd_names", ids=ids
+    )
     assert len(alone) == 1
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    logs = [read_eval_log(info) for info in list_eval_logs(str(folder / "run" / "inspect"))]
+    logs = [
+        read_eval_log(info) for info in list_eval_logs(str(folder / "run" / "inspect"))
+    ]
     assert sorted(len(log.samples) for log in logs) == [1, len(ids)]
 
 
 def test_errors_of_samples_are_failures_that_cost_what_they_cost(folder):
-    (rows,) = run(folder, [{"model": "stub/failing", "temperature": 0}], ("1", "2", "3", "5"))
+    (rows,) = run(
+        folder, [{"model": "stub/failing", "temperature": 0}], ("1", "2", "3", "5")
+    )
     assert [isinstance(row, Failure) for row in rows] == [False, True, False, True]
     assert "no answer to 2" in str(rows[1])
     assert rows[1].retry
@@ -125,9 +171,16 @@ def test_errors_of_samples_are_failures_that_cost_what_they_cost(folder):
 
 def test_several_scorers_are_columns_and_one_is_the_score(folder):
     configuration = {"model": "stub/small", "temperature": 0, "scorers": "both"}
-    with pytest.raises(CobanditError, match="more than one scorer: match, shape -> name one as scorer"):
+    with pytest.raises(
+        CobanditError, match="more than one scorer: match, shape -> name one as scorer"
+    ):
         run(folder, [configuration])
-    (rows,) = run(folder, [configuration], scorer="shape.length", columns=["match", "shape.length"])
+    (rows,) = run(
+        folder,
+        [configuration],
+        scorer="shape.length",
+        columns=["match", "shape.length"],
+    )
     assert rows[0]["score"] == rows[0]["shape.length"] == 0.01
     assert rows[0]["match"] == 1
     assert "shape.words" not in rows[0]
@@ -141,9 +194,16 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         with anyio.move_on_after(3) as scope:
             await evaluator.evaluate({"model": "stub/slow"}, ["1"])
         assert scope.cancelled_caught
-        return await evaluator.evaluate({"model": "stub/small", "temperature": 0}, ["1"])
+        return await evaluator.evaluate(
+            {"model": "stub/small", "temperature": 0}, ["1"]
+        )
 
-    rows = run(folder, [{"model": "stub/slow"}, {"model": "stub/small", "temperature": 0}], ["1"], use)
+    rows = run(
+        folder,
+        [{"model": "stub/slow"}, {"model": "stub/small", "temperature": 0}],
+        ["1"],
+        use,
+    )
     assert rows[0]["score"] == 1
 
 
@@ -161,14 +221,22 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         ({"n": 2}, {}, "there is no sample '3'"),
         ({}, {"generate": {"temprature": 0}}, "temprature"),
         ({}, {"columns": ["mach"]}, "no column 'mach' -> did you mean 'match'?"),
-        ({}, {"cost": "cost_usd", "prices": "free.yml"}, "those of 'stub/small' are zero"),
+        (
+            {},
+            {"cost": "cost_usd", "prices": "free.yml"},
+            "those of 'stub/small' are zero",
+        ),
         ({}, {"cost": "cost_eur"}, "there is no column 'cost_eur'"),
         ({}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],
 )
 def test_what_is_wrong_is_found_on_opening(folder, settings, given, said):
     with pytest.raises(CobanditError) as caught:
-        run(folder, [{"model": "stub/small"}, {"model": "stub/small"} | settings], **given)
+        run(
+            folder,
+            [{"model": "stub/small"}, {"model": "stub/small"} | settings],
+            **given,
+        )
     assert said in str(caught.value) and not (folder / "run").exists()
 
 
@@ -182,14 +250,23 @@ def test_a_block_is_as_large_as_the_options_say():
 def test_a_model_that_answers_nothing_stops_the_run_and_is_named(folder):
     """What its service says is said, and Inspect does not try for ever."""
     plan = PLAN | {
-        "configurations": {"list": [{"model": "stub/failing"}, {"model": "stub/small"}]},
+        "configurations": {
+            "list": [{"model": "stub/failing"}, {"model": "stub/small"}]
+        },
         "instances": ["2", "5"],
         "pilot": 2,
         "budget": 1,
         "objectives": [{"name": "accuracy", "column": "score"}],
-        "evaluate": {"inspect": {"task": f"{folder}/tasks.py@sums", "generate": {"temperature": 0}}},
+        "evaluate": {
+            "inspect": {
+                "task": f"{folder}/tasks.py@sums",
+                "generate": {"temperature": 0},
+            }
+        },
         "patience": 0.2,
     }
-    with pytest.raises(CobanditError, match=r"'stub/failing'.*no answer to [25]") as caught:
+    with pytest.raises(
+        CobanditError, match=r"'stub/failing'.*no answer to [25]"
+    ) as caught:
         live.run(plan, folder / "run")
     assert [fault.code for fault in caught.value.faults] == ["silent-service"]

@@ -18,7 +18,10 @@ from cobandit.live.evaluators import Failure, find_evaluator
 from cobandit.live.evaluators.client import Client
 
 USUAL = {"scorer": "number", "prompt": "{question}"}
-ROWS = {"a": {"question": "1 + 1?", "answer": 2}, "b": {"question": "2 + {2}?", "answer": "#### 4"}}
+ROWS = {
+    "a": {"question": "1 + 1?", "answer": 2},
+    "b": {"question": "2 + {2}?", "answer": "#### 4"},
+}
 
 
 @pytest.fixture
@@ -44,7 +47,11 @@ def ask(
     async def evaluate(evaluator):
         return await evaluator.evaluate(configurations[0], list(instances))
 
-    context = {"folder": folder, "configurations": configurations, "instances": instances}
+    context = {
+        "folder": folder,
+        "configurations": configurations,
+        "instances": instances,
+    }
     context |= {"cost": cost, "objectives": objectives}
     with stub_endpoint(answer_, models) as address:
         given = USUAL | {"base_url": address} | options
@@ -75,7 +82,12 @@ def test_request_and_row_of_a_chat(folder, monkeypatch):
         prices="prices.yml",
     )
     assert [row.pop("seconds") > 0 for row in rows] == [True, True]
-    usual = {"prompt_tokens": 20, "cached_tokens": 16, "tokens": 3, "cost_usd": pytest.approx(35.6e-6)}
+    usual = {
+        "prompt_tokens": 20,
+        "cached_tokens": 16,
+        "tokens": 3,
+        "cost_usd": pytest.approx(35.6e-6),
+    }
     usual |= {"truncated": 0, "empty": 0}
     assert rows == [usual | {"score": 1}, usual | {"score": 0}]
     (path, headers, body), (_, _, second) = requests
@@ -90,13 +102,19 @@ def test_request_and_row_of_a_chat(folder, monkeypatch):
             {"role": "user", "content": "Q: 1 + 1?\nA, as {x}:"},
         ],
     }
-    assert second["messages"][1]["content"] == "Q: 2 + {2}?\nA, as {x}:"  # data are no template
+    # data are no template
+    assert second["messages"][1]["content"] == "Q: 2 + {2}?\nA, as {x}:"
 
 
 def test_prompts_by_name(folder):
-    configurations = [{"model": "small", "prompt": "long", "n": 1}, {"model": "small", "prompt": "short"}]
+    configurations = [
+        {"model": "small", "prompt": "long", "n": 1},
+        {"model": "small", "prompt": "short"},
+    ]
     prompts = {"short": "{question}", "long": "Think {n} times. {question}"}
-    _, requests = ask(folder, lambda body: completion("2"), configurations, prompt=prompts)
+    _, requests = ask(
+        folder, lambda body: completion("2"), configurations, prompt=prompts
+    )
     assert "authorization" not in requests[0][1]
     said = [{"role": "user", "content": "Think 1 times. 1 + 1?"}]
     assert requests[0][2] == {"model": "small", "messages": said}
@@ -107,16 +125,27 @@ def test_an_empty_answer_is_wrong_and_is_its_end(folder):
     assert (rows[0]["score"], rows[0]["tokens"], rows[0]["empty"]) == (0, 1, 1)
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 5, "completion_tokens": None}, "free", [5]])
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"prompt_tokens": 5, "completion_tokens": None}, "free", [5]]
+)
 def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
     """They are estimated where they are the cost, and are missing elsewhere."""
     answer = completion("2") | {"usage": usage}
     rows, _ = ask(folder, lambda _: answer, cost="seconds")
-    assert rows[0].keys() == {"score", "seconds", "truncated", "empty"} and rows[0]["score"] == 1
+    assert (
+        rows[0].keys() == {"score", "seconds", "truncated", "empty"}
+        and rows[0]["score"] == 1
+    )
     rows, _ = ask(folder, lambda _: answer, cost="cost_usd", prices="prices.yml")
     prompt = 5 if isinstance(usage, dict) and usage else 2
-    assert (rows[0]["score"], rows[0]["prompt_tokens"], rows[0]["tokens"]) == (1, prompt, 1)
-    assert rows[0]["estimated"] == 1 and rows[0]["cost_usd"] == pytest.approx((prompt + 10) / 1e6)
+    assert (rows[0]["score"], rows[0]["prompt_tokens"], rows[0]["tokens"]) == (
+        1,
+        prompt,
+        1,
+    )
+    assert rows[0]["estimated"] == 1 and rows[0]["cost_usd"] == pytest.approx(
+        (prompt + 10) / 1e6
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +168,11 @@ def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
 def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait):
     with pytest.raises(Failure) as caught:
         ask(folder, lambda _: (status, body, headers))
-    assert (caught.value.retry, caught.value.wait, caught.value.cost) == (retry, wait, None)
+    assert (caught.value.retry, caught.value.wait, caught.value.cost) == (
+        retry,
+        wait,
+        None,
+    )
     assert caught.value.unavailable is (status in (429, 503) or "503" in str(body))
     assert len(str(caught.value)) < 300
 
@@ -147,7 +180,11 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (401, "bad key", "a request for small with MY_KEY (status 401: bad key). Correct base_url"),
+        (
+            401,
+            "bad key",
+            "a request for small with MY_KEY (status 401: bad key). Correct base_url",
+        ),
         (403, "", "with MY_KEY (status 403: )"),
         (402, "pay", "see to the account"),
         (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
@@ -156,10 +193,16 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
         (301, "", "status 301: it moved to https://elsewhere.example/v1"),
     ],
 )
-def test_refused_key_stops_the_run_and_is_not_shown(folder, monkeypatch, status, body, said):
+def test_refused_key_stops_the_run_and_is_not_shown(
+    folder, monkeypatch, status, body, said
+):
     monkeypatch.setenv("MY_KEY", "sk-secret")
     with pytest.raises(CobanditError) as caught:
-        ask(folder, lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}), key="MY_KEY")
+        ask(
+            folder,
+            lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}),
+            key="MY_KEY",
+        )
     assert said in str(caught.value)
     assert "sk-secret" not in str(caught.value)
 
@@ -200,7 +243,10 @@ def test_server_that_is_gone_is_reported(folder):
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
     assert caught.value.retry and caught.value.unavailable
-    with pytest.raises(CobanditError, match=r"no server answers .* -> start the server, or correct base_url"):
+    with pytest.raises(
+        CobanditError,
+        match=r"no server answers .* -> start the server, or correct base_url",
+    ):
         ask(folder, None, base_url=address)
 
 
@@ -209,7 +255,10 @@ def test_several_endpoints_with_keys_of_their_own(folder, monkeypatch):
     """What is asked where is said by the configuration, and does not become part of its name."""
     monkeypatch.setenv("FIRST", "sk-1")
     monkeypatch.setenv("SECOND", "sk-2")
-    with stub_endpoint(lambda _: completion("2")) as one, stub_endpoint(lambda _: completion("4")) as two:
+    with (
+        stub_endpoint(lambda _: completion("2")) as one,
+        stub_endpoint(lambda _: completion("4")) as two,
+    ):
         places = [
             {"model": "small", "base_url": str(one), "key": "FIRST"},
             {"model": "large", "base_url": f"{two}/", "key": "SECOND"},
@@ -219,11 +268,18 @@ def test_several_endpoints_with_keys_of_their_own(folder, monkeypatch):
         async def use(evaluator):
             return [await evaluator.evaluate(each, ["a", "b"]) for each in places]
 
-        rows = opened("openai", USUAL, use, folder=folder, configurations=places, instances=ROWS)
+        rows = opened(
+            "openai", USUAL, use, folder=folder, configurations=places, instances=ROWS
+        )
     assert [[row["score"] for row in each] for each in rows] == [[1, 0], [0, 1]]
-    keys = [[headers["authorization"] for _, headers, _ in where.requests] for where in (one, two)]
+    keys = [
+        [headers["authorization"] for _, headers, _ in where.requests]
+        for where in (one, two)
+    ]
     assert keys == [["Bearer sk-1"] * 2, ["Bearer sk-2"] * 2]
-    assert all("base_url" not in body and "key" not in body for _, _, body in one.requests)
+    assert all(
+        "base_url" not in body and "key" not in body for _, _, body in one.requests
+    )
 
 
 def test_turns_and_a_limit_that_cuts_off(folder):
@@ -232,10 +288,17 @@ def test_turns_and_a_limit_that_cuts_off(folder):
     said = [("user", "1 + 2?"), ("assistant", "3"), ("user", "{question}")]
     turns = [{"role": role, "content": content} for role, content in said]
     rows, requests = ask(folder, lambda _: cut, prompt=turns)
-    assert requests[0][2]["messages"] == [*turns[:2], {"role": "user", "content": "1 + 1?"}]
+    assert requests[0][2]["messages"] == [
+        *turns[:2],
+        {"role": "user", "content": "1 + 1?"},
+    ]
     assert rows[0]["truncated"] == 1
     answer = rows[0].answer
-    assert (answer["text"], answer["target"], answer["finish"]) == ("It is 2", "2", "length")
+    assert (answer["text"], answer["target"], answer["finish"]) == (
+        "It is 2",
+        "2",
+        "length",
+    )
     assert len(answer["prompt"]) == 16
 
 
@@ -256,17 +319,27 @@ def test_a_function_scores(folder, monkeypatch):
     (folder / "own_scorer.py").write_text(SCORER)
     rows, _ = ask(folder, lambda _: completion("It is 2"), scorer="own_scorer:half")
     assert rows[0]["score"] == 0.5
-    rows, _ = ask(folder, lambda _: completion("2"), scorer="own_scorer:columns", objectives=["length"])
+    rows, _ = ask(
+        folder,
+        lambda _: completion("2"),
+        scorer="own_scorer:columns",
+        objectives=["length"],
+    )
     assert rows[0]["length"] == 1
     with pytest.raises(CobanditError, match="did you mean 'half'"):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:hal")
-    with pytest.raises(CobanditError, match="scorer own_scorer:bad failed on an answer: ZeroDivisionError"):
+    with pytest.raises(
+        CobanditError,
+        match="scorer own_scorer:bad failed on an answer: ZeroDivisionError",
+    ):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:bad")
     with pytest.raises(CobanditError, match="no price of 'small'"):
         ask(folder, None, scorer="own_scorer:half", cost="cost_usd")
 
 
-@pytest.mark.parametrize(("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))])
+@pytest.mark.parametrize(
+    ("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))]
+)
 def test_cost_of_an_evaluation_is_bounded_before(folder, cost, most):
     """A prompt of 6 bytes has at most 22 tokens with what a chat adds, an answer at most its limit."""
     configuration = {"model": "small", "max_tokens": 32}
@@ -274,14 +347,17 @@ def test_cost_of_an_evaluation_is_bounded_before(folder, cost, most):
     async def use(evaluator):
         return evaluator.bound_cost(configuration, "a")
 
-    assert ask(folder, None, [configuration], cost=cost, prices="prices.yml", use=use)[0] == pytest.approx(
-        most
-    )
+    assert ask(folder, None, [configuration], cost=cost, prices="prices.yml", use=use)[
+        0
+    ] == pytest.approx(most)
 
 
 def write(folder, question="1 + {}?", **columns):
     """Eight questions."""
-    lines = [{"instance": i, "question": question.format(i), "answer": "2"} | columns for i in "abcdefgh"]
+    lines = [
+        {"instance": i, "question": question.format(i), "answer": "2"} | columns
+        for i in "abcdefgh"
+    ]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
 
 
@@ -292,7 +368,10 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder):
     def answer(body):
         if len(address.requests) == stop:
             return 401, "stopped here"
-        return completion("It is 2" if body["model"] == "small" else "2", (9, 1 + len(address.requests) % 3))
+        return completion(
+            "It is 2" if body["model"] == "small" else "2",
+            (9, 1 + len(address.requests) % 3),
+        )
 
     write(folder)
     with stub_endpoint(answer) as address:
@@ -309,22 +388,30 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder):
         table = live.rescore(folder / "run", {"scorer": "number"})
         assert len(address.requests) == asked
     answers = live.read_answers(folder / "run")
-    assert len(answers) == len(cb.read(done.table).rows) > 8 and set(answers["text"]) == {"It is 2", "2"}
+    assert len(answers) == len(cb.read(done.table).rows) > 8 and set(
+        answers["text"]
+    ) == {"It is 2", "2"}
     scores = [
-        cb.read(each).rows.groupby("config")["accuracy"].mean().to_dict() for each in (done.table, table)
+        cb.read(each).rows.groupby("config")["accuracy"].mean().to_dict()
+        for each in (done.table, table)
     ]
     assert scores == [{"small": 0.0, "large": 1.0}, {"small": 1.0, "large": 1.0}]
     with pytest.raises(CobanditError, match="scorer regex needs a pattern"):
         live.rescore(folder / "run", {"scorer": "regex"})
     assert not (folder / "silent" / "answers.jsonl").exists()
-    with pytest.raises(CobanditError, match="has no answers: its evaluator gave no text"):
+    with pytest.raises(
+        CobanditError, match="has no answers: its evaluator gave no text"
+    ):
         live.rescore(folder / "silent", {"scorer": "number"})
 
 
 @pytest.mark.slow
 def test_changed_text_is_refused_at_restart(folder):
     """What the prompt does not take may change, and a run from before the texts were kept goes on."""
-    changed = r"8 of 8 instances and prices, such as 'a', are not what they were when .*run was begun"
+    changed = (
+        r"8 of 8 instances and prices, such as 'a', are not what they were when .*run"
+        r" was begun"
+    )
 
     def answer(body):
         return (
@@ -343,7 +430,9 @@ def test_changed_text_is_refused_at_restart(folder):
     with stub_endpoint(answer) as address:
         plan = asking(address) | {"equal_scores": True}
         (folder / "run.yml").write_text(json.dumps(plan))
-        (folder / "more.yml").write_text(json.dumps(plan | {"reuse": "run/table.parquet"}))
+        (folder / "more.yml").write_text(
+            json.dumps(plan | {"reuse": "run/table.parquet"})
+        )
         write(folder)
         until = 4
         start(match="status 401")
@@ -371,7 +460,9 @@ def test_prices_have_a_checksum(folder):
     for price in (10, 1000):
         (folder / "prices.yml").write_text(f"small: {{input: 1, output: {price}}}")
         found.append(ask(folder, None, prices="prices.yml", use=use)[0])
-    assert {name for name in found[0] if found[0][name] != found[1][name]} == {"prices.yml"}
+    assert {name for name in found[0] if found[0][name] != found[1][name]} == {
+        "prices.yml"
+    }
 
 
 def arm(**settings):
@@ -385,25 +476,57 @@ def arm(**settings):
         (arm(model="m", temprature=0), "idle-setting", "'temprature'", "did you mean"),
         (arm(model="m", top_k=1), "idle-setting", "'top_k'", ""),
         (arm(model="m", prompt="x"), "idle-setting", "'prompt'", ""),
-        ({"prompt": {"a": "{question}"}} | arm(model="m", prompt="x"), "no-prompt", "'x'", ""),
+        (
+            {"prompt": {"a": "{question}"}} | arm(model="m", prompt="x"),
+            "no-prompt",
+            "'x'",
+            "",
+        ),
         (arm(model="m", question="x"), "unknown-name", "{question}", ""),
         ({"prompt": {"a": "{question}"}}, "no-prompt", "''", "let its setting"),
         ({"prompt": "{qestion}"}, "unknown-name", "{qestion}", "did you mean"),
         ({"prompt": "{question[0]}"}, "bad-template", "{question[0]}", "write {name}"),
         ({"prompt": "{question:>3}"}, "bad-template", "{question:>3}", "write {name}"),
         ({"prompt": "{question"}, "bad-template", "{question", "write {name}"),
-        ({"answer": "anwser"}, "no-right-answer", "'anwser' is None", "instances: {file: ...}"),
-        ({"instances": {"a": {}, "b": {}}}, "no-right-answer", "None", "instances: {file: ...}"),
-        ({"instances": {"a": {"question": 1, "answer": "x"}}}, "no-right-answer", "'answer' is 'x'", ""),
+        (
+            {"answer": "anwser"},
+            "no-right-answer",
+            "'anwser' is None",
+            "instances: {file: ...}",
+        ),
+        (
+            {"instances": {"a": {}, "b": {}}},
+            "no-right-answer",
+            "None",
+            "instances: {file: ...}",
+        ),
+        (
+            {"instances": {"a": {"question": 1, "answer": "x"}}},
+            "no-right-answer",
+            "'answer' is 'x'",
+            "",
+        ),
         ({"base_url": None}, "base-url", "None", "/v1"),
         ({"base_url": "127.0.0.1:80"}, "base-url", "'127.0.0.1:80'", "/v1"),
-        ({"base_url": "http://x/v1/chat/completions"}, "base-url", "completions", "/v1"),
+        (
+            {"base_url": "http://x/v1/chat/completions"},
+            "base-url",
+            "completions",
+            "/v1",
+        ),
         ({"key": "NO_SUCH_KEY"}, "no-key", "'NO_SUCH_KEY'", "export NO_SUCH_KEY"),
         ({"cost": "token"}, "no-column", "'token'", "did you mean 'tokens'?"),
-        ({"objectives": ["score", "second"]}, "no-column", "'second'", "did you mean 'seconds'? it gives"),
+        (
+            {"objectives": ["score", "second"]},
+            "no-column",
+            "'second'",
+            "did you mean 'seconds'? it gives",
+        ),
     ],
 )
-def test_faults_of_options_are_found_before_anything_is_asked(folder, given, code, named, remedy):
+def test_faults_of_options_are_found_before_anything_is_asked(
+    folder, given, code, named, remedy
+):
     asked = []
     with fault(code, names=[named], remedy=remedy):
         ask(folder, asked.append, **given)
@@ -414,13 +537,21 @@ def test_faults_of_options_are_found_before_anything_is_asked(folder, given, cod
     ("given", "said"),
     [
         ({"cost": "cost_usd"}, "has no price of 'small' -> write 'small: {input:"),
-        ({"cost": "cost_usd", "prices": "free.yml"}, "those of 'small' are zero, and a method needs costs"),
+        (
+            {"cost": "cost_usd", "prices": "free.yml"},
+            "those of 'small' are zero, and a method needs costs",
+        ),
         ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal'"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
-        ({"models": (401, "who are you?")}, "its models with no key (status 401: who are you?)"),
+        (
+            {"models": (401, "who are you?")},
+            "its models with no key (status 401: who are you?)",
+        ),
     ],
 )
-def test_faults_of_prices_and_keys_are_found_before_anything_is_asked(folder, given, said):
+def test_faults_of_prices_and_keys_are_found_before_anything_is_asked(
+    folder, given, said
+):
     asked = []
     with pytest.raises(CobanditError) as caught:
         ask(folder, asked.append, **given)
@@ -431,8 +562,13 @@ def test_an_endpoint_need_not_list_its_models(folder):
     """And where there is one template, a setting may be called prompt as any."""
     arms = [{"model": "small", "prompt": "Say"}]
     prompt = "{prompt} {model} {question}"
-    rows, requests = ask(folder, lambda _: completion("2"), arms, models=(404, "no list"), prompt=prompt)
-    assert len(rows) == 2 and requests[0][2]["messages"][0]["content"] == "Say small 1 + 1?"
+    rows, requests = ask(
+        folder, lambda _: completion("2"), arms, models=(404, "no list"), prompt=prompt
+    )
+    assert (
+        len(rows) == 2
+        and requests[0][2]["messages"][0]["content"] == "Say small 1 + 1?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -447,5 +583,7 @@ def test_an_endpoint_need_not_list_its_models(folder):
 )
 def test_idle_options_are_refused(given, said):
     with pytest.raises(ValueError) as caught:
-        find_evaluator("openai").options(**(USUAL | {"base_url": "http://x/v1"} | given))
+        find_evaluator("openai").options(
+            **(USUAL | {"base_url": "http://x/v1"} | given)
+        )
     assert said in str(caught.value)

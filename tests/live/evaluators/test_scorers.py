@@ -33,9 +33,15 @@ def test_last_number(text, number):
     np.testing.assert_equal(last_number(text), number)
 
 
-@given(st.integers(-(10**12), 10**12), st.sampled_from(["", "The answer is ", "1 + 2 = "]))
+@given(
+    st.integers(-(10**12), 10**12), st.sampled_from(["", "The answer is ", "1 + 2 = "])
+)
 def test_grouped_numbers_are_read(number, before):
-    assert last_number(f"{before}{number}.") == last_number(f"{before}{number:,}") == number
+    assert (
+        last_number(f"{before}{number}.")
+        == last_number(f"{before}{number:,}")
+        == number
+    )
 
 
 @pytest.mark.parametrize(
