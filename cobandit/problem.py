@@ -175,9 +175,8 @@ class Problem:
         return self.means.shape[1]
 
     @cached_property
-    def hypervolume(
-        self,
-    ) -> NDArray[np.float64]:  # noqa: D102 (described with the class)
+    def hypervolume(self) -> NDArray[np.float64]:
+        """Hypervolume of each arm, the product of its means: shape (K,)."""
         return hypervolume(self.means)
 
     @cached_property

@@ -197,9 +197,8 @@ class UniformIdentification(IdentificationPolicy):
     #: Complete rounds, all of whose rewards are added up.
     _complete = 0
 
-    def recommend(
-        self,
-    ) -> NDArray[np.int64]:  # noqa: D102 (as its parent, over complete rounds)
+    def recommend(self) -> NDArray[np.int64]:
+        """Return the front of the means over complete rounds."""
         if not self._complete:
             return np.array([], dtype=np.int64)
         return np.flatnonzero(pareto_mask(self._reward_sums / self._complete))

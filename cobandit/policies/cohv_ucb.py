@@ -93,9 +93,8 @@ class CoHVUCBV(CoHVUCB):
         self._normalised_cost_squares = np.zeros(self.n_arms)
 
     @property
-    def reward_radius(
-        self,
-    ) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
+    def reward_radius(self) -> NDArray[np.float64]:
+        """Radii of the mean rewards, by the formula above: shape (K, D)."""
         return self._narrowed(self.mean_rewards, self._reward_squares)
 
     @property

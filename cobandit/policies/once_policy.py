@@ -88,9 +88,8 @@ class Once(IdentificationPolicy):
         self._settle()
 
     @property
-    def mean_rewards(
-        self,
-    ) -> NDArray[np.float64]:  # noqa: D102 (as its parent, without what is left out)
+    def mean_rewards(self) -> NDArray[np.float64]:
+        """Mean rewards over the evaluations that count: shape (K, D)."""
         return self._rewards.sum(axis=0) / np.maximum(self._scored, 1)[:, None]
 
     @property

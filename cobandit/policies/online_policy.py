@@ -179,9 +179,8 @@ class OnlinePolicy(AskTell):
         )
 
     @property
-    def options(
-        self,
-    ) -> dict[str, Any]:  # noqa: D102 (as its parent; expected_costs changes with the run)
+    def options(self) -> dict[str, Any]:
+        """Options that make an equal policy, with the costs as declared."""
         return super().options | {"expected_costs": self._declared}
 
     @property

@@ -615,8 +615,11 @@ def compare_errors(
             .to_dict("records")
         )
         return np.array(
-            [bound(n_arms=2, n_objectives=1, **how, **case) for case in cases]
-        )  # type: ignore[arg-type]
+            [
+                bound(n_arms=2, n_objectives=1, **how, **case)  # type: ignore[arg-type]
+                for case in cases
+            ]
+        )
 
     at, error = all_bounds(), seen["error"].to_numpy() - SLACK
     return CheckResult(
