@@ -1,19 +1,20 @@
-"""Every error and warning, and the faults that an error lists: each says what, where and what to do.
+"""All errors and warnings, and the faults that an error lists.
 
 * ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong
   shape
 
   * ``BudgetError``: the budget is too small; ``smallest`` is one that works
-  * ``TableError``: a table, card, plan, log or option is not as it has to be;
-    ``faults`` lists all faults
+  * ``TableError``: a table, card, plan, log, run or option has faults, which are listed
+    in ``faults``
   * ``DatasetUnavailable``: a table of the catalogue could not be fetched
 
-* ``GuaranteeWarning`` (a ``UserWarning``): the run goes on without the paper's
+* ``GuaranteeWarning`` (a ``UserWarning``): the run continues without the paper's
   guarantee
 
-Functions on arrays raise ``CobanditError`` by the checks in ``_validation``.  What a
-user has written into a file, a data frame or an option is refused by `raise_if_any`,
-all faults at once, or `raise_fault`, one.
+Functions on arrays raise ``CobanditError`` by the checks in ``_validation``.  Input
+that a user wrote into a file, a data frame or an option is refused with a place, a
+problem, a remedy and a code: by `raise_if_any`, all faults at once, or by
+`raise_fault`, a single one.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 
 
 class CobanditError(ValueError):
-    """Base of every error that cobandit raises for bad input.
+    """Base class of the errors that cobandit raises for bad input.
 
     Every public function checks its arguments before it computes or changes anything.
-    What is out of range or of the wrong shape raises this error, which names the
-    argument, what it got and what is allowed; docstrings list errors only where there
-    is more to say.
+    An argument that is out of range or of the wrong shape raises this error, which
+    names the argument, its value and the allowed values; docstrings list errors only
+    where there is more to say.
 
     Examples
     --------
@@ -46,7 +47,13 @@ class CobanditError(ValueError):
 
 
 class BudgetError(CobanditError):
-    """The budget is too small for the method; ``smallest`` is the least one that works, in its unit."""
+    """The budget is too small for the method.
+
+    Attributes
+    ----------
+    smallest : float
+        The smallest budget that works, in the unit of the budget.
+    """
 
     def __init__(self, message: str, smallest: float):
         super().__init__(message, smallest)
@@ -57,41 +64,52 @@ class BudgetError(CobanditError):
 
 
 class DatasetUnavailable(CobanditError):
-    """A table of the catalogue could not be found or fetched; the message says what was tried."""
+    """A table of the catalogue could not be found or fetched.
+
+    The message lists the attempts.
+    """
 
 
 class GuaranteeWarning(UserWarning):
-    """Feedback left the range that the paper's guarantee assumes; the run goes on without it."""
+    """Feedback left the range that the paper's guarantee assumes.
+
+    The run continues without the guarantee.
+    """
 
 
 class Place(NamedTuple):
-    """Where something stands in a file: row (1 is the first data row) and column, if either is meant."""
+    """Position in a file."""
 
+    #: Path or name of the file.
     file: str
+    #: Row, from 1 for the first data row; None for the whole file or column.
     row: int | None = None
+    #: Name of the column; None for the whole file or row.
     column: str | None = None
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong, where it is, and what to do about it.
+    """A fault of the input: its place, the problem and a remedy.
 
     Parameters
     ----------
     file : str
-        The file (or the name of the frame) that holds the fault; blank where whoever
-        asked knows.
-    problem, remedy : str
-        What is wrong, with the offending value; what the user can do.
+        File, option or name of the frame that holds the fault; blank where the caller
+        adds it.
+    problem : str
+        The problem, with the offending value.
+    remedy : str
+        What the user can do.
     row : int, optional
-        The first row concerned; 1 is the first data row.
+        First row concerned; 1 is the first data row.
     column : str, optional
-        The column concerned, or the field of a card.
+        Column concerned, or the field of a card.
     more : int
-        How many further rows have the same fault.
+        Number of further rows with the same fault.
     code : str
-        A short name of the kind of fault, such as ``equal-scores``, which stays if its
-        words change; blank for kinds that have none.
+        Short name of the kind of fault, such as ``equal-scores``. It does not change
+        with the wording of messages; blank for kinds without one.
 
     Examples
     --------
@@ -107,54 +125,57 @@ class Fault:
     more: int = 0
     code: str = ""
 
-    def at(self, place: Callable[[int, str | None], Place]) -> Fault:
-        """Say it of the files that a frame was read from, given where each row and column comes from.
+    def locate(self, place: Callable[[int, str | None], Place]) -> Fault:
+        """Translate a row and column of a frame into a place in its source files.
+
+        A fault without a row stays as it is.
 
         Examples
         --------
         >>> fault = Fault("the frame", "the value is missing", "drop the row", row=7)
-        >>> print(fault.at(lambda row, column: Place("b.csv", row - 5)))
+        >>> print(fault.locate(lambda row, column: Place("b.csv", row - 5)))
         b.csv, row 2: the value is missing -> drop the row
         """
-        return (
-            self
-            if self.row is None
-            else replace(self, **place(self.row, self.column)._asdict())
-        )
+        if self.row is None:
+            return self
+        return replace(self, **place(self.row, self.column)._asdict())
 
     def __str__(self) -> str:
-        """Place, problem and remedy on one line."""
+        """Write place, problem and remedy on one line."""
         place = ellipsize(self.file, LONGEST)
         if self.row is not None:
             place += f", row {self.row:,}"
         if self.column is not None:
             place += f", column {ellipsize(self.column, LONGEST // 4)!r}"
-        more = (
-            f" (and {self.more:,} more row{'s' * (self.more > 1)})" if self.more else ""
-        )
-        problem = (
-            f"{ellipsize(self.problem, LONGEST)}{more} ->"
-            f" {ellipsize(self.remedy, LONGEST)}"
-        )
-        return f"{place}: {problem}" if place else problem
+
+        problem = ellipsize(self.problem, LONGEST)
+        if self.more:
+            rows = "row" if self.more == 1 else "rows"
+            problem += f" (and {self.more:,} more {rows})"
+        message = f"{problem} -> {ellipsize(self.remedy, LONGEST)}"
+        return f"{place}: {message}" if place else message
 
 
 class TableError(CobanditError):
-    """An evaluation table or its card is not as the schema asks; the message lists every fault found.
+    """Input has faults: a table, card, plan, log, run or option.
 
-    ``faults`` are the same as data, so that who knows more can say more: which file a
-    row came from, which field of a plan a value is in.
+    The message lists every fault.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        The same faults as data, so that a caller can add a file or a field to them.
     """
 
     faults: tuple[Fault, ...] = ()
 
 
-#: Faults that one error lists, at most.
-MOST = 50
+#: Faults that one message lists, at most.
+MAX_LISTED = 50
 
 
 def raise_if_any(faults: Iterable[Fault]) -> None:
-    """Raise one :class:`~cobandit.errors.TableError` that lists the faults; do nothing without any.
+    """Raise one :class:`~cobandit.errors.TableError` that lists all faults, if any.
 
     Raises
     ------
@@ -169,38 +190,42 @@ def raise_if_any(faults: Iterable[Fault]) -> None:
         ...
     cobandit.errors.TableError: my.csv: the file is empty -> export it again
     """
-    found = list(dict.fromkeys(faults))
-    if not found:
+    distinct = tuple(dict.fromkeys(faults))
+    if not distinct:
         return
 
-    counting = (
-        " (row 1 is the first data row)" if any(fault.row for fault in found) else ""
-    )
-    first = f", the first {MOST} of them" if len(found) > MOST else ""
-    listed = [
-        f"{len(found)} faults{first}{counting}",
-        *(f"- {fault}" for fault in found[:MOST]),
-    ]
-    error = TableError(str(found[0]) if len(found) == 1 else "\n".join(listed))
-    error.faults = tuple(found)
-    raise error from None  # what it says is all: not whence it came
+    message = str(distinct[0])
+    if len(distinct) > 1:
+        headline = f"{len(distinct)} faults"
+        if len(distinct) > MAX_LISTED:
+            headline += f", the first {MAX_LISTED} of them"
+        if any(fault.row for fault in distinct):
+            headline += " (row 1 is the first data row)"
+        message = "\n- ".join([headline, *map(str, distinct[:MAX_LISTED])])
+
+    error = TableError(message)
+    error.faults = distinct
+    # suppress the chained traceback: the message is complete
+    raise error from None
 
 
 @dataclass
 class Faults:
-    """The faults of one table, gathered while it is checked.
+    """Faults of one table, collected while it is checked.
 
     Examples
     --------
     >>> import numpy as np
     >>> faults = Faults("my.csv")
     >>> faults.add("the value is missing", "drop the row", "usd", np.array([False, True, True]))
-    >>> print(faults.found[0])
+    >>> print(faults.entries[0])
     my.csv, row 2, column 'usd': the value is missing (and 1 more row) -> drop the row
     """
 
+    #: Name of the table in messages, usually its file.
     source: str
-    found: list[Fault] = field(default_factory=list)
+    #: The faults so far.
+    entries: list[Fault] = field(default_factory=list)
 
     def add(
         self,
@@ -211,20 +236,21 @@ class Faults:
         *,
         code: str = "",
     ) -> None:
-        """Add a fault of the table, of a column, or of the rows that a mask of shape (N,) marks."""
-        row, more = (
-            (None, 0) if rows is None else (int(rows.argmax()) + 1, int(rows.sum()) - 1)
-        )
-        self.found.append(Fault(self.source, problem, remedy, row, column, more, code))
+        """Add a fault of the table, a column, or the rows in a mask of shape (N,)."""
+        fault = Fault(self.source, problem, remedy, column=column, code=code)
+        if rows is not None:
+            first = int(rows.argmax()) + 1
+            fault = replace(fault, row=first, more=int(rows.sum()) - 1)
+        self.entries.append(fault)
 
 
 def raise_fault(
     where: str | Path | None, problem: str, remedy: str, code: str = ""
 ) -> NoReturn:
-    """Raise one error that says where, what, and what to do: `raise_if_any` with one fault.
+    """Raise one error with a place, a problem and a remedy.
 
-    A validator of a field does not know where it is, and says None: `check_fields` adds
-    it.
+    A validator of a field does not know its place and passes None; `check_fields` adds
+    the place.
 
     Raises
     ------
@@ -241,4 +267,5 @@ def raise_fault(
     raise_if_any(
         [Fault("" if where is None else str(where), problem, remedy, code=code)]
     )
-    raise AssertionError  # what comes before never returns
+    # for type checkers: the line above always raises
+    raise AssertionError

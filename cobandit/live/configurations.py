@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_serializer, model_validator
 from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import ADDRESS_SETTINGS
 from cobandit.live.evaluators.rows import quote_value
-from cobandit.tables.safe_reading import Fields
+from cobandit.tables.checked_fields import Fields
 
 #: Columns of a table that no setting may take.
 TABLE_COLUMNS = ("config", "instance", "failed")

@@ -15,7 +15,9 @@ from pydantic import Field, RootModel, ValidationInfo, model_serializer, model_v
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
 from cobandit.live.evaluators.rows import quote_value
-from cobandit.tables.safe_reading import Fields, parse, read_bytes, read_lines
+from cobandit.tables.bounded_files import read_bytes, read_lines
+from cobandit.tables.checked_fields import Fields
+from cobandit.tables.checked_json import parse_json
 
 #: The values of an instance in its file, by column.
 Columns = Mapping[str, Any]
@@ -83,7 +85,7 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
             yield f"{path}, row {number}", row
     elif suffix == ".jsonl":
         for where, line in read_lines(path):
-            yield where, parse(_Line, line, where).root
+            yield where, parse_json(_Line, line, where).root
     elif suffix == ".csv":
         reader = csv.DictReader(
             io.StringIO(read_bytes(path).decode(), newline=""), strict=True
@@ -146,7 +148,7 @@ class Instances(Fields):
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Put the instances into the order in which every configuration is evaluated.
 
-        It is that of `cobandit.tables.columns.profiling_mask`, so that the pilot's
+        It is that of `cobandit.tables.profiling.profiling_mask`, so that the pilot's
         instances, which come first, are those that a card with the same seed chooses
         for profiling in a table that has them all. Clusters are shuffled as a whole.
 

@@ -20,7 +20,7 @@ from cobandit.live.plan_fields import COSTS, RACE, Named, Stop
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
-from cobandit.tables.safe_reading import Fields, check_fields
+from cobandit.tables.checked_fields import Fields, check_fields
 
 #: Fields that may change when a run is continued: no result depends on them.
 CHANGEABLE = frozenset(
@@ -336,7 +336,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     Traceback (most recent call last):
         ...
     cobandit.errors.TableError: 5 faults
-    - my.yml, field 'name': 'My Run' cannot stand here -> use a-z, 0-9, '.', '_' and '-'
+    - my.yml, field 'name': 'My Run' is not allowed here -> use a-z, 0-9, '.', '_' and '-'
     - ...
     """
     plan = check_fields(Plan, content, source, {"folder": folder})

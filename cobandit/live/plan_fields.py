@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from cobandit.errors import CobanditError
 from cobandit.policies.cost_comparison import read_cost_tolerance
-from cobandit.tables.safe_reading import Fields
+from cobandit.tables.checked_fields import Fields
 
 #: The method of a plan that names none.
 RACE = "ParetoRace"

@@ -12,7 +12,7 @@ from cobandit.errors import raise_fault
 from cobandit.live.configurations import TABLE_COLUMNS
 from cobandit.live.evaluators.base import Row
 from cobandit.live.plan import Plan
-from cobandit.tables.columns import COST, Rule
+from cobandit.tables.measured_columns import COST, ColumnRule
 from cobandit.tables.transforms import TRANSFORMS
 
 #: Key of a record that has no measurements, with the reason as its value.
@@ -88,7 +88,7 @@ outside [0, 1] -> correct the evaluator, or name another column or transform in 
             where, problem, "rename this column in the evaluator", "reserved-column"
         )
 
-    rules: list[tuple[str, Rule | None]] = [(plan.cost.column, COST)]
+    rules: list[tuple[str, ColumnRule | None]] = [(plan.cost.column, COST)]
     rules += [
         (objective.column, TRANSFORMS[objective.transform].rule)
         for objective in plan.objectives

@@ -18,7 +18,7 @@ from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import Plan
 from cobandit.live.records import FAILED
 from cobandit.live.run_files import RunFiles
-from cobandit.tables.safe_reading import check_fields
+from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.storage import write_table
 
 #: The column that a scorer gives.

@@ -13,7 +13,7 @@ from cobandit.errors import raise_fault
 from cobandit.live.flaws import COUNTED, count_flaws, describe_flaws
 from cobandit.live.records import COST_WAS_ZERO, FAILED, name_row
 from cobandit.live.stages import MainStage
-from cobandit.tables.columns import MIN_INSTANCES
+from cobandit.tables.profiling import MIN_INSTANCES
 
 #: In a column of the table, a setting that a configuration does not have.
 NOT_SET = "not set"

@@ -29,7 +29,7 @@ from cobandit.live.reuse import order_by_reuse, read_reusable
 from cobandit.live.run_files import MOST_DIFFERENCES, RunFiles
 from cobandit.live.stages import MainStage, Stage
 from cobandit.policies.asktell import AskTell
-from cobandit.tables.safe_reading import load_yaml
+from cobandit.tables.plain_yaml import load_yaml
 
 Watch = Callable[[Progress], None]
 Evaluate = Callable[[Mapping[str, Any], str], Any] | Evaluator

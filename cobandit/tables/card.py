@@ -1,4 +1,4 @@
-"""The dataset card: a YAML file next to the records that says what their columns mean."""
+"""The dataset card: a YAML file next to the records with the meaning of their columns."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
-from cobandit.tables.safe_reading import Fields, Positive, check_fields, load_yaml
+from cobandit.tables.checked_fields import Fields, check_fields
+from cobandit.tables.checked_json import Positive
+from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Columns of ``EvaluationTable.rows`` that an objective's name must leave alone.
+#: Columns of ``EvaluationTable.rows``, whose names an objective cannot have.
 RESERVED = ("config", "instance", "cost", "split")
 
 
-#: Kinds of evaluations that a card counts per configuration.  A log's own reason for a
-#: loss is one, too.
+# Kinds of evaluations that a card counts per configuration. A further kind is the
+# reason for a loss that a log gives in its own words.
 CUT_OFF = "answers cut off"
 EMPTY = "answers empty"
 FAILURES = "evaluations that failed"
@@ -31,7 +33,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Cost(Fields):
-    """Which column holds the cost of one evaluation, and in what unit.
+    """Column and unit of the cost of an evaluation.
 
     Examples
     --------
@@ -46,12 +48,20 @@ class Cost(Fields):
 
 
 class Objective(Fields):
-    """One objective: its name, its column, and the transform that brings the column into [0, 1].
+    """Name, column and transform of an objective.
 
-    ``transform`` is a key of :data:`~cobandit.tables.transforms.TRANSFORMS`; ``low``
-    and ``high`` are the percentiles of ``inverse-percentile`` and belong to it alone.
-    ``limits`` are the values of the column that score 1 and 0, where these are known
-    and not to be taken from the profiling split.
+    Parameters
+    ----------
+    name, column : str
+        Name of the objective, and of the column that holds it.
+    transform : str
+        Key of :data:`~cobandit.tables.transforms.TRANSFORMS`, which brings the column
+        into [0, 1].
+    low, high : float
+        Percentiles of the transform ``inverse-percentile``, and of no other.
+    limits : tuple of float, optional
+        Values of the column that score 1 and 0; by default they are computed from the
+        profiling split.
 
     Examples
     --------
@@ -77,64 +87,64 @@ class Objective(Fields):
     @model_validator(mode="after")
     def _usable(self) -> Objective:
         if self.name in RESERVED:
-            raise_fault(
-                None,
-                f"{self.name!r} is the name of another column of the table",
-                "choose another name",
-            )
+            problem = f"{self.name!r} is the name of another column of the table"
+            raise_fault(None, problem, "choose another name", "reserved-name")
 
         if self.transform not in TRANSFORMS:
             remedy = suggest(
                 self.transform, TRANSFORMS, f"choose one of {', '.join(TRANSFORMS)}"
             )
-            raise_fault(None, f"there is no transform {self.transform!r}", remedy)
+            problem = f"there is no transform {self.transform!r}"
+            raise_fault(None, problem, remedy, "unknown-transform")
 
         if self.low >= self.high:
-            raise_fault(
-                None,
-                f"low is {self.low:g} and high is {self.high:g}",
-                "make low the smaller one",
-            )
+            problem = f"low is {self.low:g} and high is {self.high:g}"
+            raise_fault(None, problem, "make low the smaller one", "low-above-high")
 
-        percentiles, limits = (self.low, self.high) != (5, 95), self.limits is not None
-        if percentiles and (limits or not TRANSFORMS[self.transform].percentiles):
+        has_limits = self.limits is not None
+        has_percentiles = (self.low, self.high) != (5, 95)
+        takes_percentiles = TRANSFORMS[self.transform].percentiles and not has_limits
+        if has_percentiles and not takes_percentiles:
             problem = (
                 f"low and high mean nothing with limits or transform {self.transform}"
             )
-            raise_fault(None, problem, "leave them out")
+            raise_fault(None, problem, "leave them out", "needless-percentiles")
 
-        if limits and self.transform == "none":
-            raise_fault(
-                None,
-                "limits mean nothing without a transform",
-                "name one, or leave them out",
-            )
+        if has_limits and self.transform == "none":
+            problem = "limits mean nothing without a transform"
+            remedy = "name one, or leave them out"
+            raise_fault(None, problem, remedy, "needless-limits")
 
         return self
 
 
 def _check_names(objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
     names = [objective.name for objective in objectives]
-    if not 0 < len(set(names)) == len(names):
-        problem = "there is no objective, or two have the same name"
-        raise_fault(
-            None,
-            problem,
-            "list at least one, each of its own name: - {name: ..., column: ...}",
-        )
+    if not names:
+        remedy = "list at least one: - {name: ..., column: ...}"
+        raise_fault(None, "there is no objective", remedy, "no-objective")
+    if len(set(names)) < len(names):
+        problem = "two objectives have the same name"
+        raise_fault(None, problem, "give each its own name", "repeated-name")
     return objectives
 
 
-#: One objective or several, of different names.
+#: One or several objectives with different names.
 Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
 
 
 class Split(Fields):
-    """How many instances are for profiling, and the seed of the permutation that chooses them.
+    """The number of profiling instances, and how they are chosen.
 
-    ``instances`` names them where they were chosen before the table was made, as the
-    pilot of a run is: a permutation of whatever else the run evaluated would choose
-    others.
+    Parameters
+    ----------
+    profiling : int
+        Number of profiling instances.
+    seed : int
+        Seed of the permutation that chooses them.
+    instances : tuple of str, optional
+        The profiling instances, where they were chosen before the table was made, such
+        as those of a run's pilot.
 
     Examples
     --------
@@ -152,7 +162,7 @@ class Split(Fields):
 
 
 class Origin(Fields):
-    """Where records that are not bundled come from, and which parser reads them.
+    """Address and parser of records that are not bundled.
 
     Examples
     --------
@@ -175,34 +185,33 @@ class Card(Fields):
     ----------
     name, title, source, license : str
         Identity, origin (with a version) and terms of use. The title of a
-        reconstruction has to say so.
+        reconstruction has to say that it is one.
     kind : {"measured", "reconstruction", "synthetic"}
-        Where the numbers come from.
+        Origin of the numbers.
     records : str
         File name of the records, in the card's own directory.
     sha256 : str, optional
-        Checksum of the records file; required where an ``origin`` is given.
+        Checksum of the records file; required with an ``origin``.
     cost, objectives, split
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
         Columns that describe the configuration and are constant within it.
     cluster : str, optional
-        Column of what instances have in common, such as the passage that questions are
-        about, and that is constant within an instance.  Instances of one cluster are no
-        independent draws: intervals and what is settled then count clusters.
+        Column that groups instances and is constant within an instance, such as the
+        passage that questions are about.  Instances of one cluster are not independent,
+        so that intervals and decisions count clusters.
     smallest_cost : float, optional
-        What an evaluation that cost nothing counts as, where an import gave such a
-        cost.
+        Cost that a free evaluation counts as, in a table with free evaluations.
     counts : mapping, optional
-        By configuration, evaluations that an import counted because something is the
-        matter with them, such as ``answers cut off``.
+        Numbers of unusual evaluations per configuration and kind, such as ``answers cut
+        off``, as counted by an import.
     n_instances : int, optional
-        How many instances the benchmark has, where the records have fewer, as of a run
-        that stopped.
+        Number of instances of the benchmark, if the records have fewer, as the records
+        of a run that stopped.
     attribution : str, optional
-        Whom to credit, as the licence asks.
+        Credit that the licence requires.
     origin : Origin, optional
-        Where to fetch records that are not bundled.
+        Source of records that are not bundled.
 
     Examples
     --------
@@ -247,14 +256,14 @@ class Card(Fields):
         (), description="list columns that describe a configuration"
     )
     cluster: Text | None = Field(
-        None, description="name the column of what instances have in common"
+        None, description="name the column that groups instances"
     )
     smallest_cost: Positive | None = Field(
-        None, description="give what a free evaluation counts as"
+        None, description="give the cost that a free evaluation counts as"
     )
     counts: dict[str, dict[str, Annotated[int, Field(ge=1)]]] = Field(
         default_factory=dict,
-        description="give, by configuration, how many evaluations were what",
+        description="give numbers of evaluations by configuration and kind",
     )
     n_instances: int | None = Field(
         None, ge=1, description="say how many instances the benchmark has"
@@ -268,7 +277,7 @@ class Card(Fields):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that the records need to have, each once."""
+        """Columns that the records need, without repetition."""
         measured = (self.cost.column, *(o.column for o in self.objectives))
         shared = () if self.cluster is None else (self.cluster,)
         return tuple(
@@ -280,36 +289,29 @@ class Card(Fields):
     def _describes(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
         if len({*arms, "config", "instance"}) < len(arms) + 2:
             problem = "a column is listed twice, or is 'config' or 'instance'"
-            raise_fault(
-                None, problem, "list each column that describes a configuration once"
-            )
+            remedy = "list each column that describes a configuration once"
+            raise_fault(None, problem, remedy, "repeated-column")
         return arms
 
     @model_validator(mode="after")
     def _honest(self) -> Card:
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
-            raise_fault(
-                None,
-                f"{self.title!r} hides that this is a reconstruction",
-                "say so in the title",
-            )
+            problem = f"{self.title!r} does not say that this is a reconstruction"
+            raise_fault(None, problem, "say so in the title", "hidden-reconstruction")
 
         measured = {
             self.cost.column,
             *(objective.column for objective in self.objectives),
         }
         if self.cluster in {"config", "instance", *self.arms, *measured}:
-            problem = f"the cluster {self.cluster!r} is a column of another kind"
-            raise_fault(
-                None, problem, "name a column that says what instances have in common"
-            )
+            problem = f"the cluster column {self.cluster!r} has another use"
+            remedy = "name a column that groups instances"
+            raise_fault(None, problem, remedy, "column-in-use")
 
         if self.origin and not self.sha256:
-            raise_fault(
-                None,
-                "records with an origin need a sha256",
-                "add the sum of the file at that address",
-            )
+            problem = "records with an origin need a sha256"
+            remedy = "add the checksum of the file at that address"
+            raise_fault(None, problem, remedy, "missing-checksum")
 
         return self
 
@@ -329,9 +331,8 @@ def read_card(path: str | Path) -> Card:
     Raises
     ------
     TableError
-        If the file is missing, is not YAML (or deep, with aliases, or large, as no card
-        is), or a field is missing, unknown or wrong; every fault is listed with its
-        field and what to do.
+        If the file is missing or not plain YAML, or if a field is missing, unknown or
+        wrong. The error lists every fault with its field and a remedy.
 
     Examples
     --------

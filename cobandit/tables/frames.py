@@ -1,40 +1,150 @@
-"""Data frames and arrays as a user has them, brought into the columns of a table."""
+"""Data frames as a user has them, brought into the columns of a table, and their card."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from cobandit import _validation
 from cobandit._text import suggest
-from cobandit.errors import raise_fault
-from cobandit.tables.card import Objective
-from cobandit.tables.safe_reading import check_fields
+from cobandit.errors import Faults, raise_fault, raise_if_any
+from cobandit.tables.card import Card, Objective
+from cobandit.tables.checked_fields import check_fields
+from cobandit.tables.encoded_names import encode_names
+from cobandit.tables.profiling import default_profiling
+from cobandit.tables.row_checks import check_columns
 
-#: What messages call the data frame and the arguments next to it.
+#: Name of the data frame, and of the arguments next to it, in messages.
 FRAME = "from_frame"
 
 UNKNOWN_LICENSE = "not stated"
+
+#: Columns of a tidy frame that name an evaluation.
+KEYS = ("config", "instance")
+
+
+def read_frame(
+    frame: pd.DataFrame,
+    *,
+    config: list[str],
+    instance: str,
+    cost: str | float | Mapping[str, float],
+    unit: str | None,
+    objectives: Mapping[str, Any] | Sequence[str] | str,
+    arms: list[str],
+    cluster: str | None,
+    profiling: int | None,
+    seed: int,
+    smallest_cost: float | None,
+    description: Mapping[str, str],
+) -> tuple[pd.DataFrame, Card]:
+    """Make a tidy frame and its card from a data frame with the columns of a user.
+
+    The parameters are described at ``EvaluationTable.from_frame``.
+
+    Raises
+    ------
+    TableError
+        If a column is missing, occurs twice or has a name that the table needs, or a
+        field of the card is wrong.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"model": ["a", "b"], "q": [1, 1], "usd": 0.5, "ok": [0, 1]})
+    >>> tidy, card = read_frame(
+    ...     frame, config=["model"], instance="q", cost="usd", unit="USD", objectives="ok",
+    ...     arms=[], cluster=None, profiling=None, seed=0, smallest_cost=None, description={},
+    ... )
+    >>> list(tidy), card.cost.unit
+    (['ok', 'usd', 'config', 'instance'], 'USD')
+    """
+    measured = read_objectives(objectives)
+    # several columns that name the configuration also describe it
+    described = [*(config if len(config) > 1 else ()), *arms]
+    described = list(dict.fromkeys(described))
+    columns = [objective.column for objective in measured] + described
+    columns += [cost] if isinstance(cost, str) else []
+    columns += [cluster] if cluster is not None else []
+    columns = list(dict.fromkeys(columns))
+
+    tidy = _rename_keys(frame, config, instance, columns)
+
+    cost_column = cost if isinstance(cost, str) else "cost"
+    if not isinstance(cost, str):
+        cost_column += "_" if "cost" in columns else ""
+        tidy[cost_column] = charge(tidy["config"], cost, f"{FRAME}, cost")
+    if smallest_cost is not None:
+        is_free = tidy[cost_column].eq(0).fillna(False).astype(bool)
+        tidy[cost_column] = tidy[cost_column].mask(is_free, smallest_cost)
+        smallest_cost = smallest_cost if is_free.any() else None
+
+    if profiling is None:
+        profiling = default_profiling(tidy["instance"].nunique())
+    default_unit = cost if isinstance(cost, str) else "evaluations"
+    fields = {
+        "name": "table",
+        "title": description.get("name", "table"),
+        "source": "a data frame",
+        "license": UNKNOWN_LICENSE,
+        "kind": "measured",
+        "records": "table.parquet",
+        **description,
+        "cost": {"column": cost_column, "unit": unit or default_unit},
+        "objectives": measured,
+        "split": {"profiling": profiling, "seed": seed},
+        "arms": tuple(described),
+        "cluster": cluster,
+        "smallest_cost": smallest_cost,
+    }
+    card = check_fields(
+        Card, fields, lambda field: f"{FRAME}, {field.rpartition('.')[2]}"
+    )
+    return tidy, card
+
+
+def _rename_keys(
+    frame: pd.DataFrame, config: list[str], instance: str, columns: list[str]
+) -> pd.DataFrame:
+    """Return the named and the spare columns, with ``config`` and ``instance``."""
+    reserved = sorted({*columns} & {*KEYS})
+    if reserved:
+        problem = f"the column {reserved[0]!r} is measured or describes a configuration"
+        remedy = "rename it: the table needs that name"
+        raise_fault(FRAME, problem, remedy, "reserved-name")
+
+    faults = Faults(FRAME)
+    check_columns(frame, list(dict.fromkeys([*config, instance, *columns])), faults)
+    raise_if_any(faults.entries)
+    names = [encode_names(frame[column], faults) for column in config]
+    raise_if_any(faults.entries)
+
+    # spare columns may group instances, which `doctor` looks for
+    in_use = {*columns, *config, instance, *KEYS, "cost"}
+    unique_columns = frame.columns[~frame.columns.duplicated(keep=False)]
+    spare = [name for name in unique_columns if name not in in_use]
+
+    texts = [np.array(keys.labels, dtype=object)[keys.codes] for keys in names]
+    joined = [" ".join(row) for row in zip(*texts, strict=True)]
+    return frame[[*columns, *spare]].assign(config=joined, instance=frame[instance])
 
 
 def charge(
     config: pd.Series, cost: float | Mapping[str, float], where: str
 ) -> pd.Series:
-    """Charge every evaluation the same cost, or that of its configuration.
+    """Charge every evaluation the same cost, or the cost of its configuration.
 
     Parameters
     ----------
     config : Series of str, length N
     cost : float or mapping of str to float
     where : str
-        Who gave the cost, for messages.
+        Origin of the cost, for messages.
 
     Raises
     ------
     TableError
-        If a configuration has no cost, or there is none of such a name.
+        If a configuration has no cost, or a cost no configuration.
 
     Examples
     --------
@@ -45,121 +155,54 @@ def charge(
         return pd.Series(_validation.scalar(cost, where), config.index)
 
     configs = sorted(config.dropna().unique())
-    if unknown := sorted(set(cost) - set(configs)):
-        raise_fault(
-            where,
-            f"there is no configuration {unknown[0]!r}",
-            suggest(unknown[0], configs),
-        )
+    unknown = sorted(set(cost) - set(configs))
+    if unknown:
+        problem = f"there is no configuration {unknown[0]!r}"
+        remedy = suggest(unknown[0], configs)
+        raise_fault(where, problem, remedy, "unknown-configuration")
 
-    if missing := sorted(set(configs) - set(cost)):
-        raise_fault(
-            where,
-            f"none is given to {', '.join(missing)}",
-            "give each configuration its own",
-        )
+    missing = sorted(set(configs) - set(cost))
+    if missing:
+        problem = f"there is no cost of {', '.join(missing)}"
+        raise_fault(where, problem, "give one per configuration", "missing-cost")
 
     return config.map(cost).astype(float)
 
 
-def read_objectives(given: Mapping[str, Any] | Sequence[str]) -> list[Objective]:
-    """Read columns, or ``{name: column}``, ``{name: (column, transform)}``, ``{name: fields of a card}``.
+def read_objectives(
+    objectives: Mapping[str, Any] | Sequence[str] | str,
+) -> list[Objective]:
+    """Read objectives as a user writes them.
+
+    Parameters
+    ----------
+    objectives : str, sequence of str, or mapping
+        Columns; or, by name, a column, ``(column, transform)`` or the fields of a card.
 
     Raises
     ------
     TableError
-        If one is not as it should be.
+        If a field of an objective is wrong.
 
     Examples
     --------
     >>> [objective.transform for objective in read_objectives({"speed": ("seconds", "negate-minmax")})]
     ['negate-minmax']
     """
-    objectives, given = [], [given] if isinstance(given, str) else given
-    for name, meaning in (
-        given.items() if isinstance(given, Mapping) else zip(given, given, strict=True)
-    ):
-        pair = meaning if isinstance(meaning, tuple) else (meaning,)
-        fields = dict(zip(("column", "transform"), pair, strict=False))
+    if isinstance(objectives, str):
+        objectives = [objectives]
+    if isinstance(objectives, Mapping):
+        pairs = list(objectives.items())
+    else:
+        pairs = [(column, column) for column in objectives]
+
+    checked = []
+    for name, meaning in pairs:
         if isinstance(meaning, Mapping):
             fields = dict(meaning)
-        where = f"{FRAME}, objectives[{name!r}]"
-        objectives.append(check_fields(Objective, {"name": str(name), **fields}, where))
-    return objectives
-
-
-def read_arrays(
-    rewards: ArrayLike,
-    costs: ArrayLike,
-    configs: Sequence[str] | None,
-    instances: Sequence[str] | None,
-    names: Iterable[str] | None,
-) -> pd.DataFrame:
-    """Make a tidy frame of arrays: config, instance, the objectives, cost; takes what `from_arrays` takes.
-
-    Raises
-    ------
-    TableError
-        If shapes or numbers of names do not fit together, or an objective has the name
-        of another column.
-
-    Examples
-    --------
-    >>> read_arrays([[0.5, np.nan], [1, 0]], [2, 3], ["a", "b"], None, None)["cost"].tolist()
-    [2.0, 3.0, 3.0]
-    """
-    scores, paid = (
-        np.ma.filled(np.ma.asarray(each, np.float64), np.nan)
-        for each in (rewards, costs)
-    )
-    scores = scores[:, :, None] if scores.ndim == 2 else scores
-    if scores.ndim != 3:
-        raise_fault(
-            "rewards",
-            f"they have the shape {scores.shape}",
-            "give (K, N, D), or (K, N) for one objective",
-        )
-
-    kinds = zip(
-        ("config", "instance", "objective"),
-        scores.shape,
-        (configs, instances, names),
-        strict=True,
-    )
-    labels = [
-        _number(stem, count) if given is None else [*map(str, given)]
-        for stem, count, given in kinds
-    ]
-    for stem, count, given in zip(
-        ("configs", "instances", "objectives"), scores.shape, labels, strict=True
-    ):
-        if len(given) != count:
-            problem = f"{len(given)} names for {count} of them in the rewards"
-            raise_fault(stem, problem, "name each, rewards (K, N, D)")
-
-    if taken := sorted({"config", "instance", "cost"} & {*labels[2]}):
-        raise_fault(
-            "objectives",
-            f"{taken[0]!r} is the name of another column",
-            "call the objective otherwise",
-        )
-
-    if paid.shape not in (scores.shape[:1], scores.shape[:2]):
-        problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
-        raise_fault(
-            "costs",
-            problem,
-            "give one for each configuration, (K,), or each evaluation, (K, N)",
-        )
-
-    places = pd.MultiIndex.from_product(labels[:2], names=["config", "instance"])
-    frame = pd.DataFrame(scores.reshape(-1, scores.shape[2]), places, labels[2])
-    frame["cost"] = np.broadcast_to(
-        paid[:, None] if paid.ndim == 1 else paid, scores.shape[:2]
-    ).ravel()
-    return frame.dropna(how="all", subset=labels[2]).reset_index()
-
-
-def _number(stem: str, count: int) -> list[str]:
-    """Names that sort as they stand."""
-    return [f"{stem}{number:0{len(str(count - 1))}}" for number in range(count)]
+        else:
+            values = meaning if isinstance(meaning, tuple) else (meaning,)
+            fields = dict(zip(("column", "transform"), values, strict=False))
+        place = f"{FRAME}, objectives[{name!r}]"
+        checked.append(check_fields(Objective, {"name": str(name), **fields}, place))
+    return checked

@@ -23,7 +23,8 @@ from pydantic import Field
 
 from cobandit._text import ellipsize, suggest
 from cobandit.errors import raise_fault
-from cobandit.tables.safe_reading import Fields, check_fields, load_yaml
+from cobandit.tables.checked_fields import Fields, check_fields
+from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.usage import Usage
 
 MILLION = 1_000_000

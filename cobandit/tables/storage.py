@@ -15,9 +15,9 @@ from pyarrow import parquet
 
 from cobandit.errors import raise_fault
 from cobandit.tables import swebench
+from cobandit.tables.bounded_files import check_size
 from cobandit.tables.card import Card, Objective, Split, read_card
 from cobandit.tables.record_files import read_columns
-from cobandit.tables.safe_reading import check_size
 from cobandit.tables.table import EvaluationTable
 
 
@@ -78,7 +78,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         raise_fault(path, problem, remedy)
 
     if card.origin and card.origin.parser == "swebench-bash-only":
-        frame, notes = swebench.parse(path)
+        frame, notes = swebench.read_submissions(path)
         return EvaluationTable.from_records(frame, card, str(path), notes)
 
     names = (

@@ -24,7 +24,7 @@ TOLERANCE = 1.0
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
 
 
-def parse(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read ``leaderboards.json``.
 
     Parameters

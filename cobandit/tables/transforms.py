@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cobandit.errors import TableError
-from cobandit.tables.columns import Rule
+from cobandit.tables.measured_columns import ColumnRule
 
 
 class Transform(NamedTuple):
@@ -33,7 +33,7 @@ class Transform(NamedTuple):
     apply : callable
         ``apply(values, one, zero)`` gives the scores of values, given the values that
         score 1 and 0; TableError if no scale can be made of these.
-    rule : Rule, optional
+    rule : ColumnRule, optional
         What every value of the column has to satisfy.
     percentiles : bool
         Whether ``fit`` uses ``low`` and ``high``; if not, a card that gives them is
@@ -48,7 +48,7 @@ class Transform(NamedTuple):
 
     fit: Callable[[np.ndarray, float, float], tuple[float, float]]
     apply: Callable[[np.ndarray, float, float], np.ndarray]
-    rule: Rule | None = None
+    rule: ColumnRule | None = None
     percentiles: bool = False
 
 
@@ -127,7 +127,7 @@ TRANSFORMS: dict[str, Transform] = {
     "none": Transform(
         fit=lambda profiling, low, high: (1.0, 0.0),
         apply=lambda values, one, zero: values,
-        rule=Rule(
+        rule=ColumnRule(
             lambda x: (x < 0) | (x > 1),
             "the objective {value} is outside [0, 1]",
             "rescale the column, or give the objective a transform",
@@ -137,7 +137,7 @@ TRANSFORMS: dict[str, Transform] = {
     "inverse-percentile": Transform(
         fit=_percentiles,
         apply=inverse_percentile,
-        rule=Rule(
+        rule=ColumnRule(
             lambda x: x <= 0,
             "the latency {value} is not positive, so it has no inverse",
             "give the measured latency, or another transform",

@@ -26,7 +26,7 @@ from cobandit.replay.grid import GridCell, make_policy, pack_table
 from cobandit.replay.kernels import record
 from cobandit.replay.running import play, run_kernel
 from cobandit.tables import EvaluationTable
-from cobandit.tables.columns import profiling_mask
+from cobandit.tables.profiling import profiling_mask
 
 
 def table_of(

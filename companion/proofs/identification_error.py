@@ -23,7 +23,7 @@ from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification, spec
 from cobandit.stats import metrics
 from cobandit.tables import EvaluationTable
-from cobandit.tables.columns import profiling_mask
+from cobandit.tables.profiling import profiling_mask
 from companion import bounds
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import difference_deviation, uniform_deviation

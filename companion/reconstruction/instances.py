@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cobandit.replay.kernels._cache import compiled
-from cobandit.tables.columns import profiling_mask
+from cobandit.tables.profiling import profiling_mask
 from companion.reconstruction import hierarchy
 from companion.reconstruction.hierarchy import (
     N_INSTANCES,

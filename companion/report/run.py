@@ -29,7 +29,8 @@ from cobandit.advice.recommender import REDRAWS
 from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.tables import EvaluationTable, open_table
 from cobandit.tables.catalogue import data_directory, find_records
-from cobandit.tables.safe_reading import check_fields, parse
+from cobandit.tables.checked_fields import check_fields
+from cobandit.tables.checked_json import parse_json
 from cobandit.tables.storage import file_sha256
 from cobandit.tables.whole_files import replace_file
 from companion.pages.own_table import FEWEST, SECONDS_OF_REPORT, estimate_elimination
@@ -285,7 +286,7 @@ def rerun(
             )
         path = Path(follow)
         path = path / NAME if path.is_dir() else path
-        followed = parse(Manifest, path)
+        followed = parse_json(Manifest, path)
         own = followed.table.path
         table, options = (
             table or (path.parent / own if own else followed.table.name),
@@ -387,7 +388,7 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
 
     path = output / NAME
     try:
-        earlier = parse(Manifest, path)
+        earlier = parse_json(Manifest, path)
         if earlier.table.version != table.version:
             raise_fault(
                 path,

@@ -15,8 +15,8 @@ from cobandit.advice import Finding, doctor
 from cobandit.advice.answer import answer_lines
 from cobandit.tables import EvaluationTable
 from cobandit.tables.catalogue import data_directory
-from cobandit.tables.columns import profiling_mask
 from cobandit.tables.importers import import_logs
+from cobandit.tables.profiling import profiling_mask
 
 
 def sound(rng, n_arms=6, n=120):

@@ -9,7 +9,7 @@ from support.drawn import heavy, table_of
 
 import cobandit as cb
 from cobandit.advice.splits import compare_splits
-from cobandit.tables.columns import profiling_mask
+from cobandit.tables.profiling import profiling_mask
 
 
 def by_hand(table, split):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from cobandit.errors import TableError
 from cobandit.live.instances import Instances
 from cobandit.live.plan import check_plan
-from cobandit.tables.columns import profiling_mask
-from cobandit.tables.safe_reading import load_yaml
+from cobandit.tables.plain_yaml import load_yaml
+from cobandit.tables.profiling import profiling_mask
 
 FUNCTION = {"function": "my_module:evaluate"}
 RACES = {"method": "ParetoRace", "budget": None, "unit": ""}
@@ -279,8 +279,11 @@ def test_bad_plan_has_one_fault_with_code_place_and_remedy(
             {"objectives": [MISSPELT]},
             "field 'objectives.0': there is no transform 'inverse-percentil'",
         ),
-        ({"objectives": []}, "there is no objective, or two have the same name"),
-        ({"objectives": GOOD["objectives"][:1] * 2}, "or two have the same name"),
+        ({"objectives": []}, "there is no objective"),
+        (
+            {"objectives": GOOD["objectives"][:1] * 2},
+            "two objectives have the same name",
+        ),
         (
             {"instances": {"file": "nowhere.txt"}},
             "nowhere.txt: the file cannot be read",

@@ -1,4 +1,4 @@
-"""Checks of the faults that an error lists: by code, place and remedy instead of by their words."""
+"""Checks of an error's faults by code, place and remedy instead of by their words."""
 
 from contextlib import contextmanager
 
@@ -9,7 +9,7 @@ from cobandit.errors import TableError
 
 @contextmanager
 def fault(code, place="", names=(), remedy=""):
-    """Expect an error with one fault; its problem has to contain ``names``, what a reader has to be shown."""
+    """Expect an error with one fault, whose problem contains ``names``."""
     with pytest.raises(TableError) as caught:
         yield caught
     (only,) = caught.value.faults

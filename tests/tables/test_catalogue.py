@@ -110,7 +110,7 @@ def test_swebench_is_what_its_origin_says(mirror):
 
 @pytest.mark.slow
 def test_swebench_calls_are_those_of_the_file(mirror):
-    frame, _ = swebench.parse(mirror / SWEBENCH / "leaderboards.json")
+    frame, _ = swebench.read_submissions(mirror / SWEBENCH / "leaderboards.json")
     calls = frame.groupby("config")["api_calls"].mean()
     assert (round(calls.min(), 1), round(calls.max(), 1)) == (13.2, 86.9)
     table = load(SWEBENCH)

@@ -162,59 +162,76 @@ def percentil():
     return {"speed": ("latency", "inverse-percentil")}
 
 
-AT_5 = "from_frame, row 5, column"
+#: Frame, arguments, and the code, place, row and column of the first fault.
 WRONG = [
-    (lambda: [1, 2], {}, "'model': the column is missing"),
-    (evaluations, {"cost": "usdd"}, "'usdd': the column is missing -> did you"),
+    (lambda: [1, 2], {}, ("missing-column", "from_frame", None, "model")),
+    (evaluations, {"cost": "usdd"}, ("missing-column", "from_frame", None, "usdd")),
     (
         evaluations,
         {"config": "modle", "instance": "q"},
-        "2 faults\n- from_frame, column 'modle'",
+        ("missing-column", "from_frame", None, "modle"),
     ),
-    (lambda: broken("model", None), {}, f"{AT_5} 'model': the name is missing"),
+    (lambda: broken("model", None), {}, ("missing-name", "from_frame", 5, "model")),
     (
         lambda: broken("size", None),
         {"config": ["model", "size"]},
-        f"{AT_5} 'size': the name",
+        ("missing-name", "from_frame", 5, "size"),
     ),
-    (evaluations, {"profiling": 1}, "from_frame, profiling: "),
-    (evaluations, {"objectives": {}}, "from_frame, objectives: there is no objective"),
+    (
+        lambda: evaluations().rename(columns={"latency": "instance"}),
+        {"objectives": {"speed": "instance"}},
+        ("reserved-name", "from_frame", None, None),
+    ),
+    (evaluations, {"profiling": 1}, ("greater_than_equal", "profiling", None, None)),
+    (evaluations, {"objectives": {}}, ("no-objective", "objectives", None, None)),
     (
         evaluations,
         {"objectives": percentil()},
-        "objectives['speed']: there is no transform",
+        ("unknown-transform", "objectives['speed']", None, None),
     ),
     (
         evaluations,
         {"objectives": {"speed": 5}},
-        "'column': Input should be a valid string, not 5",
+        ("string_type", "objectives['speed'], field 'column'", None, None),
     ),
-    (evaluations, {"objectives": {"cost": "usd"}}, "['cost']: 'cost' is the name"),
-    (evaluations, {"kind": "guess"}, "from_frame, kind: "),
-    (evaluations, {"name": "My Table"}, "from_frame, name: "),
-    (evaluations, {"cost": {"m9": 1}}, "cost: there is no configuration 'm9'"),
+    (
+        evaluations,
+        {"objectives": {"cost": "usd"}},
+        ("reserved-name", "objectives['cost']", None, None),
+    ),
+    (evaluations, {"kind": "guess"}, ("literal_error", "kind", None, None)),
+    (
+        evaluations,
+        {"name": "My Table"},
+        ("string_pattern_mismatch", "name", None, None),
+    ),
+    (
+        evaluations,
+        {"cost": {"m9": 1}},
+        ("unknown-configuration", "cost", None, None),
+    ),
     (
         evaluations,
         {"cost": {"m0": 1, "m1": 1}},
-        "from_frame, cost: none is given to m2",
+        ("missing-cost", "cost", None, None),
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("frame", "changes", "message"), WRONG, ids=[case[-1] for case in WRONG]
+    ("frame", "changes", "expected"), WRONG, ids=[case[-1][0] for case in WRONG]
 )
-def test_what_is_wrong_is_said_in_the_words_of_the_call(frame, changes, message):
+def test_fault_of_a_frame_has_code_and_place_in_the_call(frame, changes, expected):
     with pytest.raises(TableError) as caught:
         table(frame(), **changes)
+
+    code, place, row, column = expected
+    first = caught.value.faults[0]
+    assert (first.code, first.row, first.column) == (code, row, column)
+    assert first.file.startswith("from_frame") and place in first.file
     text = str(caught.value)
-    assert message in text
-    assert (
-        "card" not in text
-        and "pydantic" not in text
-        and "Input should be a valid tuple" not in text
-    )
-    assert caught.value.__suppress_context__  # no traceback of what noticed it
+    assert "card" not in text and "pydantic" not in text and "valid tuple" not in text
+    assert caught.value.__suppress_context__, "no chained traceback"
 
 
 def test_arrays_with_what_was_not_evaluated():
@@ -251,51 +268,50 @@ def test_arrays_with_what_was_not_evaluated():
 
 HALF = np.full((2, 5), 0.5)
 HOLE = np.where(np.arange(10).reshape(2, 5) == 7, np.nan, 1)
+#: Rewards, costs, options, and the code, place, column and number of further rows of
+#: the first fault.
 ARRAYS = [
     (
         np.full((2, 5, 2), [0.5, 2.0]),
         [1, 2],
         {},
-        "config0, instance0, column 'objective1': the objective 2.0",
+        ("out-of-range", "config0, instance0", "objective1", 9),
     ),
     (
         np.dstack([HOLE, HALF]),
         [1, 2],
         {},
-        "config1, instance2, column 'objective0': the value is missing",
+        ("missing-value", "config1, instance2", "objective0", 0),
     ),
+    (HALF, [1, 0], {}, ("cost-not-positive", "config1, instance0", "cost", 4)),
+    (HALF, HOLE, {}, ("missing-value", "config1, instance2", "cost", 0)),
+    (HALF, np.ones(5), {}, ("wrong-shape", "costs", None, 0)),
+    (HALF, HALF.T, {}, ("wrong-shape", "costs", None, 0)),
+    (HALF.T, [1, 2], {"configs": ["a", "b"]}, ("wrong-shape", "configs", None, 0)),
+    (HALF, [1, 2], {"objectives": ["cost"]}, ("reserved-name", "objectives", None, 0)),
+    (np.ones(5), [1], {}, ("wrong-shape", "rewards", None, 0)),
     (
         HALF,
-        [1, 0],
-        {},
-        (
-            "config1, instance0, column 'cost': the cost 0.0 is not positive (and 4"
-            " more rows)"
-        ),
-    ),
-    (HALF, HOLE, {}, "config1, instance2, column 'cost': the value is missing"),
-    (HALF, np.ones(5), {}, "costs: they have the shape (5,), the rewards (2, 5, 1)"),
-    (HALF, HALF.T, {}, "costs: they have the shape (5, 2)"),
-    (
-        HALF.T,
         [1, 2],
-        {"configs": ["a", "b"]},
-        "configs: 2 names for 5 of them in the rewards",
+        {"configs": ["a", "a"]},
+        ("one-configuration", "from_frame", "config", 0),
     ),
-    (HALF, [1, 2], {"objectives": ["cost"]}, "'cost' is the name of another column"),
-    (np.ones(5), [1], {}, "rewards: they have the shape (5,)"),
-    ([["a", "b"]], [1], {}, "could not convert string to float"),
-    (HALF, [1, 2], {"configs": ["a", "a"]}, "there is only one configuration, 'a'"),
-    (HALF[:1], [1], {}, "there is only one configuration"),
+    (HALF[:1], [1], {}, ("one-configuration", "from_frame", "config", 0)),
 ]
 
 
 @pytest.mark.parametrize(
-    ("rewards", "costs", "options", "message"),
+    ("rewards", "costs", "options", "expected"),
     ARRAYS,
-    ids=[case[-1] for case in ARRAYS],
+    ids=[" ".join(case[-1][:2]) for case in ARRAYS],
 )
-def test_what_is_wrong_with_arrays_is_said_by_entry(rewards, costs, options, message):
-    with pytest.raises(ValueError) as caught:
+def test_fault_of_arrays_has_code_and_entry(rewards, costs, options, expected):
+    with pytest.raises(TableError) as caught:
         EvaluationTable.from_arrays(rewards, costs, **options)
-    assert message in str(caught.value)
+    first = caught.value.faults[0]
+    assert (first.code, first.file, first.column, first.more) == expected
+
+
+def test_arrays_of_text_are_refused():
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        EvaluationTable.from_arrays([["a", "b"]], [1])

@@ -20,9 +20,9 @@ from support import logs, toy
 
 from cobandit.errors import CobanditError
 from cobandit.tables.card import Card, read_card
+from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.importers import IMPORTERS, import_logs
 from cobandit.tables.importers.import_notes import Notes
-from cobandit.tables.safe_reading import check_fields
 
 pytestmark = pytest.mark.slow
 ANEW = "COBANDIT_FUZZ" in os.environ

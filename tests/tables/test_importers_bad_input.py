@@ -11,7 +11,7 @@ import pytest
 from support import logs
 
 from cobandit.errors import CobanditError
-from cobandit.tables import safe_reading
+from cobandit.tables import archives, bounded_files, plain_yaml
 from cobandit.tables.importers import import_logs, tidy
 
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
@@ -427,7 +427,7 @@ BAD = [
     (
         nothing,
         [*TIDY, "--arm", "seconds"],
-        "the value '0.519' differs from what describes 'example/sparrow",
+        "the value '0.519' differs from the value of 'example/sparrow",
     ),
     (
         nothing,
@@ -582,11 +582,15 @@ def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "source"),
-    [("MAX_FILE", "json"), ("MAX_MEMBER", "eval"), ("MAX_EXPANDED", "eval")],
+    ("module", "name", "source"),
+    [
+        (bounded_files, "MAX_FILE", "json"),
+        (archives, "MAX_MEMBER", "eval"),
+        (archives, "MAX_EXPANDED", "eval"),
+    ],
 )
-def test_sizes_are_bounded(here, monkeypatch, name, source):
-    monkeypatch.setattr(safe_reading, name, 100)
+def test_sizes_are_bounded(here, monkeypatch, module, name, source):
+    monkeypatch.setattr(module, name, 100)
     with pytest.raises(CobanditError, match="100"):
         import_logs("inspect", [source], "my.parquet")
 
@@ -597,7 +601,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
         import_logs(
             "csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES
         )
-    monkeypatch.setattr(safe_reading, "MAX_BYTES", 10)
+    monkeypatch.setattr(plain_yaml, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
     with pytest.raises(CobanditError, match="more than the 10 that"):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")

@@ -18,7 +18,7 @@ from support.strategies import examples
 from support.toy import write_frame
 
 import cobandit as cb
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, TableError
 from cobandit.tables import record_files
 from cobandit.tables.importers import import_logs as import_new
 
@@ -117,10 +117,11 @@ def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
 def test_rows_with_other_descriptions_are_duplicates(here):
     frame = tidy()
     pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
-    with pytest.raises(
-        CobanditError, match=r"my\.csv, row 25, column 'question': .* stands already"
-    ):
+    with pytest.raises(TableError) as error:
         import_logs("csv", ["my.csv"], "a.parquet", arm=["temperature"], **PAID)
+    (fault,) = error.value.faults
+    assert (fault.file, fault.row, fault.column) == ("my.csv", 25, "question")
+    assert fault.code == "duplicate-row"
 
 
 # ----------------------------------------------------------------------------- scores

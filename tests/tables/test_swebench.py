@@ -41,7 +41,7 @@ def test_entries_are_dropped_by_rule(tmp_path):
         entry("Off", half, 51.1),
         entry("Bare", half, 50.0, per_instance_details=None),
     )
-    frame, notes = swebench.parse(path)
+    frame, notes = swebench.read_submissions(path)
     assert frame["config"].tolist() == ["Good", "Good"]
     assert frame["instance"].tolist() == ["q0", "q1"]
     assert frame["resolved"].tolist() == half
@@ -64,7 +64,7 @@ def test_entries_are_dropped_by_rule(tmp_path):
 def test_another_layout_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
-        swebench.parse(tmp_path / "x.json")
+        swebench.read_submissions(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_an_entry_of_another_layout_is_refused(tmp_path, changes):
         tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes)
     )
     with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
-        swebench.parse(path)
+        swebench.read_submissions(path)

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from cobandit.tables.safe_reading import Fields
+from cobandit.tables.checked_fields import Fields
 
 #: Status codes that say nothing of a request: too many requests, or no service behind
 #: the gateway.

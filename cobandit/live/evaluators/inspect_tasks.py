@@ -38,10 +38,10 @@ from cobandit.live.evaluators.rows import (
     read_tokens,
 )
 from cobandit.live.evaluators.user_code import describe_error
+from cobandit.tables.checked_fields import first_fault
 from cobandit.tables.importers.inspect_ai import InspectSample, usage_usd
 from cobandit.tables.importers.scores import read_score
 from cobandit.tables.prices import Prices, read_prices
-from cobandit.tables.safe_reading import first_fault
 from cobandit.tables.usage import Doubt, Usage
 
 if TYPE_CHECKING:

@@ -17,7 +17,9 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from cobandit.errors import TableError
+from cobandit.tables.bounded_files import find_files, read_lines
 from cobandit.tables.card import Cost
+from cobandit.tables.checked_json import LogRecord, parse_json, plain_text
 from cobandit.tables.every_eval_export import (
     CONFIGURATION,
     COST,
@@ -32,13 +34,6 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
-from cobandit.tables.safe_reading import (
-    Record,
-    find_files,
-    parse,
-    plain_text,
-    read_lines,
-)
 from cobandit.tables.usage import Usage
 
 #: Details of a model that are the same in all of its configurations, or name one.
@@ -58,7 +53,7 @@ class EveryEvalEverOptions(LogOptions, RepeatOptions):
         return "cost" not in self.model_fields_set
 
 
-class _Metric(Record):
+class _Metric(LogRecord):
     metric_id: str | None = None
     metric_name: str | None = None
     lower_is_better: bool = False
@@ -71,16 +66,16 @@ class _Metric(Record):
         return self.metric_name or self.metric_id or "score"
 
 
-class _Generation(Record):
+class _Generation(LogRecord):
     generation_args: dict[str, JsonValue] = Field(default_factory=dict)
     additional_details: dict[str, JsonValue] | None = None
 
 
-class _Details(Record):
+class _Details(LogRecord):
     score: float | None = None
 
 
-class _Result(Record):
+class _Result(LogRecord):
     evaluation_result_id: str | None = None
     evaluation_name: str
     metric_config: _Metric = _Metric()
@@ -88,12 +83,12 @@ class _Result(Record):
     generation_config: _Generation = _Generation()
 
 
-class _Model(Record):
+class _Model(LogRecord):
     id: str
     additional_details: dict[str, JsonValue] | None = None
 
 
-class _Evaluation(Record):
+class _Evaluation(LogRecord):
     evaluation_id: str
     evaluation_timestamp: str | None = None
     model_info: _Model
@@ -148,7 +143,7 @@ class _Evaluation(Record):
         ]
 
 
-class _Score(Record):
+class _Score(LogRecord):
     score: JsonValue = None
     is_correct: bool | None = None
 
@@ -157,16 +152,16 @@ class _Score(Record):
         return self.is_correct if self.score is None else self.score
 
 
-class _Usage(Record):
+class _Usage(LogRecord):
     input_tokens: float | None = None
     output_tokens: float | None = None
 
 
-class _Performance(Record):
+class _Performance(LogRecord):
     latency_ms: float | None = None
 
 
-class _Line(Record):
+class _Line(LogRecord):
     evaluation_id: str
     model_id: str
     evaluation_name: str
@@ -233,7 +228,7 @@ def _read(
     """Read a file of instances: a log for each evaluation and task in it."""
     groups: dict[tuple[str, str], list[_Line]] = {}
     for where, content in read_lines(file):
-        line = parse(_Line, content, where)
+        line = parse_json(_Line, content, where)
         groups.setdefault((line.evaluation_id, line.evaluation_name), []).append(line)
 
     for (identifier, task), lines in groups.items():
@@ -321,7 +316,7 @@ def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
     for folder in sorted({file.parent for file in files}):
         for path in sorted(folder.glob("*.json")):
             try:
-                evaluation = parse(_Evaluation, path)
+                evaluation = parse_json(_Evaluation, path)
             except TableError:
                 continue  # another JSON file
             evaluations[evaluation.evaluation_id] = evaluation

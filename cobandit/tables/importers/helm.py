@@ -15,7 +15,9 @@ from typing import Literal
 from pydantic import Field, JsonValue, RootModel
 
 from cobandit.errors import raise_fault
+from cobandit.tables.bounded_files import find_files
 from cobandit.tables.card import CUT_OFF, EMPTY
+from cobandit.tables.checked_json import LogRecord, Number, parse_json, plain_text
 from cobandit.tables.importers.combining_samples import combine_samples
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
@@ -23,7 +25,6 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings
-from cobandit.tables.safe_reading import Number, Record, find_files, parse, plain_text
 from cobandit.tables.usage import Usage
 
 STATS, SPEC = "per_instance_stats.json", "run_spec.json"
@@ -45,11 +46,11 @@ class HelmOptions(LogOptions, RepeatOptions):
     )
 
 
-class _Name(Record):
+class _Name(LogRecord):
     name: str
 
 
-class _Stat(Record):
+class _Stat(LogRecord):
     name: _Name
     mean: Number | None = None
 
@@ -59,12 +60,12 @@ class _TotalName(_Name):
     perturbation: JsonValue = None
 
 
-class _Total(Record):
+class _Total(LogRecord):
     name: _TotalName
     mean: JsonValue = None
 
 
-class _Entry(Record):
+class _Entry(LogRecord):
     instance_id: str
     train_trial_index: int = 0
     perturbation: JsonValue = None
@@ -75,12 +76,12 @@ _Entries = RootModel[list[_Entry]]
 _Totals = RootModel[list[_Total]]
 
 
-class _Scenario(Record):
+class _Scenario(LogRecord):
     class_name: str
     args: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class _Spec(Record):
+class _Spec(LogRecord):
     name: str
     scenario_spec: _Scenario
     adapter_spec: dict[str, JsonValue]
@@ -162,7 +163,7 @@ def _means(file: Path) -> dict[str, float]:
     if not totals.is_file():
         return {}
     by_name: dict[str, list[float]] = {}
-    for total in parse(_Totals, totals).root:
+    for total in parse_json(_Totals, totals).root:
         if total.name.perturbation is None and isinstance(total.mean, int | float):
             by_name.setdefault(total.name.name, []).append(total.mean)
     # the means of two splits cannot be joined: their numbers of instances are not given
@@ -177,14 +178,14 @@ def _spec(file: Path) -> _Spec:
             f"it lacks {STATS} or {SPEC}",
             "give the whole folder of a run that finished",
         )
-    return parse(_Spec, spec)
+    return parse_json(_Spec, spec)
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
     """Return the statistics by name of each unperturbed (instance, trial)."""
     found: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
-    for entry in parse(_Entries, file).root:
+    for entry in parse_json(_Entries, file).root:
         if entry.perturbation is not None:
             perturbed.add(
                 (entry.instance_id, entry.train_trial_index, str(entry.perturbation))

@@ -10,9 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cobandit.errors import raise_fault
 from cobandit.tables.card import Cost
+from cobandit.tables.checked_json import Positive
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.prices import Prices, read_prices
-from cobandit.tables.safe_reading import Positive
 
 
 def as_list(given: Any) -> Any:

@@ -10,12 +10,12 @@ from typing import Any
 
 from cobandit.errors import TableError, raise_fault, raise_if_any
 from cobandit.tables.card import Card
-from cobandit.tables.columns import default_profiling
+from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.frames import UNKNOWN_LICENSE
 from cobandit.tables.importers.earlier_table import Earlier, add_to, read_earlier
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.importer_registry import IMPORTERS, ImportResult
-from cobandit.tables.safe_reading import check_fields
+from cobandit.tables.profiling import default_profiling
 from cobandit.tables.schema import validate
 from cobandit.tables.storage import check_name, write_table
 from cobandit.tables.table import EvaluationTable
@@ -188,7 +188,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
     try:
         validate(result.frame, card, name)
     except TableError as error:
-        raise_if_any(fault.at(result.place) for fault in error.faults)
+        raise_if_any(fault.locate(result.place) for fault in error.faults)
 
 
 def _fields(

@@ -22,7 +22,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue
 
 from cobandit.errors import raise_fault
+from cobandit.tables.archives import open_archive
+from cobandit.tables.bounded_files import find_files
 from cobandit.tables.card import CUT_OFF, EMPTY
+from cobandit.tables.checked_json import LogRecord, Number, parse_json, plain_text
 from cobandit.tables.importers.combining_samples import combine_samples
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import LogOptions, RepeatOptions, as_list
@@ -35,20 +38,12 @@ from cobandit.tables.importers.log_settings import (
     find_begin,
 )
 from cobandit.tables.prices import Prices
-from cobandit.tables.safe_reading import (
-    Number,
-    Record,
-    find_files,
-    open_archive,
-    parse,
-    plain_text,
-)
 from cobandit.tables.usage import Reading, read_usage
 
 _Tokens = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
 
-class ModelUsage(Record):
+class ModelUsage(LogRecord):
     """Tokens of one model in a sample, and their cost if it was logged."""
 
     input_tokens: _Tokens = 0
@@ -65,20 +60,20 @@ class ModelUsage(Record):
         return read_usage(self.model_dump(exclude={"total_cost"}, exclude_unset=True))
 
 
-class _Score(Record):
+class _Score(LogRecord):
     value: JsonValue
 
 
-class _Message(Record):
+class _Message(LogRecord):
     content: JsonValue = None
 
 
-class _Choice(Record):
+class _Choice(LogRecord):
     stop_reason: str | None = None
     message: _Message = _Message()
 
 
-class _Output(Record):
+class _Output(LogRecord):
     choices: list[_Choice] = Field(default_factory=list)
 
     @property
@@ -92,7 +87,7 @@ class _Output(Record):
         return (CUT_OFF,) * is_cut_off + (EMPTY,) * is_empty
 
 
-class InspectSample(Record):
+class InspectSample(LogRecord):
     """A sample of a log."""
 
     id: int | str
@@ -184,7 +179,7 @@ class InspectOptions(LogOptions, RepeatOptions):
     )
 
 
-class _Eval(Record):
+class _Eval(LogRecord):
     task: str
     created: str = ""
     model: str
@@ -193,15 +188,15 @@ class _Eval(Record):
     solver: str | None = None
 
 
-class _Plan(Record):
+class _Plan(LogRecord):
     config: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class _Metric(Record):
+class _Metric(LogRecord):
     value: JsonValue = None
 
 
-class _Scored(Record):
+class _Scored(LogRecord):
     """Summary of one score over all samples of a log."""
 
     name: str = ""
@@ -209,7 +204,7 @@ class _Scored(Record):
     metrics: dict[str, _Metric] = Field(default_factory=dict)
 
 
-class _Results(Record):
+class _Results(LogRecord):
     total_samples: JsonValue = None
     scores: list[_Scored] = Field(default_factory=list)
 
@@ -233,7 +228,7 @@ class _Results(Record):
         )
 
 
-class _Log(Record):
+class _Log(LogRecord):
     version: int = VERSION
     status: str = "started"
     eval: _Eval
@@ -333,15 +328,15 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
         with open_archive(file) as (names, read):
             # a run that did not finish has no header yet
             header = "header.json" if "header.json" in names else "_journal/start.json"
-            log = parse(_Log, read(header), f"{file}, {header}")
+            log = parse_json(_Log, read(header), f"{file}, {header}")
             samples = [
-                parse(InspectSample, read(name), f"{file}, {name}")
+                parse_json(InspectSample, read(name), f"{file}, {name}")
                 for name in names  # of a name written twice, the last is what is read
                 if _SAMPLE.fullmatch(name)
             ]
         log = log.model_copy(update={"samples": samples})
     else:
-        log = parse(_Log, file)
+        log = parse_json(_Log, file)
 
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"

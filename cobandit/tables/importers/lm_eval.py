@@ -18,7 +18,9 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from cobandit.errors import raise_fault
+from cobandit.tables.bounded_files import find_files, read_lines
 from cobandit.tables.card import EMPTY
+from cobandit.tables.checked_json import LogRecord, parse_json, plain_text
 from cobandit.tables.importers.combining_samples import combine_samples
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import LogOptions
@@ -26,13 +28,6 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import choose, collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
-from cobandit.tables.safe_reading import (
-    Record,
-    find_files,
-    parse,
-    plain_text,
-    read_lines,
-)
 from cobandit.tables.token_counts import TokenCounter, make_token_counter
 from cobandit.tables.usage import Usage
 
@@ -57,7 +52,7 @@ class LmEvalOptions(LogOptions):
     )
 
 
-class _Results(Record):
+class _Results(LogRecord):
     """Fields of ``results_<date>.json`` that are used."""
 
     model_name: str | None = None
@@ -73,7 +68,7 @@ class _Results(Record):
     chat_template_sha: str | None = None
 
 
-class _Line(Record):
+class _Line(LogRecord):
     """One line of ``samples_<task>_<date>.jsonl``; the values of its metrics are among the extra keys."""
 
     model_config = ConfigDict(extra="allow")
@@ -147,7 +142,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
     reads_all = options.where is not None or options.cluster is not None
     samples = []
     for where, content in read_lines(file):
-        line = parse(_Line, content, where)
+        line = parse_json(_Line, content, where)
         document = (line.model_extra or {}).get("doc")
         # the documents would fill the memory
         fields = document if reads_all and isinstance(document, dict) else {}
@@ -246,7 +241,7 @@ def _results(file: Path) -> _Results:
             " times"
         )
         raise_fault(file, problem, "put that one file next to the samples")
-    return parse(_Results, found[0])
+    return parse_json(_Results, found[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cobandit._text import suggest
 from cobandit.errors import raise_fault
-from cobandit.tables.columns import evaluate_condition
+from cobandit.tables.conditions import evaluate_condition
 from cobandit.tables.importers.import_notes import Notes, limit_lines
 from cobandit.tables.importers.import_options import LogOptions
 from cobandit.tables.importers.log_choices import Metrics

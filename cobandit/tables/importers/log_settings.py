@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from cobandit.errors import raise_fault
+from cobandit.tables.checked_json import plain_text
 from cobandit.tables.importers.log_choices import choose
-from cobandit.tables.safe_reading import plain_text
 
 #: Value of a setting that a log lacks.
 UNSET = "not set"

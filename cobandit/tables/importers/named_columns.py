@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
-from cobandit.tables.columns import evaluate_condition
-from cobandit.tables.schema import check_columns, encode_names
+from cobandit.tables.conditions import evaluate_condition
+from cobandit.tables.encoded_names import encode_names
+from cobandit.tables.row_checks import check_columns
 
 
 def take_columns(
@@ -32,7 +33,7 @@ def check_present(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> Non
     """Refuse columns that a file lacks, or has twice."""
     faults = Faults(str(file))
     check_columns(frame, list(dict.fromkeys(wanted)), faults)
-    raise_if_any(faults.found)
+    raise_if_any(faults.entries)
 
 
 def read_names(
@@ -63,14 +64,14 @@ def read_names(
         remedy = None
         for name in (*measured, column):
             remedy = remedy or find_where(frame, name, keys.codes < 0, where)
-        faults.found[:] = [
-            replace(fault, remedy=remedy or fault.remedy) for fault in faults.found
+        faults.entries[:] = [
+            replace(fault, remedy=remedy or fault.remedy) for fault in faults.entries
         ]
 
     rows = frame.index + 1  # those of the file, of which --where may have left out some
     raise_if_any(
-        fault.at(lambda row, name: Place(str(file), int(rows[row - 1]), name))
-        for fault in faults.found
+        fault.locate(lambda row, name: Place(str(file), int(rows[row - 1]), name))
+        for fault in faults.entries
     )
     return np.array(keys.labels, dtype=object)[keys.codes]
 

@@ -17,7 +17,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
+from cobandit.tables.bounded_files import find_files
 from cobandit.tables.card import CUT_OFF, EMPTY
+from cobandit.tables.checked_json import LogRecord, parse_json
 from cobandit.tables.importers.combining_samples import combine_samples
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import LogOptions, RepeatOptions
@@ -25,7 +27,6 @@ from cobandit.tables.importers.importer_registry import ImportResult, importer
 from cobandit.tables.importers.log_choices import collect
 from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin, shorten
-from cobandit.tables.safe_reading import Record, find_files, parse
 from cobandit.tables.usage import Usage
 
 #: ``failureReason`` of an entry that got no answer.
@@ -41,7 +42,7 @@ class PromptfooOptions(LogOptions, RepeatOptions):
     )
 
 
-class _Named(Record):
+class _Named(LogRecord):
     id: str | None = None
     label: str | None = None
     raw: str | None = None
@@ -51,19 +52,19 @@ class _Named(Record):
         return self.label or self.id or self.raw
 
 
-class _Tokens(Record):
+class _Tokens(LogRecord):
     prompt: float | None = None
     completion: float | None = None
 
 
-class _Response(Record):
+class _Response(LogRecord):
     cached: bool = False
     tokenUsage: _Tokens | None = None
     output: JsonValue = None
     finishReason: str | None = None
 
 
-class _Entry(Record):
+class _Entry(LogRecord):
     provider: _Named
     prompt: _Named = _Named()
     vars: dict[str, JsonValue] = Field(default_factory=dict)
@@ -116,7 +117,7 @@ class _Entry(Record):
         return (CUT_OFF,) * is_cut_off + (EMPTY,) * (self.response.output == "")
 
 
-class _Stats(Record):
+class _Stats(LogRecord):
     successes: int = 0
     failures: int = 0
     errors: int = 0
@@ -130,7 +131,7 @@ def _lenient(value: JsonValue) -> JsonValue:
 Stated = Annotated[float | None, BeforeValidator(_lenient)]
 
 
-class _Metrics(Record):
+class _Metrics(LogRecord):
     score: Stated = None
     testPassCount: Stated = None
     testFailCount: Stated = None
@@ -158,14 +159,14 @@ class _Prompt(_Named):
     ] = _Metrics()
 
 
-class _Results(Record):
+class _Results(LogRecord):
     timestamp: str = ""
     results: list[_Entry]
     stats: _Stats | None = None
     prompts: list[_Prompt] = Field(default_factory=list)
 
 
-class _File(Record):
+class _File(LogRecord):
     results: _Results
 
 
@@ -184,7 +185,7 @@ def read_logs(
 
 def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
     """Read a file: a log for each provider with each prompt."""
-    parsed = parse(_File, file).results
+    parsed = parse_json(_File, file).results
     if parsed.stats:
         held = len(parsed.results)
         counted = parsed.stats.successes + parsed.stats.failures + parsed.stats.errors

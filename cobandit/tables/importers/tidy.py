@@ -18,14 +18,9 @@ import pandas as pd
 
 from cobandit._text import suggest
 from cobandit.errors import Faults, Place, TableError, raise_fault, raise_if_any
+from cobandit.tables.bounded_files import MAX_FILE, check_size, find_files
 from cobandit.tables.card import RESERVED, Cost
-from cobandit.tables.columns import (
-    MISSING,
-    Rule,
-    check_column,
-    evaluate_condition,
-    read_numbers,
-)
+from cobandit.tables.conditions import evaluate_condition
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.file_columns import FileColumns, SourceFile
 from cobandit.tables.importers.import_notes import Notes
@@ -44,8 +39,13 @@ from cobandit.tables.importers.tidy_scores import (
     scale_objectives,
 )
 from cobandit.tables.importers.wide_columns import melt
+from cobandit.tables.measured_columns import (
+    MISSING,
+    ColumnRule,
+    check_column,
+    read_numbers,
+)
 from cobandit.tables.record_files import read_columns
-from cobandit.tables.safe_reading import MAX_FILE, check_size, find_files
 from cobandit.tables.text_layout import SEPARATORS, TextLayout, recognise_layout
 from cobandit.tables.token_counts import make_token_counter
 from cobandit.tables.transforms import TRANSFORMS
@@ -57,7 +57,7 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 #: Letters of the longest value of a column that says what instances have in common.
 LONGEST_SHARED = 200
 
-_PAID = Rule(
+_PAID = ColumnRule(
     lambda x: x < 0,
     "the cost {value} is below zero",
     "give what the evaluation cost",
@@ -120,7 +120,9 @@ def read_tables(
         )
 
     objectives = scale_objectives(frame, options, faults)
-    raise_if_any(fault.at(_locate(frame, origin, options)) for fault in faults.found)
+    raise_if_any(
+        fault.locate(_locate(frame, origin, options)) for fault in faults.entries
+    )
 
     named = ", ".join(sorted({path.resolve().name for path in map(Path, parts)}))
     notes.remarks.insert(0, f"took: {len(frame):,} rows of {named}")

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from cobandit._text import LONGEST, ellipsize
 from cobandit.errors import raise_fault
 from cobandit.tables.card import Objective
+from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.importers.file_columns import SourceFile
 from cobandit.tables.importers.import_options import (
     Names,
@@ -19,7 +20,7 @@ from cobandit.tables.importers.import_options import (
     ScoreOptions,
     as_list,
 )
-from cobandit.tables.safe_reading import check_fields, load_yaml
+from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
 #: Column of the score of a wide file, where no other is named.

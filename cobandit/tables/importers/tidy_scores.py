@@ -12,7 +12,6 @@ from pandas.api.types import is_numeric_dtype
 
 from cobandit.errors import Faults
 from cobandit.tables.card import Objective
-from cobandit.tables.columns import Rule, check_column, read_numbers
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.scores import (
     ScoreReader,
@@ -22,6 +21,7 @@ from cobandit.tables.importers.scores import (
     settle_missing,
 )
 from cobandit.tables.importers.tidy_options import TidyOptions
+from cobandit.tables.measured_columns import ColumnRule, check_column, read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 
 #: Words of a column that are offered a number.
@@ -136,7 +136,7 @@ def _scale(
             if len(finite)
             else ""
         )
-        rule = Rule(
+        rule = ColumnRule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
             f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values"

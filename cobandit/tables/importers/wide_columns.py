@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from cobandit.errors import raise_fault
-from cobandit.tables.columns import read_numbers
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.named_columns import check_present, take_columns
 from cobandit.tables.importers.scores import ScoreReader
 from cobandit.tables.importers.tidy_options import SCORE, TidyOptions
 from cobandit.tables.importers.tidy_scores import FEW_WORDS, offer_words
+from cobandit.tables.measured_columns import read_numbers
 from cobandit.tables.written_numbers import read_written
 
 

@@ -1,0 +1,110 @@
+"""Zip archives read member by member, within bounds; nothing is unpacked to disk."""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+
+from cobandit.errors import CobanditError, raise_fault
+
+#: Largest member of an archive once expanded, in bytes.
+MAX_MEMBER = 256 * 1024**2
+
+#: Largest sum of the members' sizes that an archive claims, in bytes; one member is held
+#: at a time.
+MAX_EXPANDED = 16 * 1024**3
+
+#: Method of compression, in the numbering of zip, that Inspect uses since 2026.
+ZSTANDARD = 93
+
+COPY_AGAIN = "copy or export it again"
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
+    """Open a zip archive whose members do not claim to expand beyond bounds.
+
+    Yields the names of its members, and a function that reads one of them.
+
+    Raises
+    ------
+    TableError
+        If the archive is damaged, encrypted, compressed by an unbounded method, or
+        expands beyond bounds.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            _check_names(path, members)
+            _check_sizes(path, members)
+            yield archive.namelist(), lambda name: _read_member(archive, name)
+    except CobanditError:
+        raise
+    except Exception as error:
+        # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to
+        # struct.error
+        problem = (
+            f"this is not a complete zip archive ({type(error).__name__}: {error})"
+        )
+        raise_fault(path, problem, COPY_AGAIN, "bad-archive")
+
+
+def _check_names(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    """Refuse names that lead out of the archive, which no evaluation writes."""
+    for member in members:
+        name = PurePosixPath(member.filename.replace("\\", "/"))
+        has_drive = ":" in "".join(name.parts[:1])
+        if name.is_absolute() or ".." in name.parts or has_drive:
+            problem = f"the member {member.filename!r} leads out of the archive"
+            raise_fault(path, problem, "do not trust it", "unsafe-archive")
+
+
+def _check_sizes(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    claimed = sum(member.file_size for member in members)
+    largest = max((member.file_size for member in members), default=0)
+    if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
+        problem = (
+            f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one"
+            " member"
+        )
+        remedy = (
+            f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read: split the"
+            " evaluation"
+        )
+        raise_fault(path, problem, remedy, "archive-too-large")
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one member, up to the size that it claims; its checksum is verified."""
+    member = archive.getinfo(name)
+    if member.compress_type == ZSTANDARD:
+        return _zstandard(archive, member)
+
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        problem = (
+            f"{name} is compressed by method {member.compress_type}, which is not read"
+        )
+        remedy = "convert the log to JSON: inspect log convert --to json"
+        raise_fault(archive.filename, problem, remedy, "unknown-compression")
+
+    with archive.open(member) as file:
+        return file.read(MAX_MEMBER)
+
+
+def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Read a member that zipfile cannot expand (before Python 3.14) with Arrow's codec."""
+    with open(str(archive.filename), "rb") as file:
+        file.seek(member.header_offset)
+        # the header of a member ends in the lengths of its name and its extra field
+        header = file.read(30)
+        name, extra = struct.unpack("<HH", header[26:30])
+        file.seek(name + extra, 1)
+        packed = file.read(member.compress_size)
+    content: bytes = pa.decompress(packed, member.file_size, "zstd", asbytes=True)
+    if zlib.crc32(content) != member.CRC:
+        raise zipfile.BadZipFile(f"the checksum of {member.filename} is wrong")
+    return content

@@ -1,0 +1,137 @@
+"""Fields that a user wrote, checked by a model: one error lists every fault."""
+
+import reprlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cobandit._text import suggest
+from cobandit.errors import Fault, TableError, raise_if_any
+
+
+class Fields(BaseModel):
+    """A model whose fields are described by remedies; other keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def check_fields(
+    model: type[M],
+    content: Any,
+    source: str | Callable[[str], str],
+    context: Any = None,
+) -> M:
+    """Make a model from fields, or raise one error that lists every fault.
+
+    Validators of the model refuse by `cobandit.errors.raise_fault`, with None for the
+    place.
+
+    Parameters
+    ----------
+    model : class
+        Its fields' descriptions are the remedies.
+    content : mapping
+        The fields as they were written.
+    source : str or callable
+        The file, for messages; or, for fields that are not in a file, a function that
+        names the place of a field.
+    context : object, optional
+        Passed to the model's validators.
+
+    Raises
+    ------
+    TableError
+        With every fault, its field and a remedy.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class Size(Fields):
+    ...     width: int = Field(gt=0, description="give the width in pixels")
+    >>> check_fields(Size, {"widht": 3}, "my.yml")
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: 2 faults
+    - my.yml, field 'width': the field is missing -> give the width in pixels
+    - my.yml, field 'widht': unknown key 'widht' -> did you mean 'width'? known keys: width
+    """
+    try:
+        return model.model_validate(content, context=context)
+    except ValidationError as error:
+        raise_if_any(_fault(model, source, dict(detail)) for detail in error.errors())
+        raise
+
+
+def _fault(
+    model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]
+) -> Fault:
+    """Translate one of pydantic's error entries."""
+    place = ".".join(str(part) for part in detail["loc"])
+    in_file = f"{source}, field {place!r}" if place else str(source)
+    where = source(place) if callable(source) else in_file
+
+    # the remedy of the field at fault, or of the one that holds it; a number is a
+    # position in a list
+    remedy = "correct it"
+    for part in detail["loc"]:
+        if field := model.model_fields.get(part):
+            remedy = field.description or "correct it"
+            model = _find_model(field.annotation) or model
+
+    if detail["type"] == "extra_forbidden":
+        known = list(model.model_fields)
+        key = str(detail["loc"][-1])
+        remedy = suggest(key, known, f"known keys: {', '.join(known)}")
+
+    # a validator of this project does not know the place of its value
+    error = detail.get("ctx", {}).get("error")
+    if isinstance(error, TableError):
+        fault = error.faults[0]
+        # the fault may be about a file that the field names
+        problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem
+        return replace(fault, file=where, problem=problem)
+
+    return Fault(where, describe_problem(detail), remedy, code=detail["type"])
+
+
+def describe_problem(detail: dict[str, Any]) -> str:
+    """Describe the problem with a value."""
+    if detail["type"] == "extra_forbidden":
+        return f"unknown key {detail['loc'][-1]!r}"
+    if detail["type"] == "json_invalid":
+        return f"this is not JSON, or it is cut short ({detail['msg']})"
+    if detail["type"] == "missing":
+        return "the field is missing"
+    # errors of our validators name the value themselves
+    if detail["type"] == "value_error":
+        return str(detail["ctx"]["error"])
+
+    value = reprlib.repr(detail["input"])  # of limited length
+    if detail["type"] == "model_type":
+        return f"fields with values are needed, not {value}"
+    # the remedy says which values are allowed
+    if detail["type"] == "string_pattern_mismatch":
+        return f"{value} is not allowed here"
+
+    # files have lists, not tuples
+    return f"{detail['msg'].replace('a valid tuple', 'a list')}, not {value}"
+
+
+def _find_model(annotation: Any) -> type[BaseModel] | None:
+    """Return the model that a field holds, itself or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_find_model, get_args(annotation))), None)
+
+
+def first_fault(error: ValidationError) -> str:
+    """Describe the first fault of pydantic's error in one line."""
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in detail["loc"])
+    problem = describe_problem(dict(detail))
+    return f"{place}: {problem}" if place else problem

@@ -1,0 +1,73 @@
+"""JSON of logs as checked records; fields that are not declared are ignored."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cobandit.errors import raise_fault
+from cobandit.tables.bounded_files import read_bytes
+from cobandit.tables.checked_fields import M, first_fault
+
+#: A number that is written as a number, not as text.
+Number = Annotated[float, Field(strict=True)]
+
+
+#: A number that can divide and be divided: neither zero nor infinite.
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class LogRecord(BaseModel):
+    """Part of a log; undeclared fields are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+
+
+def parse_json(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
+    """Read a record from JSON: from a file, or from bytes and their place.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read or is not JSON, or if a field is missing or has the
+        wrong type; the message names the first such field.
+
+    Examples
+    --------
+    >>> class Toy(LogRecord):
+    ...     size: float
+    >>> parse_json(Toy, b'{"size": 2, "colour": "red"}', "toy.json").size
+    2.0
+    >>> parse_json(Toy, b'{}', "toy.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cobandit.errors.TableError: toy.json: size: the field is missing -> check that this is ...
+    """
+    if isinstance(content, Path):
+        where = content
+        content = read_bytes(content)
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        remedy = "check that this is the right file, complete and of this format"
+        raise_fault(where, first_fault(error), remedy, "bad-record")
+
+
+def plain_text(value: Any, where: str | Path, field: str) -> str:
+    """Return a name as text that can be stored and shown.
+
+    Raises
+    ------
+    TableError
+        If it is blank, or holds a surrogate, which no file can store.
+
+    Examples
+    --------
+    >>> plain_text(17, "a.json", "the id")
+    '17'
+    """
+    text = str(value)
+    if not text.strip() or text.encode(errors="ignore").decode() != text:
+        problem = f"{field} is blank or not valid text: {text[:60]!a}"
+        raise_fault(where, problem, "correct the log", "bad-text")
+    return text

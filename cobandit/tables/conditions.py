@@ -1,0 +1,51 @@
+"""Conditions on rows, written by a user as a pandas expression."""
+
+import numpy as np
+import pandas as pd
+
+from cobandit.errors import raise_fault
+
+
+def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarray:
+    """Evaluate a condition for each row.
+
+    Parameters
+    ----------
+    frame : DataFrame, N rows
+    query : str
+        A pandas expression over its columns.
+    place : str
+        Where the user wrote the condition, for messages.
+
+    Returns
+    -------
+    array of bool, shape (N,)
+
+    Raises
+    ------
+    TableError
+        If the query does not parse, names an unknown column, or is not a condition.
+
+    Examples
+    --------
+    >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where").tolist()
+    [False, True]
+    """
+    remedy = (
+        f"write a condition on {', '.join(map(str, frame.columns))}, such as"
+        " temperature > 0"
+    )
+    try:
+        # empty scopes: a query sees the columns and none of our variables
+        mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
+    except Exception as error:
+        # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and
+        # more for bad text
+        problem = f"the condition cannot be evaluated: {' '.join(str(error).split())}"
+        raise_fault(place, problem, remedy, "bad-condition")
+
+    if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
+        problem = "the condition is not true or false for each row"
+        raise_fault(place, problem, remedy, "bad-condition")
+
+    return mask.to_numpy(dtype=bool, na_value=False)

@@ -1,0 +1,100 @@
+"""Names of configurations and instances, encoded as numbers of sorted labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import is_float_dtype
+
+from cobandit.errors import Faults
+from cobandit.tables.measured_columns import NESTED
+
+
+class Keys(NamedTuple):
+    """A text column as sorted distinct labels and the number of each row's label."""
+
+    #: Distinct labels in code point order.
+    labels: tuple[str, ...]
+    #: Number of each row's label, shape (N,); -1 where it is missing.
+    codes: npt.NDArray[np.int64]
+
+
+#: Whole numbers below this have a floating-point number of their own.
+EXACT = 2**53
+
+
+def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
+    """Turn names that a gap made floating-point numbers back into whole numbers.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Names. A column is changed if all its values are whole floating-point numbers.
+    faults : Faults
+        Receives a fault where names are so long that several may have become one.
+
+    Examples
+    --------
+    >>> restore_whole_numbers(pd.Series([8.0, None, 12.0]), Faults("toy.csv")).tolist()
+    [8, <NA>, 12]
+    >>> restore_whole_numbers(pd.Series([8.0, 0.5]), Faults("toy.csv")).tolist()
+    [8.0, 0.5]
+    """
+    if not is_float_dtype(column) or not (column.dropna() % 1 == 0).all():
+        return column
+    too_long = (column.abs() >= EXACT).fillna(False).to_numpy(dtype=bool)
+    if too_long.any():
+        problem = "the name is a decimal number of more than 15 digits"
+        remedy = "store names as text: rounded, different ones may have become one"
+        faults.add(problem, remedy, str(column.name), too_long, code="rounded-name")
+        return column
+    return column.astype("Int64")
+
+
+def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
+    """Encode names of configurations, instances or descriptions as numbers.
+
+    Parameters
+    ----------
+    column : Series, length N
+        Names of any plain type; missing and blank ones get -1.
+    faults : Faults
+        Receives a fault if names are nested values, or if one is missing.
+    required : bool
+        Whether each row needs a name.
+
+    Returns
+    -------
+    Keys
+        Computed in O(N); only the distinct labels are sorted.
+
+    Examples
+    --------
+    >>> keys = encode_names(pd.Series(["b", "a", None, "b"], name="config"), faults := Faults("toy.csv"))
+    >>> keys.labels, keys.codes.tolist(), faults.entries[0].problem
+    (('a', 'b'), [1, 0, -1, 1], 'the name is missing')
+    """
+    name = str(column.name)
+    try:
+        places, distinct = pd.factorize(restore_whole_numbers(column, faults))
+    except TypeError:  # it cannot hash lists and dictionaries
+        faults.add("the names are nested values", NESTED, name, code="nested-names")
+        return Keys((), np.full(len(column), -1))
+
+    texts = [str(label) for label in distinct]
+
+    # 1 and "1" are different to pandas and the same configuration to a reader
+    labels = tuple(sorted({text for text in texts if text.strip()}))
+    number = {label: i for i, label in enumerate(labels)}
+
+    # factorize gives -1 to missing names, which is the last entry
+    number_of_distinct = [*(number.get(text, -1) for text in texts), -1]
+    codes = np.array(number_of_distinct, dtype=np.int64)[places]
+    if required and (codes < 0).any():
+        remedy = f"give every row its {name}; a row without one cannot be counted"
+        faults.add("the name is missing", remedy, name, codes < 0, code="missing-name")
+
+    return Keys(labels, codes)

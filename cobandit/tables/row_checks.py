@@ -1,0 +1,146 @@
+"""Checks of a table's rows: columns, clusters, descriptions, duplicates and splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_float_dtype
+
+from cobandit._text import suggest
+from cobandit.errors import Faults
+from cobandit.tables.card import Card
+from cobandit.tables.encoded_names import Keys, encode_names
+from cobandit.tables.profiling import MIN_INSTANCES
+
+#: Least number of configurations of a table.
+MIN_ARMS = 2
+
+
+def find_groups(
+    frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults
+) -> dict[str, Keys]:
+    """Find the columns that group instances, and check the card's cluster column.
+
+    A further column groups instances if it is constant within each instance, has fewer
+    values than there are instances, and lacks none.
+    """
+    groups = {}
+    first = np.unique(instances.codes, return_index=True)[1]
+    for name in dict.fromkeys(frame.columns[~frame.columns.duplicated(keep=False)]):
+        is_cluster = name == card.cluster
+        column = frame[name].reset_index(drop=True)
+        has_other_use = name in card.columns or is_float_dtype(column)
+        if has_other_use and not is_cluster:
+            continue
+
+        ignored = Faults(faults.source)
+        keys = encode_names(column, faults if is_cluster else ignored)
+        if not keys.labels or (keys.codes < 0).any():
+            continue
+
+        differs = keys.codes != keys.codes[first][instances.codes]
+        is_group = not differs.any() and 1 < len(keys.labels) < len(instances.labels)
+        if is_cluster and differs.any():
+            row = int(differs.argmax())
+            problem = (
+                f"instance {instances.labels[instances.codes[row]]!r} has two values in"
+                " the cluster column"
+            )
+            remedy = "give each instance one cluster, or name another column"
+            faults.add(problem, remedy, name, differs, code="two-clusters")
+        elif is_cluster or is_group:
+            groups[name] = Keys(keys.labels, keys.codes[first])
+
+    return groups
+
+
+def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:
+    """Check that each of the wanted columns exists once."""
+    names = list(frame.columns)
+    for column in wanted:
+        if names.count(column) > 1:
+            problem = "the column exists more than once"
+            faults.add(problem, "keep one", column, code="repeated-column")
+        if column not in names:
+            spare = [name for name in names if name not in wanted]
+            remedy = suggest(
+                column, spare, f"add it, or name another; there are {names}"
+            )
+            faults.add("the column is missing", remedy, column, code="missing-column")
+
+
+def check_descriptions(
+    frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults
+) -> None:
+    """Check that a configuration has one value in each descriptive column.
+
+    A missing value counts as a value.
+    """
+    for column in [column for column in card.arms if column in frame]:
+        codes = pd.Series(encode_names(frame[column], faults, required=False).codes)
+        differs = (codes != codes.groupby(configs.codes).transform("first")).to_numpy()
+        if differs.any():
+            row = int(differs.argmax())
+            config = configs.labels[configs.codes[row]]
+            value = str(frame[column].iloc[row])
+            problem = (
+                f"the value {value!r} differs from the value of {config!r} in an"
+                " earlier row"
+            )
+            remedy = (
+                "give a configuration one value, split it, or leave the column out of"
+                " the descriptive columns"
+            )
+            faults.add(problem, remedy, column, differs, code="two-descriptions")
+
+
+def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
+    """Check that there are two configurations, and that no pair of names occurs twice."""
+    if len(configs.labels) < MIN_ARMS:
+        problem = f"there is only one configuration, {configs.labels[0]!r}"
+        remedy = "give at least two to choose among"
+        faults.add(problem, remedy, "config", code="one-configuration")
+
+    pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
+    is_duplicate = pairs.duplicated().to_numpy()
+    if is_duplicate.any():
+        config, instance = pairs.iloc[is_duplicate.argmax()]
+        names = (configs.labels[config], instances.labels[instance])
+        remedy = (
+            "keep one of them, or give repeated evaluations instance names of their own"
+        )
+        problem = f"duplicate (config, instance) {names}"
+        faults.add(problem, remedy, "instance", is_duplicate, code="duplicate-row")
+
+
+def check_split(
+    configs: Keys, profiling: np.ndarray, card: Card, faults: Faults
+) -> None:
+    """Check that both splits hold at least two instances of each configuration.
+
+    In the table of a run the profiling instances are named, and a configuration may
+    have left the run right after them, so that only the profiling split is checked.
+    """
+    n_arms = len(configs.labels)
+    n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)
+    n_evaluation = np.bincount(configs.codes[~profiling], minlength=n_arms)
+    fewest = n_profiling
+    if card.split.instances is None:
+        fewest = np.minimum(n_profiling, n_evaluation)
+
+    arm = int(np.argmax(fewest < MIN_INSTANCES))
+    if fewest[arm] < MIN_INSTANCES:
+        counts = (
+            f"{n_profiling[arm]} profiling and {n_evaluation[arm]} evaluation instances"
+        )
+        problem = (
+            f"configuration {configs.labels[arm]!r} has {counts}, and needs"
+            f" {MIN_INSTANCES} of each"
+        )
+        remedy = (
+            "evaluate it on more instances, leave it out, or change the number of"
+            f" profiling instances, now {card.split.profiling}"
+        )
+        faults.add(problem, remedy, "instance", code="few-instances")
