@@ -121,7 +121,8 @@ def back_ends() -> list[dict[str, Any]]:
         return cb.replay_online(table, methods, (8, 32), replications=600, **how)
 
     def elapsed(function: Callable[[], Any]) -> tuple[float, float, Any]:
-        start, used = perf_counter(), process_time()
+        start = perf_counter()
+        used = process_time()
         found = function()
         return perf_counter() - start, process_time() - used, found
 

@@ -18,7 +18,8 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {"pages": 17, "words": 32_000, "folds": 120, "code": 4_500}
-HIGHEST, WIDEST = 1_200, 110
+HIGHEST = 1_200
+WIDEST = 110
 #: Of usual size.
 WINDOW = {"width": 1280, "height": 900}
 #: Where the first picture of a page has to be: the chapters of the book.

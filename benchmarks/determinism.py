@@ -61,7 +61,8 @@ def search_index(folder: Path) -> dict[str, object]:
 
 def differences(first: Path, second: Path) -> list[str]:
     """Say which files of two built books differ, or are in one of them only."""
-    ours, theirs = pages_of(first), pages_of(second)
+    ours = pages_of(first)
+    theirs = pages_of(second)
     odd = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
     found = [
         f"{name}: differs"

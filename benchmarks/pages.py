@@ -68,14 +68,16 @@ def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]
     """Run a page on a table; its seconds of processor time, those that passed, and whether it ended well."""
     command = "from companion.cli.app import main; main()"
     words = ["page", page, "-p", f"dataset={records}", "-o", str(output)]
-    before, start = getrusage(RUSAGE_CHILDREN), perf_counter()
+    before = getrusage(RUSAGE_CHILDREN)
+    start = perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", command, *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    passed, after = perf_counter() - start, getrusage(RUSAGE_CHILDREN)
+    passed = perf_counter() - start
+    after = getrusage(RUSAGE_CHILDREN)
     if done.returncode:
         print(done.stderr, file=sys.stderr)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -71,11 +71,13 @@ def kernel_over_class() -> dict[str, Any]:
     def by_class() -> int:
         return sum(1 for _ in online.readable())
 
-    n_fast, n_slow = online.compiled(replications), by_class()
+    n_fast = online.compiled(replications)
+    n_slow = by_class()
     fast, slow = _in_turns(
         lambda: online.compiled(replications), by_class, repetitions=5
     )
-    fast_ns, slow_ns = 1e9 * median(fast) / n_fast, 1e9 * median(slow) / n_slow
+    fast_ns = 1e9 * median(fast) / n_fast
+    slow_ns = 1e9 * median(slow) / n_slow
     return {
         "measurement": "kernel over class, per pull (K = 108, D = 2)",
         "ratio": slow_ns / fast_ns,
@@ -123,9 +125,11 @@ def many_arms_over_few() -> dict[str, Any]:
 
 def copsi_growth() -> dict[str, Any]:
     """Measure a CoPSI run with 4,000 arms over one with 1,000: quadratic would be 16, cubic 64."""
-    small, large = Front(1000, rho=200), Front(4000, rho=200)
+    small = Front(1000, rho=200)
+    large = Front(4000, rho=200)
     times = _in_turns(small.compiled, large.compiled, repetitions=5)
-    few, many = median(times[0]), median(times[1])
+    few = median(times[0])
+    many = median(times[1])
     return {
         "measurement": "a CoPSI run, K = 4,000 over K = 1,000 (front of 30, rho = 200)",
         "ratio": many / few,
@@ -141,9 +145,11 @@ def once_growth() -> dict[str, Any]:
     What is above that is memory: the pairs of 1,000 arms fit into a processor's cache,
     those of 4,000 do not.
     """
-    small, large = Once(1000, share=0.3), Once(4000, share=0.3)
+    small = Once(1000, share=0.3)
+    large = Once(4000, share=0.3)
     times = _in_turns(small.compiled, large.compiled, repetitions=5)
-    few, many = median(times[0]), median(times[1])
+    few = median(times[0])
+    many = median(times[1])
     return {
         "measurement": (
             "a run of CoPSI once, K = 4,000 over K = 1,000 (N = 300, three tenths of"
@@ -168,7 +174,8 @@ def two_threads_over_one() -> dict[str, Any]:
 
     pulls = int(replay(1)["pulls"].sum())
     one, two = _in_turns(lambda: replay(1), lambda: replay(2), repetitions=5)
-    start, used = perf_counter(), process_time()
+    start = perf_counter()
+    used = process_time()
     replay(2)
     processors = (process_time() - used) / (perf_counter() - start)
     free = processors > 1.7
@@ -227,7 +234,8 @@ def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
     rows = []
     for measurement in measurements:
         row = measurement()
-        least, most = row.pop("at_least", None), row.pop("at_most", None)
+        least = row.pop("at_least", None)
+        most = row.pop("at_most", None)
         row["target"] = f"at least {least:g}" if most is None else f"at most {most:g}"
         kept = row["ratio"] >= least if most is None else row["ratio"] <= most
         row["met"] = (

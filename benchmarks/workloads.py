@@ -91,7 +91,8 @@ class Online:
     def readable(self) -> Iterator[int]:
         """Ask and tell on the same kind of feedback, pull by pull: the arms."""
         policy = self.policy()
-        instances, s = len(self.rows) // self.shape[0], 0
+        instances = len(self.rows) // self.shape[0]
+        s = 0
         while (arm := policy.ask()) is not None:
             row = self.rows[arm * instances + s % instances]
             policy.tell(arm, row[2:], float(row[0]))
@@ -201,7 +202,8 @@ class Rejects:
 
     def readable(self) -> int:
         """Play by the class, on instance after instance; the number of pulls."""
-        policy, s = PSISR(self.costs, self.budget, 2), 0
+        policy = PSISR(self.costs, self.budget, 2)
+        s = 0
         while (arm := policy.ask()) is not None:
             policy.tell(arm, self.rows[arm * self.instances + s % self.instances, 2:])
             s += 1
@@ -250,7 +252,8 @@ def processor_seconds(
     >>> seconds >= 0, value
     (True, 45)
     """
-    times, value = [], None
+    times = []
+    value = None
     for _ in range(_validation.count(repetitions, "repetitions", 1)):
         start = process_time()
         value = function()

@@ -89,10 +89,8 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
     ]
     least = 0.0
     for n in range(n_instances):
-        rest, ways = (
-            n - kinds.sum(axis=0),
-            log_choose(np.asarray(n_instances), np.asarray(n)),
-        )
+        rest = n - kinds.sum(axis=0)
+        ways = log_choose(np.asarray(n_instances), np.asarray(n))
         logs = [
             part + log_choose(row[-1], rest) - ways
             for part, row in zip(seen, tables, strict=True)
@@ -225,7 +223,8 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     above[np.abs(above) <= TIE] = 0.0
 
     # dominates[i, j]: j dominates i
-    front, dominates = pareto_mask(means), above.min(axis=2) > 0
+    front = pareto_mask(means)
+    dominates = above.min(axis=2) > 0
     changes = np.full((2, n_arms, n_objectives), np.inf)
     for i, d in np.ndindex(n_arms, n_objectives):
         others = np.delete(above[i], d, axis=1)
@@ -288,7 +287,8 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     >>> needed_in([10, 10], [1, 2], delta=0.05).round(6)
     array([9. , 6.5])
     """
-    g, m = np.asarray(g), np.asarray(m)
+    g = np.asarray(g)
+    m = np.asarray(m)
     # in logarithms: a share of one in (2,000 choose 1,000) is smaller than any
     # floating-point number
     allowed = np.log(2 * delta) if delta > 0 else -np.inf
@@ -304,10 +304,13 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
         return np.where(left < m, -np.inf, logarithm)
 
     # missed(low) > log(2 delta) >= missed(high)
-    low, high = np.zeros_like(g), g - m + 1
+    low = np.zeros_like(g)
+    high = g - m + 1
     while (high - low > 1).any():
         middle = (low + high) // 2
         enough = missed(middle) <= allowed
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    before, after = missed(low), missed(high)
+        low = np.where(enough, low, middle)
+        high = np.where(enough, middle, high)
+    before = missed(low)
+    after = missed(high)
     return low + np.expm1(allowed - before) / np.expm1(after - before)

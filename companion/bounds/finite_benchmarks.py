@@ -92,10 +92,8 @@ def hoeffding_serfling_tail(
     (0.0, True)
     """
     factor = serfling_factor(n, n_instances)
-    deviation, width = (
-        _validation.positive(deviation, "deviation"),
-        _validation.positive(width, "width"),
-    )
+    deviation = _validation.positive(deviation, "deviation")
+    width = _validation.positive(width, "width")
     return exp(-2 * n * (deviation / width) ** 2 / factor) if factor else 0.0
 
 
@@ -139,10 +137,8 @@ def bernstein_serfling_tail(
     2e-06
     """
     n, n_instances = _depth(n, n_instances)
-    deviation, width = (
-        _validation.positive(deviation, "deviation"),
-        _validation.positive(width, "width"),
-    )
+    deviation = _validation.positive(deviation, "deviation")
+    width = _validation.positive(width, "width")
     variance = _validation.non_negative(variance, "variance")
     rest = n_instances - n
     if not rest or not variance:

@@ -104,10 +104,8 @@ def leaving_bound(pulls: int, alpha: float) -> float:
     >>> round(T * leaving_bound(T, alpha), 2), round(T * T ** (1 - 2 * alpha), 1)
     (2.86, 251.2)
     """
-    pulls, alpha = (
-        _validation.count(pulls, "pulls", 2),
-        _validation.positive(alpha, "alpha"),
-    )
+    pulls = _validation.count(pulls, "pulls", 2)
+    alpha = _validation.positive(alpha, "alpha")
     log_pulls = log(pulls)
     m = np.arange(1, 4 * ceil(sqrt(alpha) * log_pulls**1.5 / 2) + 1)
     return float(
@@ -317,10 +315,8 @@ def threshold_radius(
     >>> round(threshold_radius([0.5], 1.0, 1.0, cost_ratio=1.0), 9)
     0.125
     """
-    means, mean_cost = (
-        _validation.numbers(means, "means", 1),
-        _validation.positive(mean_cost, "mean_cost", 1.0),
-    )
+    means = _validation.numbers(means, "means", 1)
+    mean_cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if not len(means) or means.min() < 0 or means.max() > 1:
         raise CobanditError(
             f"means is {means.tolist()}: mean rewards lie in [0, 1], at least one is"
@@ -338,7 +334,8 @@ def threshold_radius(
     if reach(0.0) >= best_efficiency:
         raise CobanditError("the arm is as efficient as the best: it has no threshold")
     # at radius one every numerator is 1 and every denominator lambda / 2
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if reach(middle) < best_efficiency else (low, middle)
@@ -378,7 +375,8 @@ def informative_budget(
     50.0
     """
     cost = _validation.positive(cost, "cost", 1.0)
-    low, high = cost, 1e15 * cost
+    low = cost
+    high = 1e15 * cost
     if cost_ratio is not None:
         countable = (
             0.5
@@ -453,11 +451,10 @@ def split_pull_bound(
     radius = 2 * threshold_radius(
         means, mean_cost, best_efficiency, cost_ratio=cost_ratio
     )
-    pulls, coordinates = horizon(budget, cost_ratio), np.size(means) + 1
-    root, y = (
-        sqrt(_validation.positive(alpha, "alpha") * log(pulls)),
-        sqrt(log(coordinates) / 2),
-    )
+    pulls = horizon(budget, cost_ratio)
+    coordinates = np.size(means) + 1
+    root = sqrt(_validation.positive(alpha, "alpha") * log(pulls))
+    y = sqrt(log(coordinates) / 2)
     expected = ((root + y) ** 2 + 1 / 2 + root / (2 * y)) / radius**2
     return 1 + expected + coordinates * float(pulls) ** (2 - 2 * alpha)
 
@@ -499,8 +496,6 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     >>> ratio_leading_constant(0.5, cost_ratio=1.0)  # (4.5 / 0.5)^2
     81.0
     """
-    gap, cost_ratio = (
-        _validation.positive(gap, "gap"),
-        _validation.positive(cost_ratio, "cost_ratio", 1.0),
-    )
+    gap = _validation.positive(gap, "gap")
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     return ((2 + 2 / cost_ratio + gap) / (cost_ratio * gap)) ** 2

@@ -88,11 +88,10 @@ def planning_margin(
     """
     rate = difference_error_rate(allocation=allocation, complexity=complexity)
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
-    variance, step = (
-        2 * (1 - sqrt(cost_ratio)) ** 2 * rate,
-        2 / 3 * (1 - cost_ratio) * rate,
-    )
-    square, linear = 1 - variance + step, 2 * variance - step
+    variance = 2 * (1 - sqrt(cost_ratio)) ** 2 * rate
+    step = 2 / 3 * (1 - cost_ratio) * rate
+    square = 1 - variance + step
+    linear = 2 * variance - step
     root = sqrt(linear**2 + 4 * square * variance)
     # the coefficient of the square vanishes at some L H below one, but then the linear
     # one is positive
@@ -135,10 +134,8 @@ def pilot_failure_bound(
     >>> round(pilot_failure_bound(500, 0.2, n_arms=5, cost_ratio=0.25), 6)
     2e-05
     """
-    pulls, n_arms = (
-        _validation.count(pulls, "pulls", 1),
-        _validation.count(n_arms, "n_arms", 2),
-    )
+    pulls = _validation.count(pulls, "pulls", 1)
+    n_arms = _validation.count(n_arms, "n_arms", 2)
     accuracy = _validation.positive(accuracy, "accuracy", 1.0)
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     if cost_ratio == 1:

@@ -84,7 +84,8 @@ def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
     >>> round(least_regret_slope(problem, cost_ratio=1.0), 4)  # 0.25 / kl(0.5, 0.75)
     1.738
     """
-    best, total = float(problem.efficiency.max()), 0.0
+    best = float(problem.efficiency.max())
+    total = 0.0
     for mean, cost, gap in zip(
         problem.means, problem.costs, problem.efficiency_gaps, strict=True
     ):

@@ -36,7 +36,8 @@ def page(
     """
     from companion.report import pages as book
 
-    given, out = read_pairs("--parameter", parameter or []), console()
+    given = read_pairs("--parameter", parameter or [])
+    out = console()
     book.refuse_unknown(name, given)
     if output is None and given:
         raise CobanditError(
@@ -105,7 +106,8 @@ def rerun(
         "about": about,
         "level": level,
     }
-    out, err = console(), console(stderr=True)
+    out = console()
+    err = console(stderr=True)
     try:
         manifest = make(table, output, follow=follow, **options)
     except KeyboardInterrupt:

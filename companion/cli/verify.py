@@ -37,7 +37,8 @@ def verify(
         outcomes = compute(
             fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell
         )
-    out, view = console(), Table(title="Stored and recomputed", title_justify="left")
+    out = console()
+    view = Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):
         view.add_column(heading, justify="right")

@@ -65,7 +65,7 @@ def draw_cells(
     titles : mapping of str to str
         Names of the tables, in order, and what stands above their columns.
     predicted : DataFrame, optional
-        From `companion.stored.results.predictions_of`.
+        From `companion.stored.results.predict_printed`.
     """
     figure, axes = _panels(
         titles, len(rows), 2.0 * len(rows) + 0.6, "evaluations per configuration", "row"

@@ -96,10 +96,13 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
         of eight runs; ``"budget"``: budgets from which three arms with gaps of .15 are
         classified with an error of at most 5 %.
     """
-    arms, budget = known_arms.two_arms(2, 0.5, 0.5), 265_401.0
+    arms = known_arms.two_arms(2, 0.5, 0.5)
+    budget = 265_401.0
     p = arms.problem
     known: dict[str, Any] = {"cost_ratio": 0.5, "budget": budget}
-    gap, cost, best = p.efficiency_gaps[1], p.costs[1], p.efficiency.max()
+    gap = p.efficiency_gaps[1]
+    cost = p.costs[1]
+    best = p.efficiency.max()
     pull_bounds = {
         "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **known),
         "by the arm's own cost": bounds.instance_pull_bound(
@@ -178,7 +181,8 @@ def name_numbers(
         said[f"{name}_share"] = percent(ended[tolerance]["share"])
         said[f"{name}_off"] = percent(ended[tolerance]["off"])
 
-    climbed, budgets = ladders["pulls"], ladders["budget"]
+    climbed = ladders["pulls"]
+    budgets = ladders["budget"]
     said["theorem1_times"] = f"{climbed['Theorem 1'] / climbed['measured']:,.0f}"
     said["split_times"] = f"{climbed['without certainty'] / climbed['measured']:.1f}"
     said["theorem2_times"] = f"{budgets['Theorem 2'] / budgets['measured']:,.0f}"
@@ -297,7 +301,8 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 2.3))
     labels = "pulls of the worse of two arms", "budget that holds the error below 5 %"
     for ax, steps, label in zip(axes, ladders.values(), labels, strict=True):
-        rungs, values = list(steps), list(steps.values())
+        rungs = list(steps)
+        values = list(steps.values())
         ax.hlines(range(len(rungs)), values[-1], values, color=INK, lw=0.8)
         ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
         ax.plot(values[-1], len(rungs) - 1, "o", color=INK)

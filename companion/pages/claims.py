@@ -40,9 +40,13 @@ from companion.stored import results
 
 #: What a status can be, with its sign: of statements, of orderings and remarks, of
 #: contrasts, of the rest.
-DIVIDED, USED, NO_WORD, NOT_TESTABLE = "divided", "used", "no word", "not testable"
+DIVIDED = "divided"
+USED = "used"
+NO_WORD = "no word"
+NOT_TESTABLE = "not testable"
 #: What is added to a verdict that one kind of tables has alone.
-MEASURED_ONLY, DRAWN_ONLY = "where measured", "on reconstructions"
+MEASURED_ONLY = "where measured"
+DRAWN_ONLY = "on reconstructions"
 SIGNS = {
     **{f"{HOLDS}{of}": "✓" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
     **{f"{FAILS}{of}": "✗" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
@@ -59,7 +63,8 @@ SIGNS = {
 KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
 #: Method whose schedule is our reading of the paper, and the name of the open choice.
-READ_METHOD, READING = "PSISR", "A6"
+READ_METHOD = "PSISR"
+READING = "A6"
 QUANTITIES = {
     "online": "regret",
     "identification": "odds of an error",
@@ -174,7 +179,8 @@ def every_claim(
     """
     plays = results.read_result("posterior") if plays is None else plays
     statements = checks.check_statements() if statements is None else statements
-    cells, ours = results.cells(), in_place(measured, scale)
+    cells = results.ledger_cells()
+    ours = in_place(measured, scale)
     words = paper.resample_words(plays) if words is None else words
     rows = [
         *state(statements),
@@ -281,7 +287,8 @@ def contrast(
     measured: pd.DataFrame,
 ) -> Iterator[ClaimRow]:
     """Return the fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
-    many, ours = _ratios(cells), _ratios(measured)
+    many = _ratios(cells)
+    ours = _ratios(measured)
     shares = words.to_dict("records")
     for known, each, share in zip(
         CONTRASTS, judged.to_dict("records"), shares, strict=True
@@ -334,7 +341,8 @@ def order(
     parentheses, and does not count there; what it says about both against each other is
     not judged on other tables at all.  Both count where the tables are its own.
     """
-    ours, many = paper.verdicts(measured), paper.verdicts_on_reconstructions(cells)
+    ours = paper.verdicts(measured)
+    many = paper.verdicts_on_reconstructions(cells)
 
     printed = paper.judge_printed().set_index("key")["verdict"]
     shares = shares.reindex([each.key for each in paper.claims()])
@@ -396,9 +404,11 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
     and on the measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
-    judged, landscapes = judge_remarks(tables), results.read_result("landscapes")
+    judged = judge_remarks(tables)
+    landscapes = results.read_result("landscapes")
     for typed in typed_remarks():
-        key, about = typed["key"], typed["about"]
+        key = typed["key"]
+        about = typed["about"]
         row = ClaimRow(
             key=f"remark {key}",
             kind=REMARK,

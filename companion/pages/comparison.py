@@ -55,7 +55,7 @@ def mark_printed(
     points : DataFrame
         As from `printed_points`.
     predicted : DataFrame, optional
-        As from `companion.stored.results.predictions_of`; the bars are 95 % intervals.
+        As from `companion.stored.results.predict_printed`; the bars are 95 % intervals.
     """
     cross: dict[str, Any] = {"ls": "", "marker": "x", "ms": 8, "mew": 2, "zorder": 3}
     for number, point in enumerate(points.to_dict("records")):

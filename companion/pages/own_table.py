@@ -205,17 +205,22 @@ def _cell() -> int:
 
 
 def _number(counts: Any) -> str:
-    low, high = int(min(counts)), int(max(counts))
+    low = int(min(counts))
+    high = int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 #: On one core, in seconds: a pull online, a sample in identification, one elimination
 #: over K^3, and where all are evaluated on the same instances, a pair of configurations
 #: on one of these in one objective.
-PULL, SAMPLE, ELIMINATE, PAIR = 60e-9, 6e-9, 1e-9, 2e-9
+PULL = 60e-9
+SAMPLE = 6e-9
+ELIMINATE = 1e-9
+PAIR = 2e-9
 #: Seconds that the replays of one picture may take, estimated, and the fewest
 #: replications of a picture.
-SECONDS, FEWEST = 15.0, 20
+SECONDS = 15.0
+FEWEST = 20
 #: The same for a page of a report, which has few pictures.
 SECONDS_OF_REPORT = 45.0
 
@@ -421,7 +426,8 @@ def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
 #: Orders of the instances in which a table is raced at three tolerances, at the least,
 #: and a pair of configurations in a certified race on one instance in one objective, in
 #: seconds.
-FEWEST_ORDERS, BETS = 5, 3.5e-9
+FEWEST_ORDERS = 5
+BETS = 3.5e-9
 
 
 def fit_races(table: EvaluationTable, orders: int) -> int:

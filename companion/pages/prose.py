@@ -62,7 +62,9 @@ def plain_markdown(text: str, page: str = "") -> str:
     >>> plain_markdown("What is {ref}`open <open-choices>`, and the rest ({numref}`fig-that-is-nowhere`).")
     'What is open, and the rest.'
     """
-    lines, out, prose = text.split("\n"), [], []
+    lines = text.split("\n")
+    out = []
+    prose = []
     at = 0
     while at < len(lines):
         opening = FENCE.match(lines[at])
@@ -92,7 +94,8 @@ def _closing(lines: list[str], start: int, mark: str) -> int:
 
 def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     """Write a directive as plain Markdown; code is left as it is."""
-    name, title = opening["name"], opening["title"].strip()
+    name = opening["name"]
+    title = opening["title"].strip()
     if name is None or name in ("code-block", "code"):
         return "\n".join([f"{opening['mark']}{title}", *body, opening["mark"]])
 
@@ -106,7 +109,8 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     if name == "math":
         return "\n".join(["$$", *body, "$$"])
 
-    inner, title = plain_markdown("\n".join(body), page), plain_markdown(title, page)
+    inner = plain_markdown("\n".join(body), page)
+    title = plain_markdown(title, page)
     if not inner.strip():
         return ""
     if name == "dropdown":
@@ -153,7 +157,8 @@ def _in_italics(words: str | None) -> str:
 
 def _role(role: re.Match[str], page: str) -> str:
     """Write one role in words."""
-    name, text = role["name"], " ".join(role["text"].split())
+    name = role["name"]
+    text = " ".join(role["text"].split())
     titled = TITLED.match(text)
     target = titled["target"] if titled else text
     if name.startswith("glue"):

@@ -40,7 +40,8 @@ RATIOS = (1, 3, 10, 30, 100)
 DEPENDENCES = (-1.0, -0.5, 0.0, 0.5, 1.0)
 ARMS = (8, 24, 72)
 BUDGETS = {"online": (4, 16, 64), "identification": (20, 100, 500)}
-PROBLEMS, REPLICATIONS = 24, 5
+PROBLEMS = 24
+REPLICATIONS = 5
 SEED = 0
 
 #: Columns that make a cell of the map: the largest over the smallest mean cost;
@@ -88,7 +89,8 @@ def part(
                     source, method, rho * float(source.costs.sum()), streams, selection
                 )
             except BudgetError:
-                loss, strict = 1.0, np.nan
+                loss = 1.0
+                strict = np.nan
             at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
             rows.append((*at, name, problem, loss, strict))
 
@@ -103,7 +105,8 @@ def _play(
     selection: str,
 ) -> tuple[float, float]:
     """Means of ``loss`` and ``strict`` over the replications."""
-    online, problem = selection == "online", source.problem
+    online = selection == "online"
+    problem = source.problem
     runs = play_on(source, method, budget, streams, SEED, realised=online)
     if online:
         most = budget / source.cost_range[1]

@@ -64,10 +64,8 @@ def change_choices(
         _change_truth(table, replications, seed, parallel),
     )
     for what, quantity, default, other in alternatives:
-        default, other = (
-            np.asarray(default, dtype=float),
-            np.asarray(other, dtype=float),
-        )
+        default = np.asarray(default, dtype=float)
+        other = np.asarray(other, dtype=float)
         times, low, high = contrasts.ratio(other, default)
         rows.append(
             (table.name, what, quantity, default.mean(), other.mean(), times, low, high)
@@ -120,7 +118,8 @@ def _change_readings(
     table: EvaluationTable, replications: int, seed: int
 ) -> Iterator[Compared]:
     """A2, A4, A9 and A10: what the smallest cost is, whether the last pull counts, what regret is against."""
-    source, problem = grid.pack_table(table), table.problem
+    source = grid.pack_table(table)
+    problem = table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)
     streams = seed, np.arange(replications)
     policy = grid.make_policy(source, cell)
@@ -130,11 +129,9 @@ def _change_readings(
     # a record has it behind the last pull
     crossing = taken.arms[np.arange(replications), pulls.sum(axis=1)]
 
-    low, high, budget = (
-        table.costs.min(),
-        table.costs.max(),
-        cell.budget / table.cost_range[1],
-    )
+    low = table.costs.min()
+    high = table.costs.max()
+    budget = cell.budget / table.cost_range[1]
     policy.cost_ratio = low / high
     policy.log_term = policy.alpha * log(cb.theory.horizon(budget, low / high))
     by_lambda = run_kernel(policy, source.feedback, *streams)[0]
@@ -172,10 +169,8 @@ def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
     """A5 and A6: the smallest cost of CoPSI's constant, and how PSI-SR counts rounds."""
-    arms, most = (
-        experiments.structured_subset(table),
-        max(experiments.IDENTIFICATION_RHO),
-    )
+    arms = experiments.structured_subset(table)
+    most = max(experiments.IDENTIFICATION_RHO)
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]
     alternatives = {
         "A5: λ from the largest single cost": (
@@ -315,10 +310,8 @@ def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
     >>> another.rows["split"].equals(table.rows["split"]), (another.means == table.means).all()
     (True, np.False_)
     """
-    rng, rows = (
-        np.random.default_rng(_validation.seed(seed)),
-        table.rows.astype({"instance": str}),
-    )
+    rng = np.random.default_rng(_validation.seed(seed))
+    rows = table.rows.astype({"instance": str})
     parts = []
     for _, part in rows.groupby("split", observed=True):
         names = np.sort(part["instance"].unique())

@@ -22,12 +22,16 @@ from companion.paper.predictive import (
     scales_of,
 )
 
-PREDICTED, CONSISTENT, IN_TENSION = "predicted", "consistent", "in tension"
-CONTRADICTED, CANNOT_TELL = "contradicted", "cannot tell"
+PREDICTED = "predicted"
+CONSISTENT = "consistent"
+IN_TENSION = "in tension"
+CONTRADICTED = "contradicted"
+CANNOT_TELL = "cannot tell"
 WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
 #: Level of the test, and the width, over the prior's, up to which a contrast is
 #: predicted.
-LEVEL, SHARP = 0.05, 0.5
+LEVEL = 0.05
+SHARP = 0.5
 #: Where this share of the tables is nearer than the paper, or a larger one, nothing can
 #: be told.
 REMOTE = 0.99
@@ -52,11 +56,9 @@ class Played(NamedTuple):
 
 
 #: What each experiment is judged by, at its largest budget.
-REGRET, ERROR, F1 = (
-    Played("online", 32, "efficiency_regret"),
-    Played("identification", 5000, "error"),
-    Played("full-set", 200, "f1"),
-)
+REGRET = Played("online", 32, "efficiency_regret")
+ERROR = Played("identification", 5000, "error")
+F1 = Played("full-set", 200, "f1")
 STANDARD, AVERAGE = (
     REGRET._replace(quantity=name) for name in ("standard_regret", "moving_average")
 )
@@ -230,12 +232,14 @@ def _arrange(plays: pd.DataFrame) -> Arranged:
 
 
 def _judge(arranged: Arranged) -> pd.DataFrame:
-    printed, rows = judged_values(), []
+    printed = judged_values()
+    rows = []
     for contrast in CONTRASTS:
         played, prior = (
             arranged[contrast.dataset, kind] for kind in ("table", "prior")
         )
-        found, value = contrast.predict(played, printed), float(contrast.of(printed))
+        found = contrast.predict(played, printed)
+        value = float(contrast.of(printed))
         low, high = found.interval(1 - LEVEL, WIDENING)
         without = contrast.of(prior)
         nothing = np.empty((len(without), 0))
@@ -289,7 +293,8 @@ def resample_words(
         A row per contrast, in the order of `CONTRASTS`, and per word of `WORDS` the
         share of the resamples.
     """
-    arranged, rng = _arrange(plays), np.random.default_rng(seed)
+    arranged = _arrange(plays)
+    rng = np.random.default_rng(seed)
     words = []
     for _ in range(resamples):
         drawn = {}
@@ -327,7 +332,8 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
-    printed, rows = judged_values(), {}
+    printed = judged_values()
+    rows = {}
     for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
         played = tables(plays, dataset, reading=reading).dropna()
         own = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
@@ -350,7 +356,8 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
             )
             / limits
         )
-        outside, favour = int((abs(at) > limits).sum()), float(at @ signs)
+        outside = int((abs(at) > limits).sum())
+        favour = float(at @ signs)
         rows[dataset] = {
             "tables": len(played),
             "distance": predictive.joint(scores, at),
@@ -393,7 +400,8 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import combine_pvalues
 
-    printed, frame = judged_values(), pd.DataFrame()
+    printed = judged_values()
+    frame = pd.DataFrame()
     # all readings on the same tables
     plays = plays[plays["number"] <= _last_with_readings(plays)]
     readings = plays.loc[plays["kind"] == "table", "reading"].unique()
@@ -439,10 +447,8 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
             continue
         found[claim.key] = {}
         for dataset in set(claim.datasets) & set(wide):
-            key, sign = (
-                played[claim.quantity].key,
-                1 if claim.direction == "higher" else -1,
-            )
+            key = played[claim.quantity].key
+            sign = 1 if claim.direction == "higher" else -1
             values = {
                 m: sign * wide[dataset][key(dataset, m)]
                 for m in claim.methods + claim.against
@@ -475,10 +481,8 @@ def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
         there, back = scales_of(number)
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = there(values)
-        known, keys = (
-            np.isfinite(scaled),
-            used_keys(str(number.dataset), number.experiment),
-        )
+        known = np.isfinite(scaled)
+        keys = used_keys(str(number.dataset), number.experiment)
         prediction = predict(
             wide[str(number.dataset)][known], keys, scaled[known], printed
         )
@@ -519,7 +523,8 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
             tables(plays, contrast.dataset, kind) for kind in ("table", "other")
         )
         for number, own in unknown.to_dict("index").items():
-            found, value = contrast.predict(known, own), float(contrast.of(own))
+            found = contrast.predict(known, own)
+            value = float(contrast.of(own))
             half = found.interval(max(LEVELS))[1] - found.centre
             row = contrast._asdict() | {
                 "number": number,

@@ -83,7 +83,8 @@ def arithmetic() -> pd.DataFrame:
     >>> bool(table.loc["83.2%", "inside"])
     True
     """
-    numbers, rows = {number.key: number for number in published()}, []
+    numbers = {number.key: number for number in published()}
+    rows = []
     fields = ["key", "place", "printed", "operation", "inputs", "value"]
     for number in numbers.values():
         if number.operation is None:
@@ -120,10 +121,8 @@ def inconsistencies() -> pd.DataFrame:
     """
     rows = []
     for first, second in combinations(published(), 2):
-        difference, rounding = (
-            second.value - first.value,
-            first.half_unit + second.half_unit,
-        )
+        difference = second.value - first.value
+        rounding = first.half_unit + second.half_unit
         if (
             first.coordinates == second.coordinates
             and abs(difference) > rounding + TINY
@@ -154,7 +153,8 @@ def theory_values() -> dict[str, float]:
     """
     case: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
     online = case | {"budget": 99.0}
-    constant, pulls = theory.index_constant(2, 0.5), theory.horizon(99.0, 0.5)
+    constant = theory.index_constant(2, 0.5)
+    pulls = theory.horizon(99.0, 0.5)
 
     leading = theory.pull_bound(1e-6, **online, alpha=2.0) / (
         2 * constant**2 * log(pulls) / 1e-12
@@ -169,7 +169,8 @@ def theory_values() -> dict[str, float]:
     without = theory.identification_error_bound(1.0, **case, complexity=inf)
     error = theory.identification_error_bound(1e3, **case, complexity=1.0)
     fluid: dict[str, Any] = {"n_objectives": 2, "cost_ratio": 0.5, "budget": 99.0}
-    gaps, unit_costs = [0.0, 0.5], [1.0, 1.0]
+    gaps = [0.0, 0.5]
+    unit_costs = [1.0, 1.0]
     standard = theory.standard_regret_bound(gaps, unit_costs, 1.0, **fluid)
     efficiency = theory.efficiency_regret_bound(gaps, **fluid)
     return {
@@ -239,7 +240,8 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     """
     weights = 1 / np.append(np.arange(n_arms, 1, -1), 2.0)
     cheap = np.arange(n_arms)[None, :] < np.arange(n_arms)[:, None]  # a row per corner
-    ends, least = np.linspace(low / high, 1.0, 1001), np.inf
+    ends = np.linspace(low / high, 1.0, 1001)
+    least = np.inf
     for a, b in pairwise(ends):
         costs = np.where(cheap, a, 1.0)
         smallest = np.cumsum(costs, axis=1)[:, 1:] / np.arange(2, n_arms + 1)

@@ -140,7 +140,8 @@ EXPERIMENTS = {
 
 #: Evaluations of one run online beyond which it is not replayed on a page, and beyond
 #: which it is less often.
-MOST_EVALUATIONS, MANY_EVALUATIONS = 2e6, 1e5
+MOST_EVALUATIONS = 2e6
+MANY_EVALUATIONS = 1e5
 #: Configurations beyond which identification is replayed less often: it takes time in
 #: their square.
 MANY_ARMS = 60
@@ -238,7 +239,8 @@ def play(
     ['declared', 'realised']
     """
     own = EXPERIMENTS[_validation.choice(name, "experiment", EXPERIMENTS)]
-    arms, budgets = structured_subset(table) if own.chosen else table, rho or own.rho
+    arms = structured_subset(table) if own.chosen else table
+    budgets = rho or own.rho
     given = {"replications": replications or own.replications, "seed": seed, **parallel}
     if name != "stochastic":
         return own.replay(arms, own.methods, budgets, **given)
@@ -396,7 +398,8 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     >>> found["against"].isna().sum(), found["against"].notna().sum()  # 4 methods; 4 pairs, two measures
     (np.int64(40), np.int64(80))
     """
-    grid, found = np.sort(paths["spent"].unique()), []
+    grid = np.sort(paths["spent"].unique())
+    found = []
     along = grid[np.linspace(0, len(grid) - 1, points).round().astype(int)]
     for quantity in EXPERIMENTS["trajectory"].quantities:
         # a run whose first pull costs more has no average yet
@@ -429,7 +432,8 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     >>> known["arms"], round(known["accuracy_max"], 3)
     (np.float64(24.0), np.float64(0.845))
     """
-    every, arms = table.summary(), structured_subset(table)
+    every = table.summary()
+    arms = structured_subset(table)
     known: dict[tuple[str, str], float] = {
         ("table1", "arms"): table.n_arms,
         ("table1", "pareto_arms"): every["on_front"].sum(),

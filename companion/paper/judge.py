@@ -109,12 +109,10 @@ def claims() -> tuple[Claim, ...]:
 #: Means count as comparable up to this difference, relative to the larger.
 CLOSE = 0.1
 
-HOLDS, FAILS, NOT_SEPARATED, UNKNOWN = (
-    "holds",
-    "fails",
-    "not separated",
-    "cannot be checked",
-)
+HOLDS = "holds"
+FAILS = "fails"
+NOT_SEPARATED = "not separated"
+UNKNOWN = "cannot be checked"
 
 
 NOTHING = DerivedValue(np.nan, np.nan, np.nan)
@@ -229,7 +227,8 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     >>> set(verdicts(cells)) <= {"holds", "fails", "not separated", "cannot be checked"}
     True
     """
-    cells, found = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])]), {}
+    cells = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])])
+    found = {}
     for claim in claims():
         part = cells[
             (cells["experiment"] == claim.experiment)
@@ -268,10 +267,8 @@ class _Cells:
 
     def budgets(self, *datasets: str) -> list[float]:
         """Return the budgets that the claim is about."""
-        shared, every = (
-            self.shared(*datasets),
-            {at for dataset, at, *_ in self.single if dataset in datasets},
-        )
+        shared = self.shared(*datasets)
+        every = {at for dataset, at, *_ in self.single if dataset in datasets}
         return {"largest": shared[-1:], "smallest": shared[:1]}.get(
             self.at, sorted(every)
         )
@@ -294,10 +291,8 @@ class _Cells:
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
     """Return the verdict on each comparison that a claim makes."""
-    higher, pairs = (
-        claim.direction == "higher",
-        list(product(claim.methods, claim.against)),
-    )
+    higher = claim.direction == "higher"
+    pairs = list(product(claim.methods, claim.against))
 
     def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
         """Whether each pair's first is better at the first of two places, and by more than at the second."""

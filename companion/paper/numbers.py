@@ -171,7 +171,8 @@ def run_key(
 
 
 def _key(fields: dict[str, Any]) -> str:
-    rho, against = fields.get("rho"), fields.get("against")
+    rho = fields.get("rho")
+    against = fields.get("against")
     parts = [
         fields.get("dataset"),
         fields["experiment"],

@@ -262,13 +262,12 @@ def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
     design, here = (
         np.column_stack([np.ones(len(facts)), facts]) for facts in (used, at[None])
     )
-    leverages, own, n = (
-        _leverages(design, design),
-        float(_leverages(design, here)[0]),
-        len(values),
-    )
+    leverages = _leverages(design, design)
+    own = float(_leverages(design, here)[0])
+    n = len(values)
     slopes = np.linalg.lstsq(design, values, rcond=None)[0]
-    residuals, plain = values - design @ slopes, values - values.mean()
+    residuals = values - design @ slopes
+    plain = values - values.mean()
     regressed = bool(
         np.square(residuals / (1 - leverages)).mean()
         < np.square(plain * n / (n - 1)).mean()
@@ -276,12 +275,10 @@ def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
     remoteness = float((leverages < own).mean()) if used.shape[1] else 0.0
     centre = float((here @ slopes)[0])
     if not regressed:
-        centre, residuals, leverages, own = (
-            float(values.mean()),
-            plain,
-            np.full(n, 1 / n),
-            1 / n,
-        )
+        centre = float(values.mean())
+        residuals = plain
+        leverages = np.full(n, 1 / n)
+        own = 1 / n
 
     scores = residuals / np.sqrt(1 - leverages)
     return Prediction(centre, float(np.sqrt(1 + own)), scores, regressed, remoteness)

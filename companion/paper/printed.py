@@ -42,7 +42,8 @@ def error_counts() -> pd.DataFrame:
     >>> table.loc[table["printed"] == "0.148", ["dataset", "costs", "errors"]].to_numpy().tolist()
     [['piqa', 'declared', 74], ['piqa', 'realised', 74]]
     """
-    place, frame = ["dataset", "rho", "costs", "method"], as_frame()
+    place = ["dataset", "rho", "costs", "method"]
+    frame = as_frame()
     frame = frame[
         (frame["quantity"] == "error") & frame["operation"].isna()
     ].drop_duplicates(place)
@@ -171,10 +172,8 @@ def judge_printed() -> pd.DataFrame:
     for claim in claims():
         frame = claim.select(printed_cells(claim))
         verdict = judge_claim(claim, frame)
-        methods, charges = (
-            {*claim.methods, *claim.against},
-            2 if claim.relation == "unchanged" else 1,
-        )
+        methods = {*claim.methods, *claim.against}
+        charges = 2 if claim.relation == "unchanged" else 1
         every = len(claim.datasets) * len(_at(claim)) * len(methods) * charges
         # one counterexample, or one example each way, is enough; else a part stands for
         # itself only
@@ -211,7 +210,7 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     Examples
     --------
     >>> from companion.stored import results
-    >>> verdicts_on_reconstructions(results.cells())["recent-decisions-comparable-on-piqa"]
+    >>> verdicts_on_reconstructions(results.ledger_cells())["recent-decisions-comparable-on-piqa"]
     'cannot be checked'
     """
     own = verdicts(cells)

@@ -30,8 +30,10 @@ from cobandit.tables import EvaluationTable
 from companion.paper import experiments
 from companion.paper.judge import FAILS, HOLDS, UNKNOWN
 
-REPLICATIONS, SEED = 500, 0
-ONLINE_REPLICATIONS, RHO = 100, max(experiments.ONLINE_RHO)
+REPLICATIONS = 500
+SEED = 0
+ONLINE_REPLICATIONS = 100
+RHO = max(experiments.ONLINE_RHO)
 _COHV = experiments.online_methods()[:1]
 #: Largest standard error of a mean of 200 scores between 0 and 1: what the largest
 #: budget on the complete sets resolves if each arm has an equal part of it.
@@ -99,7 +101,8 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 
 def same_estimate(table: EvaluationTable) -> float:
     """Share of paired replays of CoPSI and PSI-SR that return one set for declared and realised costs."""
-    arms, methods = experiments.structured_subset(table), ["CoPSI", "PSISR"]
+    arms = experiments.structured_subset(table)
+    methods = ["CoPSI", "PSISR"]
     rho = max(experiments.IDENTIFICATION_RHO)
     play = partial(replay_identification, arms, methods, rho, REPLICATIONS, SEED)
     return float((play("declared")["returned"] == play("realised")["returned"]).mean())
@@ -164,8 +167,10 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
     """Share of CoPSI's mistakes, at the smallest budget, that are made in the first half of the phases."""
     arms = experiments.structured_subset(table)
 
-    rho, truth = min(experiments.IDENTIFICATION_RHO), arms.problem.pareto_mask
-    early, mistakes = 0, 0
+    rho = min(experiments.IDENTIFICATION_RHO)
+    truth = arms.problem.pareto_mask
+    early = 0
+    mistakes = 0
     for seed in range(runs):
         policy: Any = spec("CoPSI").make(
             rho,
@@ -185,10 +190,8 @@ def _pulls_by_charge(
     table: EvaluationTable, methods: Sequence[str]
 ) -> tuple[pd.Series, pd.Series]:
     """Return the pulls of each run at the largest budget, charged declared and realised costs."""
-    arms, rho = (
-        experiments.structured_subset(table),
-        max(experiments.IDENTIFICATION_RHO),
-    )
+    arms = experiments.structured_subset(table)
+    rho = max(experiments.IDENTIFICATION_RHO)
     replayed = partial(
         replay_identification, arms, list(methods), rho, ONLINE_REPLICATIONS, SEED
     )

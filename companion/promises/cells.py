@@ -16,7 +16,8 @@ from companion.promises import certified, limits, races, shared
 from companion.promises.outcomes import Outcome
 
 #: Runs of each cell, and the level of the intervals of their shares.
-RUNS, LEVEL = 150, 0.95
+RUNS = 150
+LEVEL = 0.95
 SEED = 0
 
 

@@ -269,10 +269,12 @@ def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
         allowed = MISSES if asked.seen is None else ERROR
         wrong = sum(_misses(each, asked) for each in drawn)
     elif isinstance(asked, Settled):
-        promise, allowed = "what is settled is right", ERROR
+        promise = "what is settled is right"
+        allowed = ERROR
         wrong = sum(_settles_wrongly(each, asked.about) for each in drawn)
     else:
-        promise, allowed = "who is sure meets the condition", 1 - asked.level
+        promise = "who is sure meets the condition"
+        allowed = 1 - asked.level
         wrong = sum(_is_wrongly_sure(each, asked) for each in drawn)
 
     return [Outcome(promise, allowed, runs, int(wrong))]
@@ -317,13 +319,12 @@ def _settles_wrongly(drawn: DrawnScores, about: str) -> bool:
 
 
 def _misses(drawn: DrawnScores, asked: Interval) -> bool:
-    scores, truth = drawn.scores[:1], drawn.means[0]
+    scores = drawn.scores[:1]
+    truth = drawn.means[0]
     least = 0.0
     if asked.step:
-        scores, truth = (
-            drawn.scores[1:] - drawn.scores[:1],
-            drawn.means[1] - drawn.means[0],
-        )
+        scores = drawn.scores[1:] - drawn.scores[:1]
+        truth = drawn.means[1] - drawn.means[0]
         least = -1.0
 
     if asked.seen is None:

@@ -90,7 +90,9 @@ def spending_trials(
     >>> bool((tried["spent"] <= 1).all() and tried["ahead"].all() and (tried["unspent"] < 1).all())
     True
     """
-    rng, frames, sizes = np.random.default_rng(seed), [], range(2, 31)
+    rng = np.random.default_rng(seed)
+    frames = []
+    sizes = range(2, 31)
     each = -(-trials // len(sizes))
     for n_arms in sizes:
         costs = random_costs(rng, each, n_arms)
@@ -100,7 +102,8 @@ def spending_trials(
         )
         smallest = exact if least == "exact" else paper
         budget = 10 ** rng.uniform(0, decades, each) * smallest * costs.sum(axis=1)
-        ascending, stretched = np.sort(costs, axis=1), budget * (1 + _budget.SLACK)
+        ascending = np.sort(costs, axis=1)
+        stretched = budget * (1 + _budget.SLACK)
         for order, sequence in zip(
             ORDERS, (ascending[:, ::-1], ascending, costs), strict=True
         ):
@@ -108,7 +111,8 @@ def spending_trials(
             constant, published = (
                 constant_targets(sequence, stretched, by) for by in (exact, paper)
             )
-            steps, left = np.diff(targets, prepend=0, axis=1), _remaining(sequence)
+            steps = np.diff(targets, prepend=0, axis=1)
+            left = _remaining(sequence)
             adaptive = (left * steps).sum(axis=1) / stretched
             columns = {
                 "n_arms": n_arms,
@@ -300,12 +304,14 @@ def errors_by_ratio(
         if classification_gaps(means).min() >= 0.1 - 1e-9:
             dealt.append((means, rng.permutation(8)))
 
-    rows, streams = [], np.arange(replications)
+    rows = []
+    streams = np.arange(replications)
     for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
         source = feedback_source(
             designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS)
         )
-        budget, truth = rho * float(source.costs.sum()), source.problem.pareto_mask
+        budget = rho * float(source.costs.sum())
+        truth = source.problem.pareto_mask
         for method in read_methods(methods, "identification"):
             _, spent, returned, _ = play_on(
                 source, method, budget, streams, seed, realised=False
@@ -334,7 +340,8 @@ def largest_share(cases: list[tuple[Floats, float]], by: float = 1.0) -> float:
 @check("Theorem 2, Step 2: CoPSI stays within its budget", "copsi")
 def check_feasibility(seed: int) -> CheckResult:
     """Spend of CoPSI in forced orders of elimination."""
-    forced, arms = spending_trials(3000, seed), (30, 300, 3000)
+    forced = spending_trials(3000, seed)
+    arms = (30, 300, 3000)
     cases = [(np.ones(K), theory.allocation_constant(K, 1.0)) for K in arms]
     spent = max(float(forced["spent"].max()), largest_share(cases))
     return CheckResult(

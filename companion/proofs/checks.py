@@ -14,7 +14,9 @@ from cobandit.errors import CobanditError
 Floats = NDArray[np.float64]
 
 #: What a row can say.  Vacuous: the bound holds, but only above what holds trivially.
-HOLDS, SAYS_NOTHING, FAILS = "holds", "holds, vacuous at this size", "counterexample"
+HOLDS = "holds"
+SAYS_NOTHING = "holds, vacuous at this size"
+FAILS = "counterexample"
 
 #: Rounding, relative or of numbers about one, that is no counterexample.
 SLACK = 1e-9
@@ -129,7 +131,8 @@ def check_statements(
     >>> row["outcome"], round(row["slack"]["H ÷"], 2)
     ('holds', 1.0)
     """
-    known, rows = checks(), []
+    known = checks()
+    rows = []
     for statement in known if statements is None else statements:
         if statement not in known:
             raise CobanditError(
@@ -179,7 +182,8 @@ def noticed_at(holds: Holds) -> float:
         return nan
     if holds(LARGEST):
         return inf
-    low, high = 1.0, LARGEST
+    low = 1.0
+    high = LARGEST
     while high > low * (1 + 1e-3):
         middle = sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -44,16 +44,15 @@ def ever_outside(
     >>> ever_outside([0, 1], [0.5, 0.5], lambda n, heads: heads == (0 if n == 1 else 2), last=2)
     0.75
     """
-    steps, chances = (
-        np.asarray(steps, dtype=np.int64),
-        _validation.numbers(chances, "chances", 1),
-    )
+    steps = np.asarray(steps, dtype=np.int64)
+    chances = _validation.numbers(chances, "chances", 1)
     least = int(steps.min())
     inside = np.zeros(
         (int(steps.max()) - least) * _validation.count(last, "last", 1) + 1
     )
 
-    inside[0], left = 1.0, 0.0
+    inside[0] = 1.0
+    left = 0.0
     sums = np.arange(len(inside))
     for n in range(1, last + 1):
         drawn = np.zeros_like(inside)
@@ -99,10 +98,8 @@ def leaving_probability(
     >>> leaving_probability(2, 0.25), leaving_probability(2, 0.25, sides=1)
     (1.0, 0.5)
     """
-    horizon, mean = (
-        _validation.count(horizon, "horizon", 2),
-        _validation.positive(mean, "mean", 1.0),
-    )
+    horizon = _validation.count(horizon, "horizon", 2)
+    mean = _validation.positive(mean, "mean", 1.0)
     width = _validation.positive(alpha, "alpha") * log(horizon)
 
     def off(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -203,7 +200,8 @@ def difference_deviation(
     >>> ever < bound
     True
     """
-    up, down = better * (1 - worse), worse * (1 - better)
+    up = better * (1 - worse)
+    down = worse * (1 - better)
     ever = leaving_from(
         [-1, 0, 1], [down, 1 - up - down, up], first, width, SPAN * first
     )

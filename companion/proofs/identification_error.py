@@ -143,7 +143,8 @@ def errors_by_budget(
     rows = []
     for budget, rho in zip(budgets, rhos, strict=True):
         wrong = ~runs.loc[runs["rho"] == rho, "correct"]
-        errors, n = int(wrong.sum()), len(wrong)
+        errors = int(wrong.sum())
+        n = len(wrong)
         rows.append(
             (budget, errors, n, errors / n, *metrics.proportion_interval(errors, n))
         )
@@ -195,7 +196,8 @@ def budget_for_error(
     if below == 0:
         return float(steps[0])
 
-    high, low = seen[below - 1], max(seen[below], 0.5 / replications)
+    high = seen[below - 1]
+    low = max(seen[below], 0.5 / replications)
     share = np.log(high / error) / np.log(high / low)
     return float(steps[below - 1] * (steps[below] / steps[below - 1]) ** share)
 
@@ -263,12 +265,14 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
         raise CobanditError(
             f"measured: {len(kept)} budgets have 20 errors and at most one half"
         )
-    p, budget = kept["error"].to_numpy(), kept["budget"].to_numpy(dtype=float)
+    p = kept["error"].to_numpy()
+    budget = kept["budget"].to_numpy(dtype=float)
     weight = kept["runs"].to_numpy() * p / (1 - p)  # one over the variance of log p
     (slope, _), spread = np.polyfit(
         budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled"
     )
-    rate, width = -float(slope), metrics.NORMAL * float(spread[0, 0]) ** 0.5
+    rate = -float(slope)
+    width = metrics.NORMAL * float(spread[0, 0]) ** 0.5
     return {"rate": rate, "low": rate - width, "high": rate + width}
 
 
@@ -356,7 +360,9 @@ def by_objectives(
     ([1, 2, 3, 1, 2, 3], True)
     """
     rows: list[tuple[float, ...]] = []
-    numbers, streams, method = count(), np.arange(replications), spec("CoPSIAdaptive")
+    numbers = count()
+    streams = np.arange(replications)
+    method = spec("CoPSIAdaptive")
     while len(rows) < problems * most:
         full = random_arms(
             next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed
@@ -396,7 +402,8 @@ def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
     ([1.0, 0.5, 0.25], [0.25, 0.5, 1.0], True)
     """
     rank = np.argsort(problem.classification_gaps, kind="stable").argsort()
-    easy, hard = np.sort(problem.costs)[rank], np.sort(problem.costs)[::-1][rank]
+    easy = np.sort(problem.costs)[rank]
+    hard = np.sort(problem.costs)[::-1][rank]
     return Problem(problem.means, hard, problem.names), Problem(
         problem.means, easy, problem.names
     )
@@ -531,7 +538,8 @@ def check_targets(seed: int) -> CheckResult:
         return 2 * theory.allocation_constant(p.n_arms, p.costs.min()) * p.complexity
 
     # H gamma^2 = C, and budgets just short of another pull of both arms
-    two, few = Problem([[0.9], [0.05]], [1.0, 1.0]), random_problems(4, seed)
+    two = Problem([[0.9], [0.05]], [1.0, 1.0])
+    few = random_problems(4, seed)
     cases = [(two, b) for b in 3.0 * np.arange(2, 7) * (1 - 1e-6) if b >= starts(two)]
     size = (
         f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)}"
@@ -621,7 +629,8 @@ def compare_errors(
             ]
         )
 
-    at, error = all_bounds(), seen["error"].to_numpy() - SLACK
+    at = all_bounds()
+    error = seen["error"].to_numpy() - SLACK
     return CheckResult(
         f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
         f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
@@ -642,7 +651,9 @@ def check_error(seed: int) -> CheckResult:
 @check("Abstract: error O(exp(−B/H))", "errata")
 def check_exponent(seed: int) -> CheckResult:
     """Exact lower bound of the error with the exact constant, one best arm and 13 equal ones."""
-    costs, means, budgets = np.ones(14), (0.55, 0.45), np.array([7e4, 1.4e5])
+    costs = np.ones(14)
+    means = (0.55, 0.45)
+    budgets = np.array([7e4, 1.4e5])
     L = theory.exact_allocation_constant(costs)
     H = theory.cost_complexity([means[0] - means[1]] * 14, costs)
     errors = [first_phase_error(*means, 14, budget, allocation=L) for budget in budgets]
@@ -695,7 +706,8 @@ def check_variance_error(seed: int) -> CheckResult:
         (0.51, 0.49),
         (0.9, 0.05),
     ):
-        gap, variance = better - worse, better + worse - (better - worse) ** 2
+        gap = better - worse
+        variance = better + worse - (better - worse) ** 2
         H = bounds.variance_complexity([gap, gap], [1.0, 1.0], variance)
         for n in np.unique(
             np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)

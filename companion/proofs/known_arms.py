@@ -27,7 +27,8 @@ LEVELS = 20
 
 #: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by
 #: what share a single evaluation costs less or more than the mean.
-GRAIN, SPREAD = 100, 0.5
+GRAIN = 100
+SPREAD = 0.5
 
 
 class Arms(NamedTuple):
@@ -77,7 +78,8 @@ def arms_of_outcomes(
     """
     arrays = [np.asarray(each, dtype=np.float64) for each in rows]
     together = np.concatenate(arrays)
-    least, most = float(together[:, 0].min()), float(together[:, 0].max())
+    least = float(together[:, 0].min())
+    most = float(together[:, 0].max())
     cost_ratio = (
         least
         if cost_ratio is None
@@ -148,7 +150,9 @@ def designed_arms(
     """
     means = _validation.means(means)
     costs = _validation.costs(costs, n_arms=len(means))
-    ones, rng, rows = count_ones(means, grain), np.random.default_rng(0), []
+    ones = count_ones(means, grain)
+    rng = np.random.default_rng(0)
+    rows = []
     for arm, mean_cost in enumerate(costs):
         cost = mean_cost * np.where(np.arange(grain) % 2, 1 - spread, 1 + spread)
         rows.append(
@@ -279,10 +283,8 @@ def random_arms(
     """
     from scipy import stats  # half a second that an import of cobandit need not take
 
-    n_arms, n_objectives = (
-        _validation.count(n_arms, "n_arms", 2),
-        _validation.count(n_objectives, "n_objectives", 1),
-    )
+    n_arms = _validation.count(n_arms, "n_arms", 2)
+    n_objectives = _validation.count(n_objectives, "n_objectives", 1)
     rng = np.random.default_rng([_validation.seed(seed), number, n_arms, n_objectives])
     means = rng.integers(5, 96, (n_arms, n_objectives)) / GRAIN
     noise = rng.standard_normal(n_arms)
@@ -322,7 +324,8 @@ def feedback_source(arms: Arms) -> Source:
     >>> feedback_source(random_arms(0, 8, 10.0, 0.5)).cost_range[1]
     1.0
     """
-    costs, problem = arms.rows[:, :1], arms.problem
+    costs = arms.rows[:, :1]
+    problem = arms.problem
     most = float(costs.max())
     rows = np.ascontiguousarray(np.hstack([costs, costs / most, arms.rows[:, 1:]]))
     return Source(

@@ -187,7 +187,8 @@ def grid_divergence(
     means: Floats, cost: float, best: float, cost_ratio: float
 ) -> float:
     """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
-    share, points = (cost - cost_ratio) / (1 - cost_ratio), 400
+    share = (cost - cost_ratio) / (1 - cost_ratio)
+    points = 400
     z, x = np.meshgrid(
         np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points)
     )
@@ -203,13 +204,13 @@ def check_least_pulls(seed: int) -> CheckResult:
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
 
-    made, least = (
-        np.array([sequential_test(int(a)) for a in doublings]),
-        doublings * log(2) / K,
-    )
-    rng, ratios = np.random.default_rng(seed), []
+    made = np.array([sequential_test(int(a)) for a in doublings])
+    least = doublings * log(2) / K
+    rng = np.random.default_rng(seed)
+    ratios = []
     for _ in range(4):
-        lam, means = rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.7, 2)
+        lam = rng.uniform(0.1, 0.5)
+        means = rng.uniform(0.2, 0.7, 2)
         cost = rng.uniform(lam + 0.2, 0.9)
         best = min(2.0, 0.8 / lam) * means.prod() / cost
         near = theory.least_divergence(means, cost, best, cost_ratio=lam)
@@ -258,7 +259,8 @@ def leaving_one_region(
 @check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
 def check_index(seed: int) -> CheckResult:
     """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
-    longest, cases = 300, [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
+    longest = 300
+    cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
     def held(first: float = 1.0, second: float = 1.0) -> float:
         """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
@@ -268,7 +270,8 @@ def check_index(seed: int) -> CheckResult:
             for mean, level in cases
         )
 
-    rewards, budget = [0.9, 0.75], 1000.0
+    rewards = [0.9, 0.75]
+    budget = 1000.0
     policy = CoHVKLUCB(2, 1, budget, (1.0, 1.0), selection="all")
     while (arm := policy.ask()) is not None:
         policy.tell(arm, [rewards[arm]], 1.0)

@@ -63,10 +63,12 @@ def eliminate(
     (array([ True,  True, False]), [1, 2])
     """
     active = list(range(n_arms))
-    returned, order = np.zeros(n_arms, dtype=bool), []
+    returned = np.zeros(n_arms, dtype=bool)
+    order = []
     for phase in range(n_arms - 1):
         means = seen(phase, active)
-        gaps, front = gaps_of(means), dominance.pareto_mask(means)
+        gaps = gaps_of(means)
+        front = dominance.pareto_mask(means)
         position = dominance.find_clearest(gaps, front)
         leaves = active.pop(position)
         returned[leaves] = front[position]
@@ -141,9 +143,11 @@ def lemma_trials(
     >>> lemma_trials(60, seed=0, shares=(PAPER_SHARE, 0.5))
     array([ 0, 14])
     """
-    rng, wrong = np.random.default_rng(seed), np.zeros(len(shares), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    wrong = np.zeros(len(shares), dtype=np.int64)
     for trial in range(trials):
-        family, aimed = FAMILIES[trial % 4], bool(trial // 4 % 2)
+        family = FAMILIES[trial % 4]
+        aimed = bool(trial // 4 % 2)
         gaps = np.zeros(1)
         while gaps[0] <= 1e-6:  # the paper assumes positive gaps
             means = random_means(
@@ -252,10 +256,12 @@ def local_search(
     rng = np.random.default_rng(seed)
     means, errors = sharp_example(0.2, margin)
 
-    signs, improvements = np.sign(errors), 0
+    signs = np.sign(errors)
+    improvements = 0
     smallest = start = _smallest(means, signs, 1.0)
     for _ in range(tries):
-        moved, turned = means.copy(), signs.copy()
+        moved = means.copy()
+        turned = signs.copy()
         arm = rng.integers(len(means))
         moved[arm] += 10 ** rng.uniform(-4, -1) * rng.standard_normal(2)
         if rng.random() < 0.1:
@@ -263,7 +269,9 @@ def local_search(
         gaps = dominance.classification_gaps(moved)
         if gaps.min() > 0 and misleads(moved, turned, smallest * (1 - 1e-4)):
             smallest = _smallest(moved, turned, smallest * (1 - 1e-4))
-            means, signs, improvements = moved, turned, improvements + 1
+            means = moved
+            signs = turned
+            improvements = improvements + 1
 
     return smallest, start, improvements
 
@@ -311,7 +319,8 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
     >>> np.array_equal(first, second), int((first == 0).sum()) > 10
     (True, True)
     """
-    rng, smallest = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    smallest = []
     for trial in range(trials):
         shape = rng.integers(2, MOST_ARMS + 1), rng.integers(1, 5)
         means = np.round(rng.random(shape), 1 if trial % 2 else 15)
@@ -336,10 +345,8 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     >>> brute_force_complexity([0.5, 0.25], [1.0, 2.0])
     32.0
     """
-    gaps, costs = (
-        np.sort(_validation.numbers(gaps, "gaps", 1)),
-        _validation.costs(costs),
-    )
+    gaps = np.sort(_validation.numbers(gaps, "gaps", 1))
+    costs = _validation.costs(costs)
     return max(
         float(sum(costs[list(chosen)]) / gaps[size - 1] ** 2)
         for size in range(1, len(gaps) + 1)
@@ -358,7 +365,8 @@ def one_term_gaps(means: ArrayLike) -> Floats:
     array([0.25 , 0.25 , 0.125])
     """
     _, M = dominance.margins_of_others(means)
-    gaps, front = dominance.classification_gaps(means), dominance.pareto_mask(means)
+    gaps = dominance.classification_gaps(means)
+    front = dominance.pareto_mask(means)
     gaps[front] = M.min(axis=1)[front]
     return gaps
 
@@ -367,10 +375,12 @@ def one_term_gaps(means: ArrayLike) -> Floats:
 @check("Section 3.2: complexity H", "copsi", ours=True)
 def check_complexity(seed: int) -> CheckResult:
     """Sorted form against the maximum over all sets of arms."""
-    rng, rows = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    rows = []
     for _ in range(300):
         n_arms = int(rng.integers(2, 11))
-        gaps, costs = 10 ** rng.uniform(-2, 0, n_arms), 10 ** rng.uniform(-3, 0, n_arms)
+        gaps = 10 ** rng.uniform(-2, 0, n_arms)
+        costs = 10 ** rng.uniform(-3, 0, n_arms)
         rows.append(
             (
                 n_arms,
@@ -390,11 +400,11 @@ def check_complexity(seed: int) -> CheckResult:
 @check("Lemma 2: no mistake while margins err by little", "copsi")
 def check_lemma(seed: int) -> CheckResult:
     """Gap elimination with means that err by 1/16 of the phase's gap."""
-    share, trials, tries = PAPER_SHARE, 2000, 150
-    wrong, misled = (
-        lemma_trials(trials, seed, shares=(share,))[0],
-        local_search(tries, seed, margin=0.05)[0],
-    )
+    share = PAPER_SHARE
+    trials = 2000
+    tries = 150
+    wrong = lemma_trials(trials, seed, shares=(share,))[0]
+    misled = local_search(tries, seed, margin=0.05)[0]
     return CheckResult(
         f"{trials:,} problems to {MOST_ARMS} arms; {tries} around the sharp example",
         f"{wrong} wrong sets; the smallest error that misled was {misled:.4f}",
@@ -418,7 +428,8 @@ def check_equal_gaps(seed: int) -> CheckResult:
 @check("Lemma 2 with margins off by less than γ/4", "copsi", ours=True)
 def check_sharp_lemma(seed: int) -> CheckResult:
     """Smallest error of the means that misleads gap elimination, over the gap."""
-    tries, allowed = 150, SHARP_SHARE
+    tries = 150
+    allowed = SHARP_SHARE
     misled = local_search(tries, seed, margin=0.05)[0]
     return CheckResult(
         f"{tries} problems around the sharp example",

@@ -202,7 +202,8 @@ def fitted_growth(
     >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
     0.0
     """
-    x, powers = np.asarray(x, dtype=np.float64), np.arange(-50, 101) / 100
+    x = np.asarray(x, dtype=np.float64)
+    powers = np.arange(-50, 101) / 100
     bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
     def fit(means: Floats) -> float:
@@ -219,7 +220,8 @@ def fitted_growth(
 def _bootstrap(
     fit: Callable[[Floats], float], samples: ArrayLike, resamples: int
 ) -> FittedExponent:
-    samples, rng = np.asarray(samples, dtype=np.float64), np.random.default_rng(0)
+    samples = np.asarray(samples, dtype=np.float64)
+    rng = np.random.default_rng(0)
     drawn = []
     for _ in range(resamples):
         chosen = rng.integers(samples.shape[1], size=samples.shape)
@@ -246,7 +248,8 @@ def check_event(seed: int) -> CheckResult:
             ]
         )
 
-    at, informative = bound(), bound() < 1
+    at = bound()
+    informative = bound() < 1
     return CheckResult(
         f"{len(cases)} pairs of horizon (to {max(horizons):,}) and α",
         f"at most {(exact / at)[informative].max():.2g} of the bound where that is"
@@ -284,8 +287,10 @@ def check_peeling(seed: int) -> CheckResult:
 @check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
 def check_best_index(seed: int) -> CheckResult:
     """Index of the best arm over ν*, its means at the lower end of their radii."""
-    rng, trials = np.random.default_rng(seed), 20_000
-    lam, means = 10 ** rng.uniform(-2, 0, trials), rng.random((trials, 2))
+    rng = np.random.default_rng(seed)
+    trials = 20_000
+    lam = 10 ** rng.uniform(-2, 0, trials)
+    means = rng.random((trials, 2))
     cost = np.where(rng.random(trials) < 0.1, lam, rng.uniform(lam, 1.0))
     radius = 10 ** rng.uniform(-3, 0, trials)
     lower = extreme_means(means, cost, radius, lam, upper=False)
@@ -309,7 +314,9 @@ def check_best_index(seed: int) -> CheckResult:
 @check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
 def check_any_index(seed: int) -> CheckResult:
     """Index less efficiency, over the radius, means at the upper end of their radii."""
-    rng, each, parts = np.random.default_rng(seed), 20_000, []
+    rng = np.random.default_rng(seed)
+    each = 20_000
+    parts = []
     objectives = (1, 2, 3, 6)
     for D in objectives:
         lam = np.where(rng.random(each) < 0.2, 1.0, 10 ** rng.uniform(-3, 0, each))
@@ -350,10 +357,8 @@ def worst_problems() -> list[tuple[Problem, float]]:
         # rewards of one, costs from lambda to that much more
         for share in (0.02, 0.1, 0.3):
             found.append((Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam))
-        means, costs = (
-            rng.integers(20, 81, (2, 2)) / 100,
-            rng.uniform(max(lam, 0.3), 0.7, 2),
-        )
+        means = rng.integers(20, 81, (2, 2)) / 100
+        costs = rng.uniform(max(lam, 0.3), 0.7, 2)
         found.append((Problem(means, costs), lam))
     return found
 
@@ -364,10 +369,8 @@ def worst_paths(
     """Return the worst arm's pulls on the worst path, ``made``, next to all bounds: a row per problem."""
     rows = []
     for problem, lam in problems:
-        arm, how = (
-            int(problem.efficiency_gaps.argmax()),
-            {"cost_ratio": lam, "budget": budget},
-        )
+        arm = int(problem.efficiency_gaps.argmax())
+        how = {"cost_ratio": lam, "budget": budget}
         all_bounds = pull_bounds(problem, arm, **how)
         rows.append(
             {
@@ -383,13 +386,13 @@ def worst_paths(
 @check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
 def check_pulls(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows, and the mean of runs."""
-    budget, runs, problems = 1e10, 8, worst_problems()
+    budget = 1e10
+    runs = 8
+    problems = worst_problems()
     worst = worst_paths(problems, budget)
-    made, all_bounds, told = (
-        worst["made"],
-        worst["Theorem 1"],
-        worst["Theorem 1"] < worst["trivial"],
-    )
+    made = worst["made"]
+    all_bounds = worst["Theorem 1"]
+    told = worst["Theorem 1"] < worst["trivial"]
     leading = [
         theory.leading_constant(
             p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam
@@ -417,7 +420,8 @@ def check_pulls(seed: int) -> CheckResult:
 @check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
 def check_regret(seed: int) -> CheckResult:
     """Regret of the worst path that the event allows, and its growth."""
-    lam, budgets = 0.02, np.geomspace(1e8, 1e14, 7)
+    lam = 0.02
+    budgets = np.geomspace(1e8, 1e14, 7)
     problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
     gaps = problem.efficiency_gaps
 
@@ -427,7 +431,8 @@ def check_regret(seed: int) -> CheckResult:
             for i in (1, 2, 3)
         )
 
-    made, how = np.array([worst(budget) for budget in budgets]), {"cost_ratio": lam}
+    made = np.array([worst(budget) for budget in budgets])
+    how = {"cost_ratio": lam}
     all_bounds = [
         theory.efficiency_regret_bound(gaps, n_objectives=1, budget=b, **how)
         for b in budgets
@@ -448,12 +453,14 @@ def check_regret(seed: int) -> CheckResult:
 @check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
 def check_event_bounds(seed: int) -> CheckResult:
     """Pulls on the worst path that the event allows."""
-    budget, rng = 1e10, np.random.default_rng(seed)
+    budget = 1e10
+    rng = np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
     problems += [
         (Problem(rng.uniform(0.3, 0.7, (2, 2)), [0.5, 0.6]), 0.2) for _ in range(20)
     ]
-    seen, names = worst_paths(problems, budget), ("threshold", "instance", "lean")
+    seen = worst_paths(problems, budget)
+    names = ("threshold", "instance", "lean")
     return CheckResult(
         f"{len(seen)} problems, B = {budget:.0e}",
         "the threshold bound is at least"
@@ -465,7 +472,10 @@ def check_event_bounds(seed: int) -> CheckResult:
 @check("Pulls: split bound", "cohv-ucb", ours=True)
 def check_split_bound(seed: int) -> CheckResult:
     """Expected pulls against a best arm whose index is ν*, exact."""
-    best, mean, rows, budgets = 0.9, 0.4, [], [1e2, 1e4, 1e8, 1e15]
+    best = 0.9
+    mean = 0.4
+    rows = []
+    budgets = [1e2, 1e4, 1e8, 1e15]
     radius = bounds.threshold_radius([mean], 1.0, best, cost_ratio=1.0)
     for budget in budgets:
         a = 2.0 * log(theory.horizon(budget, 1.0))
@@ -522,9 +532,11 @@ def check_feasible(seed: int) -> CheckResult:
 @check("Exploration with several in flight", "live", ours=True)
 def check_delay(seed: int) -> CheckResult:
     """Error of a mean whose best answers are in flight, on the event."""
-    alpha, how = 2.0, {"budget": 1e4, "cost_ratio": 1.0}
+    alpha = 2.0
+    how = {"budget": 1e4, "cost_ratio": 1.0}
     told, flying = np.array(list(product((10, 100, 1000, 10**5), (1, 3, 7, 31)))).T
-    n, factor = told + flying, alpha * log(theory.horizon(**how))
+    n = told + flying
+    factor = alpha * log(theory.horizon(**how))
     off = np.sqrt(factor * n)
 
     # all that are told fail, all in flight succeed
@@ -534,7 +546,8 @@ def check_delay(seed: int) -> CheckResult:
         theory.alpha_in_flight(1 + f, t, alpha=alpha, **how)
         for t, f in zip(told, flying, strict=True)
     ]
-    needed, given = seen**2 * n / factor - 1, np.array(raised) / alpha - 1
+    needed = seen**2 * n / factor - 1
+    given = np.array(raised) / alpha - 1
     return CheckResult(
         f"{len(n)} pairs of pulls and pulls in flight",
         f"κ − 1 is at least {(given / needed)[needed > 0].min():.3g} times what is"

@@ -39,7 +39,8 @@ def exact_overspend(
     >>> exact_overspend([2, 1], [0.75, 0.75], 2.5, cost_ratio=0.5)  # all three cost 1
     0.125
     """
-    expensive, counts = np.ones(1), np.asarray(pulls, dtype=np.int64)
+    expensive = np.ones(1)
+    counts = np.asarray(pulls, dtype=np.int64)
     for count, cost in zip(counts, np.asarray(costs), strict=True):
         chance = (cost - cost_ratio) / (1 - cost_ratio)
         expensive = np.convolve(
@@ -74,10 +75,8 @@ def variance_trials(trials: int, seed: int) -> float:
     True
     """
     rng = np.random.default_rng(seed)
-    ratio, chances = (
-        rng.uniform(0.01, 0.99, (trials, 1)),
-        rng.dirichlet(np.ones(4), trials),
-    )
+    ratio = rng.uniform(0.01, 0.99, (trials, 1))
+    chances = rng.dirichlet(np.ones(4), trials)
     values = rng.uniform(ratio, 1, chances.shape)
     values[::2] = np.where(rng.random(values.shape) < 0.5, ratio, 1.0)[::2]
     mean = (chances * values).sum(axis=1, keepdims=True)
@@ -113,10 +112,8 @@ def check_overspend(seed: int) -> CheckResult:
     lam, budget, margin = np.array(cases).T
     seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
     bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
-    variance, step = (
-        2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin),
-        2 / 3 * (1 - lam) * margin,
-    )
+    variance = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin)
+    step = 2 / 3 * (1 - lam) * margin
     first, second = cut_bernstein(seen, bound, margin**2 * budget, variance, step)
     return CheckResult(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to"
@@ -131,14 +128,16 @@ def check_overspend(seed: int) -> CheckResult:
 @check("CoPSI with random costs", "which-arms", ours=True)
 def check_random_cost_error(seed: int) -> CheckResult:
     """Exact probability of two arms that the plan costs more than B or the set is wrong."""
-    better, worse, lam = 0.8, 0.2, 0.25
-    cost, margins, budgets = sqrt(lam), [0.1, 0.5], np.geomspace(4, 400, 12)
+    better = 0.8
+    worse = 0.2
+    lam = 0.25
+    cost = sqrt(lam)
+    margins = [0.1, 0.5]
+    budgets = np.geomspace(4, 400, 12)
     how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
-    how["complexity"], fails, cases = (
-        2 * cost / (better - worse) ** 2,
-        [],
-        list(product(margins, budgets)),
-    )
+    how["complexity"] = 2 * cost / (better - worse) ** 2
+    fails = []
+    cases = list(product(margins, budgets))
     for margin, budget in cases:
         pulls = int((1 - margin) * budget / (2 * cost))
         over = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
@@ -187,7 +186,8 @@ def check_pilot(seed: int) -> CheckResult:
     share = (cost - lam) / (1 - lam)
 
     # costs are off by eta c if so many pulls more, or fewer, are expensive
-    off, least = pulls * eta * cost / (1 - lam), pulls * share
+    off = pulls * eta * cost / (1 - lam)
+    least = pulls * share
     tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
     seen = -np.expm1(
         K
@@ -201,7 +201,8 @@ def check_pilot(seed: int) -> CheckResult:
             for r, m, e in cases
         ]
     )
-    variance, step = (1 - lam) ** 2 / 2, 2 / 3 * (1 - lam) * eta
+    variance = (1 - lam) ** 2 / 2
+    step = 2 / 3 * (1 - lam) * eta
 
     # what is declared where the pilot has not failed
     declared = (

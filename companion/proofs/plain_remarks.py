@@ -16,9 +16,12 @@ CASE: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
 @check("Section 4.1: T_B bounds the number of pulls", "cohv-ucb")
 def check_horizon(seed: int) -> CheckResult:
     """Completed pulls at random costs, and at the least cost throughout."""
-    rng, pulls, all_bounds = np.random.default_rng(seed), [], []
+    rng = np.random.default_rng(seed)
+    pulls = []
+    all_bounds = []
     for _ in range(500):
-        cost_ratio, budget = rng.uniform(0.05, 1), rng.uniform(1, 30)
+        cost_ratio = rng.uniform(0.05, 1)
+        budget = rng.uniform(1, 30)
         for sequence in (rng.uniform(cost_ratio, 1, 700), np.full(700, cost_ratio)):
             pulls.append(int((np.cumsum(sequence) <= budget).sum()))
             all_bounds.append(theory.horizon(budget, cost_ratio))
@@ -36,7 +39,8 @@ def check_horizon(seed: int) -> CheckResult:
 @check("Section 4.1: the dependence on budget and gap", "cohv-ucb")
 def check_dependence(seed: int) -> CheckResult:
     """The bound on the pulls at a hundredth of the gap, and at the square of the budget."""
-    bound, budget = theory.pull_bound, 1e4
+    bound = theory.pull_bound
+    budget = 1e4
     by_gap = bound(1e-5, budget=budget, **CASE) / bound(1e-3, budget=budget, **CASE)
     horizons = [
         log(theory.horizon(each, CASE["cost_ratio"])) for each in (budget, budget**2)
@@ -60,7 +64,8 @@ def check_dependence(seed: int) -> CheckResult:
 @check("Section 3.2: a gap of zero is not well posed", "copsi")
 def check_zero_gap(seed: int) -> CheckResult:
     """Two arms with the same mean, both on the front: how often their empirical means show both."""
-    rng, right = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    right = []
     means = np.full((2, 1), 0.5)
     for n in (10, 100, 1_000, 10_000):
         drawn = rng.binomial(n, 0.5, size=(2_000, 2, 1)) / n
@@ -88,7 +93,8 @@ def reached_targets(finder: cb.CoPSI) -> list[int]:
 @check("Theorem 2, Step 2: targets never decrease", "copsi")
 def check_targets(seed: int) -> CheckResult:
     """The targets of CoPSI's phases, on random arms and costs."""
-    rng, least = np.random.default_rng(seed), inf
+    rng = np.random.default_rng(seed)
+    least = inf
     for _ in range(60):
         n_arms = int(rng.integers(2, 8))
         finder = cb.CoPSI(rng.uniform(0.1, 1, n_arms), float(rng.uniform(30, 90)), 2)

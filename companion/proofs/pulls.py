@@ -53,10 +53,15 @@ def _play(
 ) -> Any:  # fmt: skip
     """One run of Algorithm 1: a row of each field of `WatchedRuns`."""
     n_arms, n_objectives = means.shape
-    sums, pulls = np.zeros((n_arms, n_objectives + 1)), np.zeros(n_arms, np.int64)
-    over, under = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
-    index, closest = np.full(n_arms, np.inf), np.full(n_arms, -np.inf)
-    spent, t, optimism = 0.0, 0, np.inf
+    sums = np.zeros((n_arms, n_objectives + 1))
+    pulls = np.zeros(n_arms, np.int64)
+    over = np.zeros(n_arms, np.bool_)
+    under = np.zeros(n_arms, np.bool_)
+    index = np.full(n_arms, np.inf)
+    closest = np.full(n_arms, -np.inf)
+    spent = 0.0
+    t = 0
+    optimism = np.inf
     while True:
         arm = t if t < n_arms else np.argmax(index)
         row = offsets[arm] + int(rng.random() * (offsets[arm + 1] - offsets[arm]))
@@ -71,7 +76,8 @@ def _play(
 
         sums[arm, 0] += cost
         mean = sums[arm, 0] / n
-        high, low = mean < costs[arm] - radius, mean > costs[arm] + radius
+        high = mean < costs[arm] - radius
+        low = mean > costs[arm] + radius
         denominator = max(least / 2, mean - radius)
         hypervolume = 1.0
         for d in range(n_objectives):
@@ -128,10 +134,8 @@ def run_cohv(
     >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
     (True, True)
     """
-    budget, replications = (
-        _validation.positive(budget, "budget"),
-        _validation.count(replications, "replications", 1),
-    )
+    budget = _validation.positive(budget, "budget")
+    replications = _validation.count(replications, "replications", 1)
     problem = arms.problem
     most = float(
         sum(
@@ -199,13 +203,12 @@ def pull_bounds(
     >>> {name: int(bound) for name, bound in all_bounds.items()}
     {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590, 'split': 260}
     """
-    gap, cost, best = (
-        problem.efficiency_gaps[arm],
-        problem.costs[arm],
-        problem.efficiency.max(),
-    )
+    gap = problem.efficiency_gaps[arm]
+    cost = problem.costs[arm]
+    best = problem.efficiency.max()
     how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
-    D, means = problem.n_objectives, problem.means[arm]
+    D = problem.n_objectives
+    means = problem.means[arm]
     radius = bounds.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
     return {
         "Theorem 1": theory.pull_bound(

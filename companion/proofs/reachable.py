@@ -84,7 +84,8 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
     for j in others[arm]:
         program.one_of([each] for each in lower(j, arm, {level: 1}))
         # at most the two terms
-        ahead, dominates = program.variable(0, 2), program.variable(0, 2)
+        ahead = program.variable(0, 2)
+        dominates = program.variable(0, 2)
         program.all_of([{level: 1, ahead: -1, dominates: -1}])
         program.one_of([[{ahead: 1}], *([each] for each in lower(arm, j, {ahead: 1}))])
         program.one_of(
@@ -119,9 +120,11 @@ def unlisted_sets(
     >>> [unlisted_sets([[0.9], [0.8], [0.5], [0.45], [0.2]], 100, 0, share) for share in (1 / 8, 1 / 2)]
     [0, 6]
     """
-    means, rng = _validation.means(means), np.random.default_rng(seed)
+    means = _validation.means(means)
+    rng = np.random.default_rng(seed)
     gaps = np.sort(dominance.classification_gaps(means))
-    within, visited = share * (1 - 1e-9), set()
+    within = share * (1 - 1e-9)
+    visited = set()
 
     def see(phase: int, active: list[int]) -> Floats:
         visited.add(tuple(np.isin(range(len(means)), active).tolist()))
@@ -161,13 +164,12 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     >>> complexities(seed=0, n_arms=3).round(1)[["H", "named", "exact"]].values.tolist()
     [[30.3, 30.3, 30.3], [30.3, 24.3, 24.3]]
     """
-    rng, rows = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    rows = []
 
     drawn = Problem(rng.random((n_arms, 2)), 10 ** rng.uniform(-1, 0, n_arms))
-    gaps, sets = (
-        np.sort(drawn.classification_gaps),
-        bounds.reachable_sets(drawn.means, exactly_leave),
-    )
+    gaps = np.sort(drawn.classification_gaps)
+    sets = bounds.reachable_sets(drawn.means, exactly_leave)
     for costly, problem in zip(
         ("hardest", "easiest"), swapped_costs(drawn), strict=True
     ):
@@ -221,10 +223,8 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     >>> [problem.pareto_mask.tolist() for problem in hard_family([1.0, 1.0, 1.0], front_size=2)]
     [[True, False, True], [False, True, True]]
     """
-    costs, always = (
-        np.sort(_validation.costs(costs)),
-        _validation.count(front_size, "front_size", 1) - 1,
-    )
+    costs = np.sort(_validation.costs(costs))
+    always = _validation.count(front_size, "front_size", 1) - 1
     n_contested = len(costs) - always
     if n_contested < 2:
         raise CobanditError(
@@ -274,12 +274,12 @@ def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
     >>> round(best_test_error(1), 6)
     0.166667
     """
-    pulls, low, high = _validation.count(pulls, "pulls", 1), 0.5 - apart, 0.5 + apart
+    pulls = _validation.count(pulls, "pulls", 1)
+    low = 0.5 - apart
+    high = 0.5 + apart
     median = int(stats.binom.isf(0.5, pulls, low))
-    above, here = (
-        stats.binom.sf(median, pulls, low),
-        stats.binom.pmf(median, pulls, low),
-    )
+    above = stats.binom.sf(median, pulls, low)
+    here = stats.binom.pmf(median, pulls, low)
     # of the runs at the median, those that are called the better
     called = (0.5 - above) / here
     missed = stats.binom.cdf(median - 1, pulls, high) + (1 - called) * stats.binom.pmf(
@@ -341,10 +341,8 @@ class Disjunctions:
         for row, (weights, _) in zip(matrix, self._rows, strict=True):
             row[list(weights)] = list(weights.values())
         limits = np.array([limit for _, limit in self._rows])
-        all_bounds, held = (
-            optimize.Bounds(least, most),
-            optimize.LinearConstraint(matrix, -np.inf, limits),
-        )
+        all_bounds = optimize.Bounds(least, most)
+        held = optimize.LinearConstraint(matrix, -np.inf, limits)
         found = optimize.milp(
             np.zeros(len(whole)), integrality=whole, bounds=all_bounds, constraints=held
         )
@@ -365,7 +363,8 @@ def three_arms(within: float) -> Floats:
 @check("Reachable sets: where phases without a failure lead", "which-arms", ours=True)
 def check_sets(seed: int) -> CheckResult:
     """Sets that runs with errors below γ/8 come to; the middle of three arms, at all extreme errors."""
-    drawn, runs = np.random.default_rng(seed).random((2, 5, 2)), 60
+    drawn = np.random.default_rng(seed).random((2, 5, 2))
+    runs = 60
     missing = sum(unlisted_sets(means, runs, seed) for means in drawn)
     corners = np.array(list(product((-1.0, 1.0), repeat=3)))[:, :, None]
 
@@ -398,12 +397,12 @@ def check_sets(seed: int) -> CheckResult:
 @check("Error probability with reachable sets", "which-arms", ours=True)
 def check_reachable_error(seed: int) -> CheckResult:
     """Error of CoPSI with the exact constant, from below, an expensive arm being easy to classify."""
-    better, worse, cheap = 0.55, 0.45, 0.05
+    better = 0.55
+    worse = 0.45
+    cheap = 0.05
     p = Problem([[better], [worse], [0.0]], [cheap, cheap, 1.0])
-    L, H = (
-        theory.exact_allocation_constant(p.costs),
-        bounds.reachable_complexity(p.means, p.costs),
-    )
+    L = theory.exact_allocation_constant(p.costs)
+    H = bounds.reachable_complexity(p.means, p.costs)
     how: dict[str, Any] = {
         "n_arms": 3,
         "n_objectives": 1,
@@ -434,7 +433,8 @@ def check_reachable_error(seed: int) -> CheckResult:
 @check("One objective: H_reach and the sum over arms", "which-arms", ours=True)
 def check_one_objective(seed: int) -> CheckResult:
     """H_reach over the sum of c/γ², one objective, exactly."""
-    costs, means = np.array([1e-4, 1e-4, 1.0]), three_arms(1 / 4 - APART)
+    costs = np.array([1e-4, 1e-4, 1.0])
+    means = three_arms(1 / 4 - APART)
     most = bounds.reachable_complexity(means, costs, exactly_leave)
     total = bounds.summed_complexity(Problem(means, costs).classification_gaps, costs)
     return CheckResult(
@@ -461,7 +461,9 @@ def check_least_error(seed: int) -> CheckResult:
             [bounds.least_error(n / by, allocation=1.0, complexity=H) for n, H in cases]
         )
 
-    rng, scaled, fronts = np.random.default_rng(seed), [], []
+    rng = np.random.default_rng(seed)
+    scaled = []
+    fronts = []
     for K, size in ((2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (5, 3)):
         costs = np.sort(10 ** rng.uniform(-2, 0, K))
         first, *others = hard_family(costs, size)

@@ -62,14 +62,10 @@ def optimal_utility(
     >>> optimal_utility([3.0, 4.0], [[2], [3]], [[1.0], [1.0]], budget=5)
     array([0., 0., 3., 4., 6., 7.])
     """
-    given, chances = (
-        _validation.numbers(costs, "costs", 2),
-        np.asarray(probabilities, dtype=np.float64),
-    )
-    steps, gains = (
-        given.astype(np.int64),
-        np.asarray(utilities, dtype=np.float64).reshape(len(given), -1),
-    )
+    given = _validation.numbers(costs, "costs", 2)
+    chances = np.asarray(probabilities, dtype=np.float64)
+    steps = given.astype(np.int64)
+    gains = np.asarray(utilities, dtype=np.float64).reshape(len(given), -1)
     if (steps < 1).any() or (steps != given).any():
         raise CobanditError(
             "costs: whole numbers of grid steps, at least 1, are needed"
@@ -117,7 +113,8 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
     """
     total = np.cumsum(_validation.numbers(costs, "costs", 1))
     by_definition = int((total <= budget).sum())
-    by_loop, spent = 0, 0.0
+    by_loop = 0
+    spent = 0.0
     while spent <= budget:
         spent = float(total[by_loop])
         by_loop += 1
@@ -155,8 +152,10 @@ def expected_stopping(
     >>> expected_stopping([1, 2], [0.5, 0.5], budget=2)["pulls"]
     1.25
     """
-    units, chances = np.asarray(units), np.asarray(chances)
-    one, found = ([units], [chances], budget), {"mean_cost": float(units @ chances)}
+    units = np.asarray(units)
+    chances = np.asarray(chances)
+    one = ([units], [chances], budget)
+    found = {"mean_cost": float(units @ chances)}
     for name, boundary in (("", False), ("crossing_", True)):
         found[f"{name}pulls"] = float(
             optimal_utility([1.0], *one, boundary=boundary)[-1]
@@ -171,15 +170,17 @@ def expected_stopping(
 @check("Lemma 1: no policy earns more than ν*(B + 1)", "standard-regret")
 def check_benchmark(seed: int) -> CheckResult:
     """Best adaptive policy by dynamic programming, crossing pull included."""
-    rng, problems, reach, grid, gains = np.random.default_rng(seed), 30, 60, 20, []
+    rng = np.random.default_rng(seed)
+    problems = 30
+    reach = 60
+    grid = 20
+    gains = []
     budgets = np.arange(1, reach + 1) / grid
     for number in range(problems):
         K = int(rng.integers(1, 4))
-        costs, p, utilities = (
-            rng.integers(2, grid + 1, (K, 2)),
-            rng.random(K),
-            rng.random(K),
-        )
+        costs = rng.integers(2, grid + 1, (K, 2))
+        p = rng.random(K)
+        utilities = rng.random(K)
         if number == 0:
             costs[:] = grid  # a fixed cost of one
         chances = np.column_stack([p, 1 - p])
@@ -222,17 +223,21 @@ def check_identity(seed: int) -> CheckResult:
 @check("Corollary 1: standard regret", "standard-regret")
 def check_standard_regret(seed: int) -> CheckResult:
     """Best that the budget can earn less what the best arm alone earns; regret of the worst path."""
-    grid, rounds = 100, 3
+    grid = 100
+    rounds = 3
 
     # one step short of another pull of the best arm, which costs one
     b = rounds * grid - 1
-    steps, gains = [[grid], [1]], [1.0, 0.9999 / grid]
+    steps = [[grid], [1]]
+    gains = [1.0, 0.9999 / grid]
     most = optimal_utility(gains, steps, [[1.0], [1.0]], b, boundary=True)[-1]
 
     # in units of nu*, which is one
     end = float(most - optimal_utility(gains[:1], steps[:1], [[1.0]], b)[-1])
-    (problem, lam), budget = worst_problems()[-4], 1e10
-    gaps, best = problem.efficiency_gaps, float(problem.efficiency.max())
+    (problem, lam) = worst_problems()[-4]
+    budget = 1e10
+    gaps = problem.efficiency_gaps
+    best = float(problem.efficiency.max())
     other = int(gaps.argmax())
     made = adversarial_pulls(problem, other, cost_ratio=lam, budget=budget)
     least = problem.costs[other] * gaps[other] * made - best
@@ -261,9 +266,12 @@ def check_standard_regret(seed: int) -> CheckResult:
 )
 def check_completed(seed: int) -> CheckResult:
     """Mean costs of one arm's completed pulls, exact; with mean cost as utility also what they earn."""
-    tiny, chance, reach = 10_000, 0.03, 2000
+    tiny = 10_000
+    chance = 0.03
+    reach = 2000
     earned = optimal_utility([1.0], [[1, tiny]], [[1 - chance, chance]], reach)[1:]
-    budgets, mean = np.arange(1, reach + 1) / tiny, (1 - chance) / tiny + chance
+    budgets = np.arange(1, reach + 1) / tiny
+    mean = (1 - chance) / tiny + chance
     all_bounds = np.array(
         [bounds.completed_utility_bound(1.0, b, 1 / tiny) for b in budgets]
     )

@@ -125,13 +125,12 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
     >>> 0.99 < largest_spend(20, 5) < 1 + 1e-9
     True
     """
-    rng, largest = np.random.default_rng(seed), 0.0
+    rng = np.random.default_rng(seed)
+    largest = 0.0
     for _ in range(n_problems):
-        n_arms, n_instances, n_objectives = (
-            rng.integers(2, 9),
-            rng.integers(1, 31),
-            rng.integers(1, 4),
-        )
+        n_arms = rng.integers(2, 9)
+        n_instances = rng.integers(1, 31)
+        n_objectives = rng.integers(1, 4)
         costs = 10 ** rng.uniform(0, rng.uniform(0, 3), n_arms)
         rewards = (
             rng.random((n_arms, n_instances, n_objectives)) < rng.random((n_arms, 1, 1))
@@ -206,7 +205,8 @@ def what_pairing_buys(
     True
     """
     scores = pack_shared(table).feedback.rows[:, 2].reshape(table.n_arms, -1)
-    n_instances, pairs = scores.shape[1], np.triu_indices(table.n_arms, 1)
+    n_instances = scores.shape[1]
+    pairs = np.triu_indices(table.n_arms, 1)
     paired = np.array([(scores - one).var(axis=1) for one in scores])[pairs]
     independent = np.add.outer(scores.var(axis=1), scores.var(axis=1))[pairs]
     known = np.full((2, 2, 1), float(np.median(paired)))
@@ -225,7 +225,8 @@ def what_pairing_buys(
 @check("CoPSI once stays within its budget", "once", ours=True)
 def check_budget_once(seed: int) -> CheckResult:
     """Spend of CoPSI once."""
-    problems, replications = 20, 2
+    problems = 20
+    replications = 2
     spent = largest_spend(problems, replications, seed)
     return CheckResult(
         f"{problems} random problems, {replications} orders of the instances each",
@@ -300,10 +301,8 @@ def check_error_once(seed: int) -> CheckResult:
         (900, 60, 1000),
         (60, 0, 1000),
     ):
-        gap, variance = (
-            (better - worse) / N,
-            (better + worse) / N - ((better - worse) / N) ** 2,
-        )
+        gap = (better - worse) / N
+        variance = (better + worse) / N - ((better - worse) / N) ** 2
         for n in np.unique(np.linspace(1, N, 40).astype(int)).tolist():
             plain = bounds.once_error_bound(
                 [n], [gap] * 2, n_objectives=1, n_instances=N
@@ -330,7 +329,9 @@ def check_error_once(seed: int) -> CheckResult:
 @check("Leave early only when certain: error probability", "once", ours=True)
 def check_early_error(seed: int) -> CheckResult:
     """Error of CoPSI once with a confidence, two configurations, next to δ and the bound as planned."""
-    N, runs, rows = 200, 2000, []
+    N = 200
+    runs = 2000
+    rows = []
     cases = [
         (101, 99, 1.0, 0.9),
         (51, 50, 1.0, 0.9),
@@ -345,7 +346,8 @@ def check_early_error(seed: int) -> CheckResult:
         returned = run_kernel(
             finder, feedback, seed, np.arange(runs), realised=False
         ).returned
-        depth, gap = int(share * N), (better - worse) / N
+        depth = int(share * N)
+        gap = (better - worse) / N
         planned = bounds.once_error_bound(
             [depth], [gap] * 2, n_objectives=1, n_instances=N
         )
@@ -392,12 +394,15 @@ def sequential_ratio(
     [27.352, 0.005, 0.012]
     """
     tables = np.array([counts, other])
-    N, shape = int(tables[0].sum()), tables.max(axis=0)[:2] + 1
+    N = int(tables[0].sum())
+    shape = tables.max(axis=0)[:2] + 1
     chances = np.zeros((2, *shape))  # of being here and not having stopped
     chances[:, 0, 0] = 1.0
 
     a, b = np.indices(shape)
-    average, errors, limit = 0.0, np.zeros(2), (1 - delta) / delta
+    average = 0.0
+    errors = np.zeros(2)
+    limit = (1 - delta) / delta
     for n in range(N):
         average += float(chances[0].sum())
         drawn = np.zeros_like(chances)
@@ -450,7 +455,8 @@ def check_least_instances(seed: int) -> CheckResult:
 @check("Lower bound on the cost of certainty", "once", ours=True)
 def check_certainty(seed: int) -> CheckResult:
     """Evaluations of a method that guesses with probability 3δ/2 and else looks at everything."""
-    g, deltas = 9, np.array([0.0, 0.01, 0.1, 0.3])
+    g = 9
+    deltas = np.array([0.0, 0.01, 0.1, 0.3])
     rewards = np.ones((2, g, 1))
     rewards[1, 0] = 0.5
     spent = (1 - 1.5 * deltas) * g + SLACK  # three fronts, each guessed at delta / 2

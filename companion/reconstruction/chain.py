@@ -88,7 +88,8 @@ class Table(NamedTuple):
     @property
     def kept(self) -> bool:
         """Whether U6 to U9 are met exactly, U10 and U11 within 3 %."""
-        exact, regrets = self.deviations[2:6], self.deviations[6:8] * UNIFORM_NOISE[:2]
+        exact = self.deviations[2:6]
+        regrets = self.deviations[6:8] * UNIFORM_NOISE[:2]
         return bool((exact == 0).all() and (np.abs(regrets) <= CLOSE).all())
 
 
@@ -132,7 +133,8 @@ def propose(
         return walk_part(state, "models", np.ix_(moved, of_models), rng)
 
     if part < 0.6:
-        moved, of_configs = np.arange(setting.n_arms), rng.choice(of_configs, size=1)
+        moved = np.arange(setting.n_arms)
+        of_configs = rng.choice(of_configs, size=1)
     elif part < 0.7:
         moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(
             hierarchy.PER_MODEL
@@ -187,10 +189,8 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     Table
         It is one of the protocol's if it is ``kept``.
     """
-    rng, setting = (
-        np.random.default_rng((list(SETTINGS).index(name), number)),
-        SETTINGS[name],
-    )
+    rng = np.random.default_rng((list(SETTINGS).index(name), number))
+    setting = SETTINGS[name]
 
     starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
     now = min(starts, key=lambda table: table.energy)

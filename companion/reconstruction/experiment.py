@@ -38,11 +38,13 @@ from companion.reconstruction.hierarchy import ONLINE_QUANTITIES, Floats
 Values = dict[str, float]
 
 #: Replays behind a printed regret or F1, and behind a printed error.
-PAPER_ONLINE, PAPER_IDENTIFICATION = 100, 500
+PAPER_ONLINE = 100
+PAPER_IDENTIFICATION = 500
 
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
 #: Budgets at which errors and F1 are printed.
-ERROR_RHO, F1_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}, (10, 200)
+ERROR_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}
+F1_RHO = (10, 200)
 #: Budget above which the means of uniform identification are drawn as normal: its
 #: replays cost most.
 MOST_UNIFORM = 1000
@@ -108,7 +110,8 @@ def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
     dict of dict
         By reading, and by key as in `play`; NaN where a reading leaves no pull.
     """
-    pulls, more = _pull(land, seed), float(land.problem.efficiency.max())
+    pulls = _pull(land, seed)
+    more = float(land.problem.efficiency.max())
     charged = Problem(land.means, land.scene.mean_spent / land.range[1])
     online = _online(name, land, pulls).items()
     found = {
@@ -162,7 +165,9 @@ def _identify(
     truth: Any = None,
 ) -> Values:
     """Errors on the 14 arms, or F1 on the full set; the truth is the evaluation split's by default."""
-    errors, found, rng = experiment == "identification", {}, np.random.default_rng(seed)
+    errors = experiment == "identification"
+    found = {}
+    rng = np.random.default_rng(seed)
     arms = subset_of(land.setting) if errors else slice(None)
     budgets, replays = (
         (ERROR_RHO[name], PAPER_IDENTIFICATION) if errors else (F1_RHO, PAPER_ONLINE)
@@ -172,11 +177,9 @@ def _identify(
     given: dict[str, Any] = {}
     if reading is not None:
         method, options = OF_METHOD[reading]
-        methods, budgets, given = (
-            (method,),
-            budgets[-1:],
-            options(land.costs[arms], land.range[1]),
-        )
+        methods = (method,)
+        budgets = budgets[-1:]
+        given = options(land.costs[arms], land.range[1])
 
     for rho, method in product(budgets, methods):
         value = np.nan
@@ -207,7 +210,8 @@ def pull(
     land: Landscape, method: str, replays: int, seed: int, **options: Any
 ) -> Pulls:
     """Replay an online method with the paper's radii."""
-    n_arms, budget = len(land.costs), RHO * float(land.costs.sum())
+    n_arms = len(land.costs)
+    budget = RHO * float(land.costs.sum())
     policy: Any = spec(method, **(RADII | options)).make(
         RHO,
         n_arms=n_arms,
@@ -250,7 +254,8 @@ def find_sets(
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
     if equal is not None:  # CoPSI's own schedule, by rounds
-        method, costs = "CoPSI", np.full(len(costs), equal)
+        method = "CoPSI"
+        costs = np.full(len(costs), equal)
     policy: Any = spec(method, **options).make(
         rho, costs=costs, budget=budget, n_objectives=2
     )

@@ -25,13 +25,18 @@ from companion.reconstruction.hierarchy import (
 )
 from companion.reconstruction.instances import Body
 
-RHO, WINDOW = 32, 50
+RHO = 32
+WINDOW = 50
 
 #: Scale of the softmax over accuracy per token, as a share of the largest, and noise of
 #: what it loses.
-FAVOUR, FAVOURED_NOISE = 0.05, 0.15
+FAVOUR = 0.05
+FAVOURED_NOISE = 0.15
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
-GAP_NOISE, ROUNDING, COUNT_NOISE, TOKENS_NOISE = 0.0003, 0.0004, 0.15, 0.5
+GAP_NOISE = 0.0003
+ROUNDING = 0.0004
+COUNT_NOISE = 0.15
+TOKENS_NOISE = 0.5
 
 
 @lru_cache
@@ -55,7 +60,8 @@ class Scene:
         self.setting, self.body = setting, drawn
         self.efficiency = efficiency[:, split:]
         self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
-        known, self.spent = drawn.tokens[:, :split], drawn.tokens[:, split:]
+        known = drawn.tokens[:, :split]
+        self.spent = drawn.tokens[:, split:]
         self.costs, self.range = (
             known.mean(axis=1),
             (float(known.min()), float(known.max())),
@@ -119,7 +125,8 @@ class Landscape:
 
 def fronts(means: Floats) -> NDArray[np.bool_]:
     """Pareto sets (..., k) of means (..., k, 2), faster than one by one."""
-    x, y = means[..., 0], means[..., 1]
+    x = means[..., 0]
+    y = means[..., 1]
     dominated = (x[..., None, :] > x[..., None]) & (y[..., None, :] > y[..., None])
     return np.asarray(~dominated.any(axis=-1))
 
@@ -141,10 +148,8 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 def favoured_gap(land: Landscape) -> float:
     """Efficiency gap of the arms that accuracy per token favours, a softmax over it: what its index loses."""
     costs = land.scene.declared
-    efficiency, per_token = (
-        land.means[:, 0] * land.means[:, 1] / costs,
-        land.means[:, 0] / costs,
-    )
+    efficiency = land.means[:, 0] * land.means[:, 1] / costs
+    per_token = land.means[:, 0] / costs
     weight = np.exp((per_token / per_token.max() - 1) / FAVOUR)
     return float(weight @ (efficiency.max() - efficiency) / weight.sum())
 
@@ -176,7 +181,8 @@ def from_means(land: Landscape) -> Floats:
     uniform = np.log(uniform_online(land) / setting.uniform) / UNIFORM_NOISE
     wanted = setting.accuracy_cost / land.scene.uniform[0]
     favoured = np.log(max(favoured_gap(land), 1e-9) / wanted) / FAVOURED_NOISE
-    size, gap = fronts(few).sum(), classification_gaps(few).min()
+    size = fronts(few).sum()
+    gap = classification_gaps(few).min()
     others = [
         *np.divide(land.scene.body.missed, TOKENS_NOISE),
         (fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,

@@ -116,10 +116,8 @@ class Setting(NamedTuple):
 
 
 def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
-    printed, runs = (
-        {number.key: number.value for number in published()},
-        printed_values(),
-    )
+    printed = {number.key: number.value for number in published()}
+    runs = printed_values()
 
     def ends(what: str) -> Ends:
         return Ends(printed[f"{name}-{what}_min"], printed[f"{name}-{what}_max"])
@@ -317,7 +315,8 @@ def means(setting: Setting, state: State) -> Means | None:
         None where latencies differ by more than printed even between models that are
         all alike: the prior is cut off there.
     """
-    p, shape = named(PARAMETERS, state.parameters), setting.shape
+    p = named(PARAMETERS, state.parameters)
+    shape = setting.shape
     _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
     correlation = p["slowness_verbosity"]
     verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
@@ -346,7 +345,8 @@ def means(setting: Setting, state: State) -> Means | None:
 
 def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
     """How many of the 1,000 instances each configuration answers correctly, (K,)."""
-    p, shape = named(PARAMETERS, state.parameters), setting.shape
+    p = named(PARAMETERS, state.parameters)
+    shape = setting.shape
     own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
     correlation = p["ability_slowness"]
     y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability
@@ -358,7 +358,8 @@ def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
     y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * COT
     y = y + p["tokens_accuracy"] * verbosity.reshape(shape)
     y = y + p["noise_accuracy"] * state.configs[:, 0].reshape(shape)
-    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
+    low = logit(setting.accuracy.low)
+    high = logit(setting.accuracy.high)
     accuracy = expit(
         low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"]
     )

@@ -42,7 +42,8 @@ INSTANCES = np.argsort(
     ~profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED), kind="stable"
 )
 #: Relative lengths of answers that end at once, and of those that never end.
-EMPTY, ENDLESS = 0.03, 1e12
+EMPTY = 0.03
+ENDLESS = 1e12
 
 
 class Body(NamedTuple):
@@ -70,7 +71,8 @@ def _shapes(
     high: float,
 ) -> Floats:
     """Lengths of answers before they are scaled, (K, 1000)."""
-    common, own = np.sqrt(shared), np.sqrt(1 - shared)
+    common = np.sqrt(shared)
+    own = np.sqrt(1 - shared)
     shape = np.empty_like(length)
     for i in range(len(shape)):
         for q in range(shape.shape[1]):
@@ -115,7 +117,8 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
     """Scale at which ``min(limit, scale shape)`` adds up to the total: Newton's method from below."""
     scale = 0.0
     for _ in range(200):
-        below, held = 0.0, 0.0
+        below = 0.0
+        held = 0.0
         for x in shape:
             if scale * x < limit:
                 below += x
@@ -138,7 +141,8 @@ def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
     found = np.empty(n_arms)
     for i in range(n_arms):
         scale = _scale_for(shape[i], limit[i], totals[i])
-        first, second = 0.0, 0.0
+        first = 0.0
+        second = 0.0
         for x in shape[i]:
             value = min(limit[i], scale * x)
             first += value
@@ -162,11 +166,9 @@ def _fill(
             (0, split, known[i]),
             (split, shape.shape[1], held_out[i]),
         ):
-            scale, carried, done = (
-                _scale_for(shape[i, start:end], limit[i], total),
-                0.0,
-                0,
-            )
+            scale = _scale_for(shape[i, start:end], limit[i], total)
+            carried = 0.0
+            done = 0
             for q in range(start, end):
                 carried += min(limit[i], scale * shape[i, q])
                 out[i, q] = min(
@@ -179,13 +181,15 @@ def _known(
     given: Means, p: dict[str, float], spread: Floats, ends: hierarchy.Ends
 ) -> tuple[Floats, tuple[float, float]]:
     """Means of the tokens in the profiling split, and by how much luck alone misses its two ends."""
-    size, rest = N_PROFILING, N_INSTANCES - N_PROFILING
+    size = N_PROFILING
+    rest = N_INSTANCES - N_PROFILING
     common = np.sqrt(p["shared"]) * p["luck"] + np.sqrt(1 - p["shared"]) * given.luck
     known = given.tokens + spread * np.sqrt(rest / N_INSTANCES / size) * common
     # no more than the limit in either split
     room = given.limit - 1e-3
     known = np.clip(known, (N_INSTANCES * given.tokens - rest * room) / size, room)
-    low, high = int(known.argmin()), int(known.argmax())
+    low = int(known.argmin())
+    high = int(known.argmax())
     missed = (float(known[low]) - ends.low, float(known[high]) - ends.high)
     known = np.clip(known, ends.low, ends.high)
     known[[low, high]] = ends
@@ -233,8 +237,10 @@ def body_of_shapes(
     (float, float)
         As ``Body.missed``.
     """
-    n, limit = shape.shape[1], given.limit.astype(np.float64)
-    split, total = n * N_PROFILING // N_INSTANCES, np.rint(n * given.tokens)
+    n = shape.shape[1]
+    limit = given.limit.astype(np.float64)
+    split = n * N_PROFILING // N_INSTANCES
+    total = np.rint(n * given.tokens)
     of_split, missed = _known(
         given, p, _spread_of(shape, limit, total), setting.profiling_tokens
     )

@@ -50,10 +50,8 @@ OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
     """Draw a state; models have no effects, and the seed is that of configurations, too."""
-    parameters, configs = (
-        rng.standard_normal(len(PARAMETERS)),
-        rng.standard_normal((setting.n_arms, 4)),
-    )
+    parameters = rng.standard_normal(len(PARAMETERS))
+    configs = rng.standard_normal((setting.n_arms, 4))
     return State(parameters, np.empty((0, 0)), configs, int(rng.integers(2**31)))
 
 
@@ -99,10 +97,8 @@ def _noise(
 
 def _places(state: State, column: int, skew: float) -> Floats:
     """Places of the configurations between two ends, (K,) in [0, 1]."""
-    p, (scores, *_) = (
-        named(PARAMETERS, state.parameters),
-        _noise(state.instances, len(state.configs)),
-    )
+    p = named(PARAMETERS, state.parameters)
+    (scores, *_) = _noise(state.instances, len(state.configs))
     mixed = (
         np.sqrt(1 - p["noise"] ** 2) * scores[:, column]
         + p["noise"] * state.configs[:, column]
@@ -147,7 +143,8 @@ def _body(setting: Setting, state: State, every: int) -> Body | None:
 
 
 def _correct_counts(setting: Setting, state: State, _: Floats) -> Floats:
-    low, high = logit(setting.accuracy.low), logit(setting.accuracy.high)
+    low = logit(setting.accuracy.low)
+    high = logit(setting.accuracy.high)
     places = _places(state, 0, named(PARAMETERS, state.parameters)["skew_accuracy"])
     return np.rint(N_INSTANCES / (1 + np.exp(-low - (high - low) * places)))
 

@@ -82,7 +82,8 @@ def write(name: str, directory: str | Path, number: int) -> Path:
         If there is no reconstruction of that name, or the table of the number misses a
         fact.
     """
-    described, drawn = card(name), draw(name, number)
+    described = card(name)
+    drawn = draw(name, number)
     if not drawn.kept:
         raise CobanditError(
             f"{name}: table {number} misses a printed fact and is not kept; take"
@@ -113,7 +114,8 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     >>> rows_of("gsm8k", draw_prior("gsm8k", 0)).shape
     (108000, 9)
     """
-    land, body = drawn.land, drawn.land.scene.body
+    land = drawn.land
+    body = drawn.land.scene.body
     arms = pd.DataFrame(hierarchy.grid(SETTINGS[name]), columns=ARM)
     arms.insert(
         0,

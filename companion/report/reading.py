@@ -135,7 +135,8 @@ def take_myst(notebook: Any) -> None:
 
 def _rewrite(notebook: Any, page: str, write: Any) -> Any:
     """Write prose, captions and hidden code of a notebook; ``write`` makes a cell of a block with values."""
-    made, cells = deepcopy(notebook), []
+    made = deepcopy(notebook)
+    cells = []
     for cell in made.cells:
         if cell.cell_type == "markdown":
             prose = list(_blocks(cell.source, page))
@@ -219,7 +220,8 @@ def _blocks(text: str, page: str) -> Iterator[Block]:
 
 
 def _block(text: str, page: str) -> Block:
-    conditions, other = CONDITION.search(text), OTHERWISE.search(text)
+    conditions = CONDITION.search(text)
+    other = OTHERWISE.search(text)
     words = plain_markdown(text, page)
     needs = {found["name"] for found in GLUED.finditer(words)}
     needs |= {*conditions["names"].split()} if conditions else set()

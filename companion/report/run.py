@@ -277,7 +277,8 @@ def rerun(
         Before anything is written: for a table, page, number or folder that is not
         valid.
     """
-    output, followed = Path(output), None
+    output = Path(output)
+    followed = None
     options = check_fields(ReportOptions, given, lambda field: f"rerun, {field}")
     if follow is not None:
         if options != ReportOptions():
@@ -288,10 +289,8 @@ def rerun(
         path = path / NAME if path.is_dir() else path
         followed = parse_json(Manifest, path)
         own = followed.table.path
-        table, options = (
-            table or (path.parent / own if own else followed.table.name),
-            followed.options,
-        )
+        table = table or (path.parent / own if own else followed.table.name)
+        options = followed.options
     if table is None:
         raise CobanditError("table: name one, or a manifest to follow")
     for name in options.pages or PAGES:
@@ -304,7 +303,8 @@ def rerun(
             " differs"
         )
     before = _finished(output, identity)
-    software, planned = _software(), []
+    software = _software()
+    planned = []
     for page in plan(data, fast=options.fast, seed=options.seed, asked=options.pages):
         about_it = (
             book.source(page.page),
@@ -357,7 +357,8 @@ def rerun(
             _execute(page, output, str(table))
             manifest.write(output)
     if followed:
-        old, new = followed.results(), manifest.results()
+        old = followed.results()
+        new = manifest.results()
         manifest.differs = sorted(
             name for name in old | new if old.get(name) != new.get(name)
         )
@@ -368,7 +369,8 @@ def rerun(
 
 def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
     """Open a table; and what the manifest says of it."""
-    table, path = open_table(name), Path(name)
+    table = open_table(name)
+    path = Path(name)
     is_file = bool(path.suffix) or path.is_file()
     about = ReportTable(
         name=table.name,
@@ -427,7 +429,9 @@ def _software() -> dict[str, str]:
 
 def _execute(entry: Page, output: Path, dataset: str) -> None:
     """Run one page; what became of it goes into its entry."""
-    page, start, made = entry.page, time.monotonic(), [f"notebooks/{entry.page}.ipynb"]
+    page = entry.page
+    start = time.monotonic()
+    made = [f"notebooks/{entry.page}.ipynb"]
     given = {"dataset": dataset, **entry.parameters}
     if "results" in book.parameters(page):
         given["results"] = str(output / "results")

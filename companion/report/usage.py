@@ -76,10 +76,8 @@ def how_to_run(page: str) -> Markdown:
         commands = _COMMANDS.format(
             before=_IMPORT, page=page, name="dataset", value="my.parquet"
         )
-        title, text = (
-            "Run this page on a table of yours",
-            _ON_A_TABLE.format(page=page, commands=commands),
-        )
+        title = "Run this page on a table of yours"
+        text = _ON_A_TABLE.format(page=page, commands=commands)
     else:
         first = next(iter(known))
         commands = _COMMANDS.format(

@@ -1,1 +1,1 @@
-"""Results that take too long for a page: stored, recomputed in part by pages, and in whole by `verify`."""
+"""Stored results: recomputed in part by pages, and as a whole by `verify`."""

@@ -1,4 +1,4 @@
-"""What it takes to race for the front of the objectives and the cost, next to that of the objectives."""
+"""Races for the front of objectives and cost, next to races without the cost."""
 
 from typing import Any
 
@@ -15,27 +15,30 @@ from cobandit.tables import load
 
 #: Tolerances of scores, and of costs with them.
 TOLERANCES = ((0.0, "0%"), (0.02, "10%"), (0.05, "20%"))
-#: Orders of the instances, and what names them.
-ORDERS, SEED = 300, 0
+#: Number of orders of the instances, and the seed that they are drawn with.
+ORDERS = 300
+SEED = 0
 
 
 def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
-    """Race a table for either front, on the same three hundred orders; costs are those that are measured.
+    """Race a table for either front, on the same 300 orders.
 
     Parameters
     ----------
     name : str
-        Of the catalogue.
+        Name of the table in the catalogue. Costs are the measured ones.
     tolerance : float
+        Tolerance of the objectives.
     cost_tolerance : str
+        Tolerance of the cost, such as ``"10%"``.
 
     Returns
     -------
     DataFrame
-        A row per ``front``: ``size``, its configurations, and of the races
-        ``returned``, how many they returned on average, ``share`` of the cost of
-        everything that they spent, ``off``, how many of the ``runs`` broke what a race
-        with the tolerances promises, and ``largest``, by how much at most.
+        One row per ``front``: its ``size``, the average number of configurations that
+        were ``returned``, the ``share`` of the full cost that the races spent, ``off``,
+        the number of the ``runs`` that broke the promise of a race with these
+        tolerances, and ``largest``, the largest excess over the tolerances.
     """
     feedback = pack_shared(load(name)).feedback
     n_arms = len(feedback.offsets) - 1
@@ -43,7 +46,7 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
     means = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1).mean(axis=1)
 
     costs = feedback.rows[:, 0].reshape(n_arms, n_instances).mean(axis=1)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for front in FRONTS:
         race = ParetoRace(
             costs,
@@ -54,13 +57,16 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
             front=front,
         )
         run = run_kernel(race, feedback, SEED, np.arange(ORDERS), realised=True)
-        compared, charged = means, None
+        compared = means
+        charged = None
         if race.compares_cost:
-            compared, charged = np.column_stack([means, -costs / costs.max()]), costs
-        off = metrics.beyond_tolerance(
+            # the cost is one more objective, to be minimised
+            compared = np.column_stack([means, -costs / costs.max()])
+            charged = costs
+        excess = metrics.beyond_tolerance(
             run.returned, means, tolerance, charged, cost_tolerance
         )
-        found.append(
+        rows.append(
             {
                 "dataset": name,
                 "tolerance": tolerance,
@@ -70,9 +76,9 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
                 "returned": float(run.returned.sum(axis=1).mean()),
                 "share": float(run.spent.mean()) / (n_instances * float(costs.sum())),
                 "runs": ORDERS,
-                "off": int((off > 1e-9).sum()),
-                "largest": float(off.max()),
+                "off": int((excess > 1e-9).sum()),
+                "largest": float(excess.max()),
             }
         )
 
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)

@@ -1,12 +1,12 @@
-"""The results that take too long for a page, each one function, and the ledger that follows from them.
+"""The stored results, one function each, and the ledger that follows from them.
 
-``make results`` writes them into ``data/results``; pages recompute parts of them,
-``cobandit-book verify`` as much as is wanted.  ``ledger.csv`` has every printed number,
-ours, and what was predicted of it.
+``make results`` writes them into ``data/results``. Pages recompute parts of them,
+``cobandit-book verify`` as many as requested. ``ledger.csv`` holds every printed
+number, our number, and its prediction.
 
-Command: ``python -m companion.stored.results [NAME...]``; the name ``ledger`` writes
-the ledger alone, ``confirm`` recomputes a few parts of what other code was stored by,
-and enters the code at hand, and ``draw`` draws the tables behind the predictions.
+Command: ``python -m companion.stored.results [NAME...]``. The name ``ledger`` writes
+the ledger alone, ``confirm`` recomputes a sample of the results whose code has changed
+and accepts the new code, and ``draw`` draws the tables behind the predictions.
 """
 
 import sys
@@ -34,59 +34,60 @@ from companion.reconstruction import chain
 from companion.reconstruction.experiment import DEFAULT, play, read
 from companion.reconstruction.hierarchy import SETTINGS
 from companion.reconstruction.other import OTHER
-from companion.stored import fronts, kept, races
-from companion.stored.kept import RESULTS as RESULTS
-from companion.stored.kept import (
+from companion.stored import fronts, made_up_tables, races, stopping_rules, store
+from companion.stored.store import RESULTS as RESULTS
+from companion.stored.store import (
     Verification,
-    differences,
-    directory,
+    compare_frames,
     read_result,
-    store,
-    stored,
+    register_result,
+    results_directory,
+    write_result,
 )
-from companion.stored.kept import recompute as recompute
+from companion.stored.store import recompute as recompute
 
 NAMES = tuple(SETTINGS)
 MEASURED = ("word-sums", "piqa-small")
 BUNDLED = (*MEASURED, "synthetic-24", *NAMES)
-#: A table that is not bundled: what is stored of it can be read everywhere, and
-#: computed where the table is.
+#: A table that is not bundled: its results can be read everywhere, and computed where
+#: the table is.
 ELSEWHERE = ("swebench-bash-only",)
 LEDGER = "ledger.csv"
 #: Results that the ledger is made of.
 BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 
 
-def each(
+def per_table(
     names: Iterable[str], *others: Iterable[Any]
 ) -> Callable[[], list[tuple[Any, ...]]]:
-    """One part per table that is on this machine, and each of what else is given."""
+    """List one part per table on this machine and combination of other arguments."""
     return lambda: list(product(filter(available, names), *others))
 
 
-@stored("replication", each(NAMES), NAMES)
-@stored("measured", each(MEASURED), MEASURED)
-@stored("swebench", each(ELSEWHERE), ELSEWHERE)
+@register_result("replication", per_table(NAMES), NAMES)
+@register_result("measured", per_table(MEASURED), MEASURED)
+@register_result("swebench", per_table(ELSEWHERE), ELSEWHERE)
 def replication(name: str) -> pd.DataFrame:
-    """All experiments on one table of the catalogue, at the paper's replication counts.
+    """Run all experiments on one table, at the paper's replication counts.
 
-    As `companion.paper.experiments.summary` and `companion.paper.experiments.facts`.
+    The rows are those of `companion.paper.experiments.summary` and
+    `companion.paper.experiments.facts`.
     """
     table = load(name)
-    # a page waits for it
+    # in threads: a page that recomputes the part waits for it
     cells = experiments.summary(table, workers=-1, backend="threading")
     return pd.concat([cells, experiments.facts(table)], ignore_index=True)
 
 
-@stored("tuning", each(NAMES), NAMES)
+@register_result("tuning", per_table(NAMES), NAMES)
 def tuning(name: str) -> pd.DataFrame:
-    """Radii and initialisation chosen for one bundled reconstruction, as the paper does for its table."""
+    """Choose radii and initialisation for one reconstruction, as the paper does."""
     return experiments.tuning_cells(load(name))
 
 
-def numbers_in(name: str) -> list[tuple[str, str, int]]:
-    """Return data set, kind and number of each table that a result of drawn tables holds."""
-    path = directory() / f"{name}.parquet"
+def list_drawn(name: str) -> list[tuple[str, str, int]]:
+    """Return data set, kind and number of each table in a result of drawn tables."""
+    path = results_directory() / f"{name}.parquet"
     if not path.is_file():
         return []
     frame = pd.read_parquet(
@@ -95,15 +96,15 @@ def numbers_in(name: str) -> list[tuple[str, str, int]]:
     return [tuple(row) for row in frame.itertuples(index=False)]
 
 
-#: Seeds of the plays start here: none of the replays of a page uses them.
+#: First seed of the plays; the replays of pages use smaller ones.
 PLAY_SEED = 10**6
-#: Other readings are played on tables with smaller numbers.
+#: Other readings of the protocol are played on the tables with smaller numbers.
 READ = 200
 
 
-@stored("posterior", partial(numbers_in, "posterior"))
+@register_result("posterior", partial(list_drawn, "posterior"))
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table and play the paper's experiments on it, if it is kept.
+    """Draw a table and play the paper's experiments on it, if it meets the facts.
 
     Parameters
     ----------
@@ -116,49 +117,53 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     -------
     DataFrame
         One row per value: ``dataset``, ``kind``, ``number``, ``reading``, ``key`` and
-        ``value``; the first is whether the table is ``kept``, and the only one if it is
-        not.
+        ``value``. The first row says whether the table is ``kept``, and is the only one
+        if it is not.
     """
     if kind == "prior":
         drawn = chain.draw_prior(name, number)
     else:
         drawn = chain.draw(name, number, OTHER if kind == "other" else chain.HIERARCHY)
 
-    kept = kind == "prior" or drawn.kept
+    is_kept = kind == "prior" or drawn.kept
     seed = PLAY_SEED * (1 + list(SETTINGS).index(name)) + number
-    values = {DEFAULT: {"kept": float(kept)}}
-    if kept:
+    values = {DEFAULT: {"kept": float(is_kept)}}
+    if is_kept:
         values[DEFAULT] |= play(name, drawn.land, seed)
-    if kept and kind == "table" and number < READ:
+    if is_kept and kind == "table" and number < READ:
         values |= read(name, drawn.land, seed)
     rows = [
         (reading, key, value)
-        for reading, own in values.items()
-        for key, value in own.items()
+        for reading, reading_values in values.items()
+        for key, value in reading_values.items()
     ]
     frame = pd.DataFrame(rows, columns=["reading", "key", "value"])
     return frame.assign(dataset=name, kind=kind, number=number)
 
 
-@stored("waiting", partial(numbers_in, "waiting"), passing=True)
+@register_result("waiting", partial(list_drawn, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw and play a table that no page looks at before all that are wanted are there.
+    """Draw and play a table that pages read only when all tables are complete.
 
     So nobody can stop drawing when the results suit.
     """
     return played(name, kind, number)
 
 
-#: So many of the kept tables, those with the smallest numbers, stand for all where a
-#: table itself is needed.
+#: Number of kept tables, those with the smallest numbers, that stand for all of them
+#: where a table itself is needed.
 LANDSCAPES = 20
 
 
-def first_kept() -> list[tuple[str, int]]:
+def list_landscapes() -> list[tuple[str, int]]:
     """Return data set and number of the kept tables whose landscapes are stored."""
     plays = read_result("posterior")
-    at = (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)
-    numbers = plays[at & (plays["reading"] == DEFAULT)].groupby("dataset")["number"]
+    is_kept = (
+        (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)
+    )
+    numbers = plays[is_kept & (plays["reading"] == DEFAULT)].groupby("dataset")[
+        "number"
+    ]
     return [
         (name, int(number))
         for name in NAMES
@@ -166,9 +171,9 @@ def first_kept() -> list[tuple[str, int]]:
     ]
 
 
-@stored("landscapes", first_kept)
+@register_result("landscapes", list_landscapes)
 def landscape(name: str, number: int) -> pd.DataFrame:
-    """Draw a kept table, and measure what the paper remarks about its own tables.
+    """Draw a kept table and measure the paper's remarks about its own tables on it.
 
     Returns
     -------
@@ -181,25 +186,25 @@ def landscape(name: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, number=number)
 
 
-#: Kept tables of each kind: that meet the facts, of the prior, and of the other
-#: generator.
+#: Number of tables per kind: those that meet the facts, those of the prior, and those of
+#: the other generator.
 WANTED = {"table": 1200, "prior": 200, "other": 200}
-#: Tables between two looks at how many are kept; an interruption loses those that are
-#: not done.
+#: Tables drawn before the kept ones are counted again; an interruption loses unfinished
+#: ones.
 BATCH = 10
 
 
-def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
-    """Draw and play until enough tables of each kind and data set are kept, and store all.
+def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
+    """Draw and play until every kind and data set has enough tables, and store them.
 
-    It begins with the tables that are stored, if the code at hand made them.
-    Interrupted, it stores the new tables as the result ``waiting``, and goes on from
-    there the next time.
+    Drawing continues from the stored tables if the code at hand computed them. When it
+    is interrupted, it stores the new tables as the result ``waiting``, and continues
+    from there the next time.
     """
-    judged = kept.parts_at_hand("posterior")
-    new = kept.parts_at_hand("waiting")
+    finished = store.read_current_parts("posterior")
+    new = store.read_current_parts("waiting")
     seconds = {
-        name: kept.manifest().get(name, {}).get("seconds", 0)
+        name: store.read_manifest().get(name, {}).get("seconds", 0)
         for name in ("posterior", "waiting")
     }
 
@@ -209,7 +214,9 @@ def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
         with Parallel(n_jobs=workers, return_as="generator") as run:
             for kind, wanted in WANTED.items():
                 for name in NAMES:
-                    while missing := numbers_to_draw(judged | new, name, kind, wanted):
+                    while missing := numbers_to_draw(
+                        finished | new, name, kind, wanted
+                    ):
                         parts = run(
                             delayed(play_once)(name, kind, number) for number in missing
                         )
@@ -217,41 +224,44 @@ def draw(folder: str = "_build/posterior", workers: int = -1) -> None:
                             new[name, kind, number] = part
     except KeyboardInterrupt:
         seconds["waiting"] += time.perf_counter() - start
-        store("waiting", list(new.values()), seconds["waiting"])
+        write_result("waiting", list(new.values()), seconds["waiting"])
         raise
 
-    store(
+    write_result(
         "posterior",
-        [*judged.values(), *new.values()],
+        [*finished.values(), *new.values()],
         sum(seconds.values()) + time.perf_counter() - start,
     )
-    kept.remove("waiting")
+    store.remove_result("waiting")
     store_ledger()
 
 
 def numbers_to_draw(
     parts: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str, wanted: int
 ) -> list[int]:
-    """Return the numbers to draw next, were all kept: none if enough of the first in a row are kept."""
+    """Return the numbers to draw next, in the hope that all of those are kept.
+
+    The list is empty if enough tables with the smallest numbers are kept.
+    """
     n_kept = 0
     number = 0
     while n_kept < wanted and (name, kind, number) in parts:
-        n_kept += is_kept(parts[name, kind, number])
+        n_kept += meets_facts(parts[name, kind, number])
         number += 1
-    return [number + more for more in range(min(wanted - n_kept, BATCH))]
+    return [number + offset for offset in range(min(wanted - n_kept, BATCH))]
 
 
-def is_kept(part: pd.DataFrame) -> bool:
-    """Whether the table of a part, as `played` gives it, meets the facts."""
+def meets_facts(part: pd.DataFrame) -> bool:
+    """Return whether the table of a part meets the facts."""
     return bool(part["value"].iloc[0])
 
 
 AUDIT_BLOCK = 1_000
-#: Replays by budget; the large ones cost most, and fewer replays tell them apart.
+#: Replays by budget. Large budgets cost most, and there fewer replays are enough.
 AUDIT_REPLAYS = {
     rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO
 }
-#: Budget and number of each.
+#: Budget and number of each block.
 AUDIT_BLOCKS = [
     (rho, block)
     for rho, n in AUDIT_REPLAYS.items()
@@ -264,44 +274,54 @@ AUDIT_METHODS = (
 )
 
 
-@stored(
+@register_result(
     "audit",
     lambda: [(name, *block) for name, block in product(NAMES, AUDIT_BLOCKS)],
     NAMES,
 )
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
-    """Count joint errors on the 14 arms in one block of `AUDIT_BLOCK` replays, whose number is its seed."""
+    """Count joint errors on the 14 arms in one block of replays, seeded by its number."""
     table = experiments.structured_subset(load(name))
     runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, block)
     return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
 
 
-stored("regions", regions.parts)(regions.part)  # of random problems: no table is read
+register_result("regions", regions.parts)(
+    regions.part
+)  # random problems: no table is read
 
 
-RACED = (*BUNDLED, *races.MADE_UP)
-stored("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(races.race)
-KINDS_OF = (*MEASURED, "synthetic-24")
-stored("race-kinds", lambda: list(product(KINDS_OF, races.KINDS_TOLERANCES)), KINDS_OF)(
-    races.race_kinds
+RACED = (*BUNDLED, *made_up_tables.MADE_UP)
+register_result("race", lambda: list(product(RACED, races.TOLERANCES)), BUNDLED)(
+    races.race
 )
-stored("swebench-race", each(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(races.race)
-stored(
+KINDS_OF = (*MEASURED, "synthetic-24")
+register_result(
+    "race-kinds", lambda: list(product(KINDS_OF, races.KINDS_TOLERANCES)), KINDS_OF
+)(races.race_kinds)
+register_result("swebench-race", per_table(ELSEWHERE, races.TOLERANCES), ELSEWHERE)(
+    races.race
+)
+register_result(
     "fronts",
-    lambda: [(name, *both) for name, both in product(BUNDLED, fronts.TOLERANCES)],
+    lambda: [
+        (name, *tolerances) for name, tolerances in product(BUNDLED, fronts.TOLERANCES)
+    ],
     BUNDLED,
 )(fronts.race_both)
-stored("rivals", lambda: [(name,) for name in races.MADE_UP])(races.race_rivals)
-stored("promises", promised.list_cells)(promised.try_cell)
+register_result("rivals", lambda: [(name,) for name in made_up_tables.MADE_UP])(
+    stopping_rules.race_rivals
+)
+register_result("promises", promised.list_cells)(promised.try_cell)
 
 
-@stored(
+@register_result(
     "argument",
     lambda: [("word-sums", method) for method in first_figure.METHODS],
     ("word-sums",),
 )
 def argument_states(name: str, method: str) -> pd.DataFrame:
-    """Return what the first figure of the book shows: `companion.pages.first_figure.play_states`."""
+    """Return the states that the book's first figure shows."""
     return first_figure.play_states(load(name), method).assign(dataset=name)
 
 
@@ -315,49 +335,55 @@ ONCE_METHODS = (
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@stored("swebench-once", each(ELSEWHERE), ELSEWHERE)
+@register_result("swebench-once", per_table(ELSEWHERE), ELSEWHERE)
 def once(name: str) -> pd.DataFrame:
-    """Every pair of a table at most once: how often each method is wrong, and its F1, at each share."""
+    """Measure each method at each share, with every pair of a table at most once.
+
+    The quantities are the rate of wrong answers and the F1 score.
+    """
     runs = replay_identification(
         load(name), ONCE_METHODS, share=SHARES, feedback="once"
     )
     runs["wrong"] = ~runs["correct"].astype(bool)
-    by = ("dataset", "method", "share")
+    keys = ("dataset", "method", "share")
     cells = [
-        metrics.summarise(runs, column, by).assign(quantity=column)
+        metrics.summarise(runs, column, keys).assign(quantity=column)
         for column in ("wrong", "f1")
     ]
     return pd.concat(cells, ignore_index=True)
 
 
-def cells(found: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    """Give what the ledger sets next to the printed numbers, of results by name or of those that are stored.
+def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """Return our values next to the printed numbers, from given or stored results.
 
     Returns
     -------
     DataFrame
-        The replication, with errors from the audit, which has most replays, and what
-        tuning chooses.
+        The replication, with errors from the audit, which has most replays, and the
+        choices of the tuning.
 
     Examples
     --------
-    >>> "tuning" in set(cells()["experiment"])
+    >>> "tuning" in set(ledger_cells()["experiment"])
     True
     """
-    found = found or {name: read_result(name) for name in BEHIND_LEDGER[:3]}
-    own = pd.concat([found["replication"], found["tuning"]], ignore_index=True)
-    return experiments.with_audit_errors(own, found["audit"])
+    frames = frames or {name: read_result(name) for name in BEHIND_LEDGER[:3]}
+    cells = pd.concat([frames["replication"], frames["tuning"]], ignore_index=True)
+    return experiments.with_audit_errors(cells, frames["audit"])
 
 
-def ledger_of(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Make the ledger, as `companion.paper.printed`, of the results that are behind it, by name."""
+def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Make the ledger of the results behind it, given by name.
+
+    The columns are those of `companion.paper.printed.ledger`.
+    """
     return paper.ledger(
-        cells(found), predicted=paper.predict_numbers(found["posterior"])
+        ledger_cells(frames), predicted=paper.predict_numbers(frames["posterior"])
     )
 
 
-def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
-    """Predict what the paper prints, or give None if one of the tables is no bundled reconstruction.
+def predict_printed(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
+    """Predict the printed numbers; None unless all tables are reconstructions.
 
     Returns
     -------
@@ -367,7 +393,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     Examples
     --------
     >>> from cobandit import load
-    >>> predictions_of([load("synthetic-24")]) is None
+    >>> predict_printed([load("synthetic-24")]) is None
     True
     """
     if all(
@@ -377,7 +403,7 @@ def predictions_of(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
     return None
 
 
-def ledger() -> pd.DataFrame:
+def read_ledger() -> pd.DataFrame:
     """Read the stored ledger.
 
     Returns
@@ -390,7 +416,7 @@ def ledger() -> pd.DataFrame:
     CobanditError
         If it is not stored.
     """
-    path = directory() / LEDGER
+    path = results_directory() / LEDGER
     if not path.is_file():
         raise CobanditError(
             f"there is no {path} -> run: python -m companion.stored.results ledger"
@@ -400,76 +426,82 @@ def ledger() -> pd.DataFrame:
 
 def store_ledger() -> None:
     """Write the ledger of the stored results."""
-    found = {name: read_result(name) for name in BEHIND_LEDGER}
-    ledger_of(found).to_csv(directory() / LEDGER, index=False, lineterminator="\n")
+    frames = {name: read_result(name) for name in BEHIND_LEDGER}
+    make_ledger(frames).to_csv(
+        results_directory() / LEDGER, index=False, lineterminator="\n"
+    )
 
 
 def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
-    """Recompute the stored results and the ledger, from the bundled tables, and compare.
+    """Recompute the stored results and the ledger, and compare.
 
     Parameters
     ----------
     fast : bool
-        Compute a few parts of each only; the ledger then takes the others as stored.
+        Compute only a sample of the parts; the ledger then uses the others as stored.
     **how
-        As `companion.stored.kept.compare` takes it.
+        Options of `companion.stored.store.compare_result`.
 
     Returns
     -------
     list of Verification
-        One for each result, and one for the ledger.  A result that is missing, damaged
-        or of other data is a difference, too.  Of a result on a table that is not on
-        this machine nothing is computed.
+        One per result, and one for the ledger. A result that is missing, damaged or
+        computed from other data counts as a difference. Results on a table that is not
+        on this machine are not recomputed.
     """
     outcomes: list[Verification] = []
-    whole: dict[str, pd.DataFrame] = {}
-    for name in kept.expected():
-        parts = kept.few(name) if fast else RESULTS[name].arguments()
-        outcome, frame = kept.compare(name, parts, **how)
+    frames: dict[str, pd.DataFrame] = {}
+    for name in store.list_expected():
+        parts = store.sample_parts(name) if fast else RESULTS[name].arguments()
+        outcome, frame = store.compare_result(name, parts, **how)
         outcomes.append(outcome)
         if frame is not None:
-            whole[name] = frame
+            frames[name] = frame
 
-    if missing := [name for name in BEHIND_LEDGER if name not in whole]:
-        found = [f"not compared: it needs {' and '.join(missing)}"]
-        return [*outcomes, Verification("ledger", 0, 0, 0.0, found)]
+    if missing := [name for name in BEHIND_LEDGER if name not in frames]:
+        differences = [f"not compared: the ledger needs {' and '.join(missing)}"]
+        return [*outcomes, Verification("ledger", 0, 0, 0.0, differences)]
 
-    began, rows = time.perf_counter(), ledger_of(whole)
+    start = time.perf_counter()
+    rows = make_ledger(frames)
     try:
-        found = differences(ledger(), rows, ["key"])
+        differences = compare_frames(read_ledger(), rows, ["key"])
     except CobanditError as error:
-        found = [str(error)]
+        differences = [str(error)]
 
     return [
         *outcomes,
         Verification(
-            "ledger", len(rows), len(rows), time.perf_counter() - began, found
+            "ledger", len(rows), len(rows), time.perf_counter() - start, differences
         ),
     ]
 
 
 def make(names: Sequence[str] = (), workers: int = -1) -> None:
-    """Compute results and store them, each as soon as it is complete, and then the ledger of all.
+    """Compute results and store each as soon as it is complete, then write the ledger.
 
     Parameters
     ----------
     names : sequence of str
-        Default: all; ``"ledger"`` is written in any case.
+        Names of results; all by default. ``"ledger"`` is written in any case.
     workers : int
-        Processes.
+        Number of processes.
     """
     names = [
         _validation.choice(name, "result", [*RESULTS, "ledger"]) for name in names
-    ] or kept.expected()
+    ] or store.list_expected()
     for name in [name for name in names if name != "ledger"]:
-        result, start = RESULTS[name], time.perf_counter()
-        if not (arguments := result.arguments()):
+        result = RESULTS[name]
+        start = time.perf_counter()
+        arguments = result.arguments()
+        if not arguments:
             print(
-                f"{name} stays as it is: its table is not on this machine",
+                f"{name} is not recomputed: its table is not on this machine",
                 file=sys.stderr,
             )
             continue
-        tasks = (delayed(result.part)(*one) for one in arguments)
+
+        tasks = (delayed(result.part)(*values) for values in arguments)
         done = Parallel(n_jobs=workers, return_as="generator")(tasks)
         parts = list(
             track(
@@ -479,23 +511,23 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
                 console=Console(stderr=True),
             )
         )
-        store(name, parts, time.perf_counter() - start)
+        write_result(name, parts, time.perf_counter() - start)
 
     store_ledger()
 
 
 def main(names: Sequence[str]) -> None:
-    """Make what is named, draw the tables behind the predictions, or confirm what is stored."""
+    """Compute the named results, draw tables, or confirm the stored results."""
     if list(names) == ["draw"]:
-        return draw()
+        return draw_tables()
     if list(names) != ["confirm"]:
         return make(names)
-    for outcome in kept.confirm():
-        said = (
+    for outcome in store.confirm():
+        message = (
             "; ".join(outcome.differences[:3])
-            or f"{outcome.computed} parts computed again are as stored"
+            or f"{outcome.computed} recomputed parts agree with the stored ones"
         )
-        print(f"{outcome.name}: {said}")
+        print(f"{outcome.name}: {message}")
 
 
 if __name__ == "__main__":

@@ -54,10 +54,12 @@ TEMPERATURES = {
 }
 
 #: Factors of the chain-of-thought prompt.
-COT_EFFICIENCY, COT_TOKENS = 0.6, 3.2
+COT_EFFICIENCY = 0.6
+COT_TOKENS = 3.2
 
 #: Columns: what makes a configuration, and its true means.
-ARM, MEANS = ["size", "temperature", "prompt"], ["accuracy", "efficiency", "tokens"]
+ARM = ["size", "temperature", "prompt"]
+MEANS = ["accuracy", "efficiency", "tokens"]
 
 
 def parameters() -> pd.DataFrame:
@@ -80,7 +82,8 @@ def parameters() -> pd.DataFrame:
     for (size, model), (degree, heat), thinks in product(
         SIZES.items(), TEMPERATURES.items(), (False, True)
     ):
-        (accuracy, efficiency, tokens, gain), (direct, cot, longer) = model, heat
+        (accuracy, efficiency, tokens, gain) = model
+        (direct, cot, longer) = heat
         prompt = "cot" if thinks else "direct"
         means = (
             accuracy + (gain + cot if thinks else direct),

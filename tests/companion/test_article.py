@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def cells():
     return pd.concat(
-        [results.cells(), results.read_result("measured")], ignore_index=True
+        [results.ledger_cells(), results.read_result("measured")], ignore_index=True
     )
 
 
@@ -68,7 +68,7 @@ def test_every_ordering_is_counted_once():
 def orderings():
     plays = results.read_result("posterior")
     return claims.order(
-        results.cells(),
+        results.ledger_cells(),
         claims.in_place(results.MEASURED),
         paper.shares(plays),
         own=False,
@@ -78,7 +78,7 @@ def orderings():
 def test_what_a_pull_is_charged_changes_no_error():
     ours, many = (
         paper.verdicts(claims.in_place(results.MEASURED)),
-        paper.verdicts(results.cells()),
+        paper.verdicts(results.ledger_cells()),
     )
     assert (
         ours["realised-costs-do-no-harm"]

@@ -11,23 +11,25 @@ import pytest
 from cobandit.errors import CobanditError
 from companion import paper
 from companion.paper import contrasts
-from companion.stored import kept, results, sources
+from companion.stored import code_digest, results, store
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """A copy of the stored results that a test may damage."""
     folder = tmp_path / "results"
-    shutil.copytree(results.directory(), folder)
-    monkeypatch.setattr(kept, "directory", lambda: folder)
-    monkeypatch.setattr(results, "directory", lambda: folder)
+    shutil.copytree(results.results_directory(), folder)
+    monkeypatch.setattr(store, "results_directory", lambda: folder)
+    monkeypatch.setattr(results, "results_directory", lambda: folder)
     return folder
 
 
-@pytest.mark.parametrize("name", kept.expected())
+@pytest.mark.parametrize("name", store.list_expected())
 def test_results_are_those_of_the_data_at_hand(name):
     """Fails when the data have changed since: run make results."""
-    assert len(results.read_result(name)) and kept.manifest()[name]["seconds"] >= 0
+    assert (
+        len(results.read_result(name)) and store.read_manifest()[name]["seconds"] >= 0
+    )
 
 
 @pytest.mark.slow
@@ -78,24 +80,24 @@ def test_a_part_that_differs_is_refused(stored):
     ):
         results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())
-    known["audit"]["sha256"] = kept.file_sha256(stored / "audit.parquet")
+    known["audit"]["sha256"] = store.file_sha256(stored / "audit.parquet")
     (stored / "manifest.json").write_text(json.dumps(known))
-    with pytest.raises(CobanditError, match="recomputed differs from the stored one"):
+    with pytest.raises(CobanditError, match="differs from the stored one"):
         results.recompute("audit", "gsm8k", 20, 3)
 
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
-    monkeypatch.setattr(kept.Result, "checksums", lambda self: {"data": "other"})
+    monkeypatch.setattr(store.Result, "checksums", lambda self: {"data": "other"})
     with pytest.raises(
         CobanditError,
-        match="made from other data than there are now -> run: make results",
+        match="other data than those at hand -> run: make results",
     ):
         results.read_result("posterior")
 
 
 def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     """Tables that are stored are not drawn again; new numbers follow theirs, until enough are kept."""
-    kept.remove("waiting")
+    store.remove_result("waiting")
     before = results.read_result("posterior")
     of = (
         before[before["key"] == "kept"]
@@ -122,7 +124,7 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
         results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play)
     )
     monkeypatch.setattr(results, "store_ledger", lambda: None)
-    results.draw(str(tmp_path), workers=1)
+    results.draw_tables(str(tmp_path), workers=1)
     after = results.read_result("posterior")
     first = {place: int(counts["size"]) for place, counts in of.iterrows()}
     for (name, kind), size in first.items():
@@ -144,7 +146,7 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
     stored, monkeypatch, tmp_path
 ):
     """No page sees them before, and none is drawn twice."""
-    kept.remove("waiting")
+    store.remove_result("waiting")
     before = results.read_result("posterior")
     n_kept = (
         before[(before["key"] == "kept") & (before["kind"] == "table")]
@@ -166,14 +168,15 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
         results, "Memory", lambda *_, **__: SimpleNamespace(cache=lambda _: play)
     )
     with pytest.raises(KeyboardInterrupt):
-        results.draw(str(tmp_path), workers=1)
+        results.draw_tables(str(tmp_path), workers=1)
     assert len(results.read_result("waiting")) == 23
     assert results.read_result("posterior").equals(before)
     patience[0] = 10**6
-    results.draw(str(tmp_path), workers=1)
+    results.draw_tables(str(tmp_path), workers=1)
     assert len(drawn) == len(set(drawn))
     assert (
-        "waiting" not in kept.manifest() and not (stored / "waiting.parquet").exists()
+        "waiting" not in store.read_manifest()
+        and not (stored / "waiting.parquet").exists()
     )
     after = results.read_result("posterior")
     assert len(after) == len(before) + len(drawn)
@@ -181,12 +184,12 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
 
 def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkeypatch):
     known = json.loads((stored / "manifest.json").read_text())
-    assert len(kept.parts_at_hand("posterior")) > 1000
+    assert len(store.read_current_parts("posterior")) > 1000
     known["posterior"]["code"] = "other"
     (stored / "manifest.json").write_text(json.dumps(known))
-    assert kept.parts_at_hand("posterior") == {}
+    assert store.read_current_parts("posterior") == {}
     (stored / "posterior.parquet").unlink()
-    assert kept.parts_at_hand("posterior") == {}
+    assert store.read_current_parts("posterior") == {}
 
 
 def test_missing_results_say_what_to_do(stored):
@@ -201,7 +204,7 @@ def test_missing_results_say_what_to_do(stored):
 
 def test_every_number_has_a_row_in_the_stored_ledger():
     """The ledger is complete: each printed number has one row, and each predicted one a prediction."""
-    rows = results.ledger()
+    rows = results.read_ledger()
     numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
     tested = rows[
@@ -237,7 +240,9 @@ def test_scores_are_widened_by_the_calibration():
 def test_the_stored_ledger_is_that_of_the_stored_results():
     """Fails when the rule has changed since: run python -m companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
-    assert not kept.differences(results.ledger(), results.ledger_of(stored), ["key"])
+    assert not store.compare_frames(
+        results.read_ledger(), results.make_ledger(stored), ["key"]
+    )
 
 
 @pytest.mark.slow
@@ -254,14 +259,14 @@ def test_only_bundled_reconstructions_have_predictions(names, kind, known):
     tables = [
         SimpleNamespace(name=name, card=SimpleNamespace(kind=kind)) for name in names
     ]
-    assert (results.predictions_of(tables) is not None) == known
+    assert (results.predict_printed(tables) is not None) == known
 
 
 @pytest.mark.slow
 def test_claims_about_errors_are_settled_by_the_audit():
     """Its replays separate what the paper's number of them cannot."""
     few = paper.verdicts(results.read_result("replication"))
-    many = paper.verdicts(results.cells())
+    many = paper.verdicts(results.ledger_cells())
     assert few["uniform-competitive-at-the-start"] == "holds"  # within a tenth
     assert many["uniform-competitive-at-the-start"] == "fails"  # 0.71 against 0.61
     assert set(few.index[few != many]) <= {
@@ -271,7 +276,9 @@ def test_claims_about_errors_are_settled_by_the_audit():
 
 def test_results_come_from_the_code_at_hand():
     """Fails when a formula behind one has changed since, where its entry says which code that was."""
-    told = [name for name in kept.stale() if "code" in kept.manifest()[name]]
+    told = [
+        name for name in store.list_stale() if "code" in store.read_manifest()[name]
+    ]
     assert not told, "-> run: python -m companion.stored.results confirm"
 
 
@@ -351,15 +358,15 @@ def package(tmp_path, monkeypatch):
             assert module != name or changed != text
             path.write_text(changed)
         for cached in ("_tree", "_bound", "_kernels", "_definition"):
-            getattr(sources, cached).cache_clear()
-        return sources.code_checksum(
+            getattr(code_digest, cached).cache_clear()
+        return code_digest.code_checksum(
             SimpleNamespace(__module__="cobandit.result", __name__="part")
         )
 
-    monkeypatch.setattr(sources, "PACKAGES", {"cobandit": tmp_path / "cobandit"})
+    monkeypatch.setattr(code_digest, "PACKAGES", {"cobandit": tmp_path / "cobandit"})
     yield checksum
     for cached in ("_tree", "_bound", "_kernels", "_definition"):
-        getattr(sources, cached).cache_clear()
+        getattr(code_digest, cached).cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -392,15 +399,19 @@ def test_what_other_code_stored_is_confirmed_by_a_few_parts(stored, monkeypatch)
 
     blocks = [(name, block) for name in "ab" for block in range(3)]
     monkeypatch.setattr(
-        kept, "RESULTS", {"small": kept.Result(part, lambda: blocks, (), False)}
+        store, "RESULTS", {"small": store.Result(part, lambda: blocks, (), False)}
     )
-    monkeypatch.setattr(kept, "code_checksum", lambda part: code)
-    monkeypatch.setattr(kept, "spread", lambda **how: nullcontext())
+    monkeypatch.setattr(store, "code_checksum", lambda part: code)
+    monkeypatch.setattr(store, "spread", lambda **how: nullcontext())
     factor, code = 0.5, "old"
-    kept.store("small", [part(*each) for each in blocks], 0.0)
+    store.write_result("small", [part(*each) for each in blocks], 0.0)
     factor, code = 0.6, "wrong"
-    (outcome,) = kept.confirm()
-    assert len(outcome.differences) == 2 and list(kept.stale()) == ["small"]
+    (outcome,) = store.confirm()
+    assert len(outcome.differences) == 2 and list(store.list_stale()) == ["small"]
     factor, code = 0.5, "new"
-    (outcome,) = kept.confirm()
-    assert outcome.computed == 2 and not outcome.differences and not list(kept.stale())
+    (outcome,) = store.confirm()
+    assert (
+        outcome.computed == 2
+        and not outcome.differences
+        and not list(store.list_stale())
+    )

@@ -12,7 +12,7 @@ from support.commands import call_book
 from cobandit.errors import CobanditError
 from companion import paper
 from companion.paper.predictive import printed_values
-from companion.stored import kept, results
+from companion.stored import results, store
 
 
 def small_cells(name, tuned):
@@ -57,9 +57,9 @@ def small_block(name, rho, block):
 
 
 def use(patch, folder, known):
-    patch.setattr(kept, "code_checksum", lambda part: "code")
-    for module in (kept, results):
-        patch.setattr(module, "directory", lambda: folder)
+    patch.setattr(store, "code_checksum", lambda part: "code")
+    for module in (store, results):
+        patch.setattr(module, "results_directory", lambda: folder)
         patch.setattr(module, "RESULTS", known)
 
 
@@ -107,7 +107,7 @@ def rewrite(folder, name, change):
     path = folder / f"{name}.parquet"
     change(pd.read_parquet(path)).to_parquet(path, index=False)
     known = json.loads((folder / "manifest.json").read_text())
-    known[name]["sha256"] = kept.file_sha256(path)
+    known[name]["sha256"] = store.file_sha256(path)
     (folder / "manifest.json").write_text(json.dumps(known))
 
 
@@ -214,6 +214,6 @@ def test_differences(change, says):
     frame = pd.DataFrame(
         {"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]}
     )
-    found = kept.differences(frame, change(frame), ["key"])
+    found = store.compare_frames(frame, change(frame), ["key"])
     assert len(found) == len(says)
     assert all(text in line for text, line in zip(says, found, strict=True))

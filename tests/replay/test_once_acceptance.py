@@ -19,7 +19,7 @@ from cobandit.policies import CoPSIOnce, UniformOnce
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
-from companion.stored.races import read_rows
+from companion.stored.made_up_tables import read_rows
 
 pytestmark = pytest.mark.slow
 

@@ -151,13 +151,15 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     Path
         Of the records; the card is next to them.
     """
-    task, arms = TASKS[name], list(TASKS[name].GRID)
+    task = TASKS[name]
+    arms = list(TASKS[name].GRID)
     names = [task.config_name(settings) for settings in rows[arms].to_dict("records")]
     table = rows[[*arms, "instance", *COLUMNS]].astype(COLUMNS)
     table.insert(0, "config", names)
     table = table.sort_values("instance", key=pd.Index(task.instances()).get_indexer)
     table = table.sort_values("config", kind="stable", ignore_index=True)
-    n_instances, records = table["instance"].nunique(), folder / f"{name}.parquet"
+    n_instances = table["instance"].nunique()
+    records = folder / f"{name}.parquet"
     fields = {
         "name": name,
         "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),

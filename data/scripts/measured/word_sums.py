@@ -54,7 +54,8 @@ def problem(number: int) -> WordProblem:
     largest = int(rng.choice(LARGEST))
 
     total = int(rng.integers(1, largest, endpoint=True))
-    story, sums = f"{rng.choice(PEOPLE)} has {total} {rng.choice(THINGS)}", []
+    story = f"{rng.choice(PEOPLE)} has {total} {rng.choice(THINGS)}"
+    sums = []
     for step in range(int(rng.choice((1, 1, 2)))):
         change = int(rng.integers(1, largest, endpoint=True))
         loses = change < total and rng.random() < 0.5

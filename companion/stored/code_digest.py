@@ -1,11 +1,12 @@
-"""A checksum of the code that a result comes from, so that a changed formula is noticed without running it.
+"""Checksum of the code behind a result: a change is noticed without running it.
 
-Read off the sources, without importing them: from a function on, every definition of
-the two packages that a definition names belongs to it, and so do what it has as
-strings: classes of methods, with their kernels, and files of facts next to its module.
-Comments, docstrings, layout and the file in which a definition stands do not count.
-What is said to people, how work is spread over processes, and how files are read and
-checked decide no number and are left out.
+The sources are read without importing them. Starting at a function, every definition of
+the two packages that a definition names is included, and so are those that its strings
+name: classes of methods with their kernels, and files of facts next to its module.
+
+Comments, docstrings, layout and the file of a definition do not count. Definitions that
+cannot change a number are left out: words for people, the distribution of work over
+processes, and reading and checking of files.
 """
 
 import ast
@@ -22,8 +23,8 @@ PACKAGES = {
     "cobandit": Path(cobandit.__file__).parent,
     "companion": Path(__file__).resolve().parents[1],
 }
-#: Where no number comes from: words, files, tables as files (whose checksum is kept
-#: anyway), processes.
+#: Modules that cannot change a number: words, files, tables as files (whose checksum is
+#: stored in any case), processes.
 ELSEWHERE = (
     *(
         "cobandit.errors",
@@ -35,7 +36,7 @@ ELSEWHERE = (
         f"cobandit.tables.{name}"
         for name in ("card", "catalogue", "columns", "frames", "storage", "whole_files")
     ),
-    *("cobandit.replay.kernels._cache", "companion.stored.kept"),
+    *("cobandit.replay.kernels._cache", "companion.stored.store"),
 )
 
 #: A definition: its module and its name.
@@ -43,7 +44,7 @@ Place = tuple[str, str]
 
 
 def _file(module: str) -> Path:
-    """Where the source of a module is, or would be."""
+    """Return the path of a module's source, whether or not it exists."""
     package, *inside = module.split(".")
     folder = PACKAGES[package].joinpath(*inside)
     places = folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")
@@ -52,7 +53,7 @@ def _file(module: str) -> Path:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    """Return the source of a module, or of the stub of a package; empty if there is none."""
+    """Parse a module, or the stub of a package; the tree is empty if there is none."""
     path = _file(module)
     return (
         ast.parse(path.read_text(encoding="utf-8"))
@@ -63,20 +64,23 @@ def _tree(module: str) -> ast.Module:
 
 @cache
 def _bound(module: str) -> dict[str, list[ast.stmt]]:
-    """Return the statements of a module that bind each of its names; imports may stand in functions."""
-    found: dict[str, list[ast.stmt]] = {}
+    """Return the statements of a module that bind each of its names.
+
+    Imports count wherever they are, also within functions.
+    """
+    statements: dict[str, list[ast.stmt]] = {}
     tree = _tree(module)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
-                found.setdefault(alias.asname or alias.name, []).append(node)
+                statements.setdefault(alias.asname or alias.name, []).append(node)
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            found.setdefault(statement.name, []).append(statement)
+            statements.setdefault(statement.name, []).append(statement)
         elif not isinstance(statement, ast.Import | ast.ImportFrom):
             for name in _names(statement, ast.Store):
-                found.setdefault(name, []).append(statement)
-    return found
+                statements.setdefault(name, []).append(statement)
+    return statements
 
 
 def _names(statement: ast.stmt, context: type) -> set[str]:
@@ -85,7 +89,7 @@ def _names(statement: ast.stmt, context: type) -> set[str]:
 
 
 def _leads(module: str, path: list[str]) -> Iterator[Place]:
-    """Where a dotted name leads from a module: through imports to what defines it."""
+    """Follow a dotted name from a module through imports to its definitions."""
     if (
         module.partition(".")[0] not in PACKAGES
         or module.startswith(ELSEWHERE)
@@ -101,7 +105,9 @@ def _leads(module: str, path: list[str]) -> Iterator[Place]:
             yield module, path[0]
             continue
         name = next(
-            one.name for one in statement.names if path[0] in (one.asname, one.name)
+            alias.name
+            for alias in statement.names
+            if path[0] in (alias.asname, alias.name)
         )
         if isinstance(statement, ast.Import):
             yield from _leads(name, path[1:])
@@ -111,8 +117,8 @@ def _leads(module: str, path: list[str]) -> Iterator[Place]:
 
 @cache
 def _kernels() -> dict[str, set[Place]]:
-    """Kernels by the name of the class that they are registered for."""
-    found: dict[str, set[Place]] = {}
+    """Return the kernels by the name of the class that they are registered for."""
+    kernels: dict[str, set[Place]] = {}
     for path in PACKAGES["cobandit"].glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
         for statement in _tree(module).body:
@@ -121,15 +127,17 @@ def _kernels() -> dict[str, set[Place]]:
                 for node in ast.walk(statement)
                 if isinstance(node, ast.Attribute)
             }
-            # a function with a decorator, or a call that registers what it names
-            own = getattr(statement, "name", None)
-            made = [own] if own else _names(statement, ast.Load)
+            # either a decorated function, or a call that registers the names in it
+            defined = getattr(statement, "name", None)
+            candidates = [defined] if defined else _names(statement, ast.Load)
             for name in attributes & _bound("cobandit.policies").keys():
-                found.setdefault(name, set()).update(
-                    place for one in made for place in _leads(module, [one])
+                kernels.setdefault(name, set()).update(
+                    place
+                    for candidate in candidates
+                    for place in _leads(module, [candidate])
                 )
 
-    return found
+    return kernels
 
 
 def _without_words(statement: ast.stmt) -> str:
@@ -146,56 +154,61 @@ def _without_words(statement: ast.stmt) -> str:
 
 @cache
 def _definition(place: Place) -> tuple[str, frozenset[Place]]:
-    """Return what a definition says, and the definitions that it names."""
+    """Return the code of a definition, and the definitions that it names."""
     module, name = place
-    said, named = [], set[Place]()
+    code = []
+    references = set[Place]()
     if module.startswith("cobandit.policies"):
-        named |= _kernels().get(name, set())
+        references |= _kernels().get(name, set())
     for statement in _bound(module)[name]:
-        said.append(_without_words(statement))
-        own = set[str]()  # what a function takes and assigns
+        code.append(_without_words(statement))
+        local_names = set[str]()  # parameters and variables of a function
         if isinstance(statement, ast.FunctionDef):
-            own = _names(statement, ast.Store)
-            own |= {
+            local_names = _names(statement, ast.Store)
+            local_names |= {
                 node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)
             }
         for node in ast.walk(statement):
             if isinstance(node, ast.Name | ast.Attribute):
                 path = ast.unparse(node).split(".")
-                named |= set() if path[0] in own else set(_leads(module, path))
+                references |= (
+                    set() if path[0] in local_names else set(_leads(module, path))
+                )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                # a docstring may be longer than the name of a file may be
+                # check the ending first: a docstring is too long for a path
                 if node.value.isidentifier():
-                    named |= set(_leads("cobandit.policies", [node.value]))
+                    references |= set(_leads("cobandit.policies", [node.value]))
                 if (
                     node.value.endswith(".yml")
                     and (facts := _file(module).with_name(node.value)).is_file()
                 ):
-                    said.append(facts.read_text(encoding="utf-8"))
+                    code.append(facts.read_text(encoding="utf-8"))
 
-    return "\n".join(said), frozenset(named)
+    return "\n".join(code), frozenset(references)
 
 
-def reached(module: str, name: str) -> set[Place]:
-    """Name the definitions that one of the packages leads to, itself included.
+def list_definitions(module: str, name: str) -> set[Place]:
+    """List the definitions that a definition leads to, itself included.
 
     Examples
     --------
-    >>> sorted(name for _, name in reached("cobandit.dominance", "pareto_mask"))
+    >>> sorted(name for _, name in list_definitions("cobandit.dominance", "pareto_mask"))
     ['TIE', '_rank', 'choice', 'means', 'numbers', 'pareto_mask']
     """
-    found: set[Place] = set()
-    coming = {(module, name)}
-    while coming:
-        found |= coming
-        coming = {place for each in coming for place in _definition(each)[1]} - found
-    return found
+    definitions: set[Place] = set()
+    frontier = {(module, name)}
+    while frontier:
+        definitions |= frontier
+        frontier = {
+            place for place in frontier for place in _definition(place)[1]
+        } - definitions
+    return definitions
 
 
 def code_checksum(function: Callable[..., Any]) -> str:
-    """Return a checksum of all definitions that a function of the packages leads to, as they are now."""
-    said = {
+    """Return a checksum of all definitions that a function leads to."""
+    code = {
         _definition(place)[0]
-        for place in reached(function.__module__, function.__name__)
+        for place in list_definitions(function.__module__, function.__name__)
     }
-    return sha256("\n".join(sorted(said)).encode()).hexdigest()
+    return sha256("\n".join(sorted(code)).encode()).hexdigest()

@@ -1,0 +1,418 @@
+"""A store of results: one Parquet file each, and a manifest of data and code.
+
+`register_result` makes a function the part of a result; it is called once per part,
+with that part's arguments. A result is refused when its data have changed since. When
+its code has changed, a test fails: compute the result again (``make results``), or let
+`confirm` recompute a sample of its parts and accept the new code if they agree.
+"""
+
+import inspect
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from cobandit import _validation
+from cobandit.errors import CobanditError
+from cobandit.replay.parallel import spread
+from cobandit.tables.catalogue import data_directory
+from cobandit.tables.storage import file_sha256
+from cobandit.tables.whole_files import replace_file
+from companion.stored.code_digest import code_checksum
+
+Part = TypeVar("Part", bound=Callable[..., pd.DataFrame])
+
+#: Floating-point results agree to 1e-12 on any machine; this leaves room for what is
+#: computed from them.
+RTOL = 1e-9
+REMEDY = "-> run: make results"
+
+
+class Result(NamedTuple):
+    """A result: the function of its parts, their arguments, and the tables behind it.
+
+    A ``passing`` result exists only while another one is being computed.
+    """
+
+    part: Callable[..., pd.DataFrame]
+    arguments: Callable[[], list[tuple[Any, ...]]]
+    tables: tuple[str, ...]
+    passing: bool
+
+    def files(self) -> list[Path]:
+        """Return the file of each table, or its card, which holds the file's checksum."""
+        paths = [data_directory() / f"{name}.parquet" for name in self.tables]
+        return [path if path.is_file() else path.with_suffix(".yml") for path in paths]
+
+    def checksums(self) -> dict[str, str]:
+        """Return the checksums of the data and of the code at hand."""
+        data = sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
+        return {"data": data, "code": code_checksum(self.part)}
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns that identify a part: the parameters."""
+        return [
+            "dataset" if name == "name" else name
+            for name in inspect.signature(self.part).parameters
+        ]
+
+
+RESULTS: dict[str, Result] = {}
+#: Results that even a fast verification computes in full.
+WHOLE = ("replication", "tuning")
+
+
+def sample_parts(name: str) -> list[tuple[Any, ...]]:
+    """Return a sample of a result's parts: one per value of all arguments but the last.
+
+    Examples
+    --------
+    >>> from companion.stored import results
+    >>> sample_parts("replication")
+    [('gsm8k',), ('piqa',)]
+    >>> len(sample_parts("posterior"))  # three kinds of drawn tables of two data sets
+    6
+    """
+    parts = RESULTS[name].arguments()
+    if name in WHOLE:
+        return parts
+    return list({part[:-1]: part for part in parts}.values())
+
+
+def register_result(
+    name: str,
+    arguments: Callable[[], list[tuple[Any, ...]]],
+    tables: Sequence[str] = (),
+    passing: bool = False,
+) -> Callable[[Part], Part]:
+    """Make a function the part of a result.
+
+    Parameters
+    ----------
+    name : str
+        Name of the result.
+    arguments : callable
+        Returns the arguments of each part whose data are on this machine.
+    tables : sequence of str
+        Names of the tables in the catalogue.
+    passing : bool
+        Whether the result may be absent, because it is stored only while another one
+        is being computed.
+    """
+
+    def decorate(part: Part) -> Part:
+        RESULTS[name] = Result(part, arguments, tuple(tables), passing)
+        return part
+
+    return decorate
+
+
+def results_directory() -> Path:
+    """Return the folder of the stored results.
+
+    In an installed package it is part of the package, else part of ``data``.
+
+    Examples
+    --------
+    >>> (results_directory() / "manifest.json").is_file()
+    True
+    """
+    installed = Path(__file__).resolve().parents[1] / "results"
+    return installed if installed.is_dir() else data_directory() / "results"
+
+
+def read_manifest() -> dict[str, dict[str, Any]]:
+    """Return the manifest: one entry per result."""
+    path = results_directory() / "manifest.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _enter(name: str, **entry: Any) -> None:
+    entries = read_manifest()
+    entries[name] = entries.get(name, {}) | entry
+    _write_manifest(entries)
+
+
+def _write_manifest(entries: dict[str, dict[str, Any]]) -> None:
+    text = json.dumps({key: entries[key] for key in sorted(entries)}, indent=2) + "\n"
+    with replace_file(results_directory() / "manifest.json") as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def read_result(name: str) -> pd.DataFrame:
+    """Read a stored result.
+
+    Raises
+    ------
+    CobanditError
+        If it is missing, damaged, or was computed from other data than those at hand.
+
+    Examples
+    --------
+    >>> from companion.stored import results
+    >>> sorted(results.read_result("replication")["dataset"].unique())
+    ['gsm8k', 'piqa']
+    """
+    path = (
+        results_directory() / f"{_validation.choice(name, 'result', RESULTS)}.parquet"
+    )
+    entry = read_manifest().get(name)
+    if entry is None or not path.is_file():
+        raise CobanditError(
+            f"the result {name!r} is not stored in {results_directory()} {REMEDY}"
+        )
+    if file_sha256(path) != entry["sha256"]:
+        raise CobanditError(
+            f"{path} differs from the file that the manifest describes {REMEDY}"
+        )
+    if entry["data"] != RESULTS[name].checksums()["data"]:
+        raise CobanditError(
+            f"{path} was computed from other data than those at hand {REMEDY}"
+        )
+
+    return pd.read_parquet(path)
+
+
+def list_expected() -> list[str]:
+    """List the results that have to be stored, and the passing ones that are stored.
+
+    Examples
+    --------
+    >>> from companion.stored import results
+    >>> "posterior" in list_expected()
+    True
+    """
+    return [
+        name
+        for name, result in RESULTS.items()
+        if not result.passing or name in read_manifest()
+    ]
+
+
+def write_result(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
+    """Write the parts of a result as one file, and its entry in the manifest."""
+    path = results_directory() / f"{name}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    with replace_file(path) as partial:
+        pd.concat(parts, ignore_index=True).to_parquet(
+            partial, index=False, compression="zstd"
+        )
+    origin = {"seed": 0, "parts": len(parts), "seconds": round(seconds)}
+    _enter(name, sha256=file_sha256(path), **RESULTS[name].checksums(), **origin)
+
+
+def remove_result(name: str) -> None:
+    """Remove a result and its entry in the manifest, if it is stored."""
+    (results_directory() / f"{name}.parquet").unlink(missing_ok=True)
+    entries = read_manifest()
+    entries.pop(name, None)
+    _write_manifest(entries)
+
+
+def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """Read the parts of a stored result by their arguments.
+
+    The answer is empty if the result is not stored, or was computed by other code.
+    """
+    entry = read_manifest().get(name, {})
+    columns = RESULTS[name].columns()
+    if entry.get("code") != RESULTS[name].checksums()["code"]:
+        return {}
+    try:
+        result = read_result(name)
+    except CobanditError:
+        return {}
+    return {
+        tuple(arguments): part
+        for arguments, part in result.groupby(columns, sort=False)
+    }
+
+
+def recompute(name: str, *arguments: Any) -> pd.DataFrame:
+    """Recompute the part of a result with these arguments.
+
+    Raises
+    ------
+    CobanditError
+        If it differs from the stored part: counts have to agree exactly, means to a
+        relative 1e-9.
+    """
+    part = RESULTS[name].part(*arguments)
+    if differences := compare_part(name, arguments, part):
+        examples = "; ".join(differences[:3])
+        raise CobanditError(
+            f"the part {arguments} of the result {name!r} differs from the stored one"
+            f" when it is recomputed: {examples}"
+        )
+    return part
+
+
+def compare_part(name: str, arguments: Sequence[Any], part: pd.DataFrame) -> list[str]:
+    """List the differences between a recomputed part and the stored one."""
+    stored = read_result(name)
+    columns = RESULTS[name].columns()
+    for column, value in zip(columns, arguments, strict=True):
+        stored = stored[stored[column] == value]
+    return compare_frames(
+        stored, part, [*columns, *part.select_dtypes(exclude="number")]
+    )
+
+
+def compare_frames(
+    stored: pd.DataFrame, recomputed: pd.DataFrame, keys: Sequence[str]
+) -> list[str]:
+    """List the differences of two frames that should be the same, row by row.
+
+    Numbers that are not integers have to agree to a relative `RTOL`, everything else
+    exactly. Missing values agree with each other.
+
+    Parameters
+    ----------
+    stored, recomputed : DataFrame
+    keys : sequence of str
+        Columns that identify a row in the texts.
+
+    Returns
+    -------
+    list of str
+        One text per cell that differs, or a single one if the frames have different
+        columns or lengths.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": ["a", "b"], "mean": [0.5, 0.25]})
+    >>> compare_frames(frame, frame.assign(mean=[0.5, 0.26]), ["arm"])
+    ['b: mean is 0.25, recomputed 0.26']
+    >>> compare_frames(frame, frame.head(1), ["arm"])
+    ['2 rows are stored, 1 recomputed']
+    """
+    if len(stored) != len(recomputed):
+        return [f"{len(stored)} rows are stored, {len(recomputed)} recomputed"]
+    if unmatched := set(stored) ^ set(recomputed):
+        return [
+            "stored and recomputed do not have the same columns:"
+            f" {', '.join(sorted(map(str, unmatched)))}"
+        ]
+
+    differences = []
+    for column in recomputed:
+        old = stored[column].reset_index(drop=True)
+        new = recomputed[column].reset_index(drop=True)
+
+        # counts and words are compared exactly, and so are numbers next to words
+        if pd.api.types.is_float_dtype(new) and pd.api.types.is_numeric_dtype(old):
+            differ = ~np.isclose(
+                old.astype(float), new, rtol=RTOL, atol=0, equal_nan=True
+            )
+        else:
+            differ = np.array((old != new) & ~(old.isna() & new.isna()))
+
+        for row in np.flatnonzero(differ):
+            identity = " ".join(
+                map(str, recomputed.iloc[row][list(dict.fromkeys(keys))].dropna())
+            )
+            differences.append(
+                f"{identity}: {column} is {old[row]}, recomputed {new[row]}"
+            )
+
+    return differences
+
+
+class Verification(NamedTuple):
+    """Comparison of one result: the parts computed, the time, and the differences."""
+
+    name: str
+    computed: int
+    parts: int
+    seconds: float
+    differences: list[str]
+
+
+def compare_result(
+    name: str,
+    chosen: Sequence[tuple[Any, ...]],
+    *,
+    tell: Callable[[str, int, int], None] | None = None,
+    **how: Any,
+) -> tuple[Verification, pd.DataFrame | None]:
+    """Recompute parts of a result and compare them with the stored ones.
+
+    Parameters
+    ----------
+    name : str
+    chosen : sequence of tuple
+        Arguments of the parts.
+    tell : callable, optional
+        Called as ``tell(name, done, parts)`` after each part.
+    **how
+        How the parts run in parallel, as in `cobandit.replay_online`.
+
+    Returns
+    -------
+    Verification
+    DataFrame or None
+        The result: recomputed if all of its parts were, else as stored; None if there
+        is none.
+    """
+    result = RESULTS[name]
+    start = time.perf_counter()
+    count = len(result.arguments())
+    try:
+        frame = read_result(name)
+    except CobanditError as error:
+        return Verification(name, 0, count, 0.0, [str(error)]), None
+
+    differences: list[str] = []
+    parts = []
+    with spread(**how):
+        recomputed_parts = Parallel(return_as="generator")(
+            delayed(result.part)(*arguments) for arguments in chosen
+        )
+        for arguments, part in zip(chosen, recomputed_parts, strict=True):
+            differences += compare_part(name, arguments, part)
+            parts.append(part)
+            if tell is not None:
+                tell(name, len(parts), len(chosen))
+
+    if parts and len(chosen) == count:
+        recomputed = pd.concat(parts, ignore_index=True)
+        if not differences and len(recomputed) != len(frame):
+            differences = [
+                f"{len(frame)} rows are stored, {len(recomputed)} recomputed"
+            ]
+        frame = recomputed
+
+    return (
+        Verification(
+            name, len(chosen), count, time.perf_counter() - start, differences
+        ),
+        frame,
+    )
+
+
+def list_stale() -> Iterator[str]:
+    """List the results that other code computed, and that can be computed here."""
+    entries = read_manifest()
+    for name, result in RESULTS.items():
+        if (
+            result.arguments()
+            and entries.get(name, {}).get("code") != result.checksums()["code"]
+        ):
+            yield name
+
+
+def confirm() -> list[Verification]:
+    """Recompute a sample of each stale result; accept the new code if nothing differs."""
+    outcomes = []
+    for name in list(list_stale()):
+        outcome, _ = compare_result(name, sample_parts(name), workers=-1)
+        if not outcome.differences:
+            _enter(name, code=RESULTS[name].checksums()["code"])
+        outcomes.append(outcome)
+    return outcomes
