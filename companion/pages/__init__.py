@@ -1,1 +1,1 @@
-"""The code of single pages: their numbers, their sentences and what they need on any table."""
+"""Modules of the book's pages: their numbers, sentences, tables and figures."""

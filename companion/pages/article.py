@@ -1,9 +1,10 @@
 """The article on the first page: its numbers, and three of its figures.
 
-The first is `argument`; those of the experiments are `experiment_figures`.
+Figure 1 is in `first_figure`, and the figures of the experiments are in
+`companion.figures.experiment_figures`.
 
-Sentences on the page are written by hand for these numbers; a test holds each to what
-they say.
+Sentences on the page are written by hand for these numbers, and a test checks each
+against them.
 """
 
 from collections import Counter
@@ -32,21 +33,22 @@ from companion.stored import results
 
 
 def compare_on_measured(replications: int = 200) -> pd.DataFrame:
-    """Replay the identification methods on the measured tables: at 200 evaluations, and for everything.
+    """Replay identification on the measured tables, at 200 evaluations and at shares.
 
     Returns
     -------
     DataFrame
-        Means of ``correct``, ``f1`` and ``used`` (share of the budget that was spent),
-        by table, ``budget`` (``"200"`` evaluations per configuration with replacement;
-        ``"half"`` and ``"all"`` of the benchmark, each evaluation once) and method.
+        Means of ``correct``, ``f1`` and ``used`` (the spent share of the budget), by
+        table, ``budget_name`` and method. Budgets are ``"200"`` evaluations per
+        configuration with replacement, and ``"half"`` and ``"all"`` of the benchmark
+        with each evaluation once.
     """
     frames = []
     for name in results.MEASURED:
         table = cb.load(name)
-        drawn = ["CoPSI", "CoPSIAdaptive", "PSISR", "UniformIdentification"]
+        methods = ["CoPSI", "CoPSIAdaptive", "PSISR", "UniformIdentification"]
         with_replacement = cb.replay_identification(
-            table, drawn, rho=200, replications=replications
+            table, methods, rho=200, replications=replications
         )
         once = cb.replay_identification(
             table,
@@ -55,9 +57,12 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
             replications=replications,
             feedback="once",
         )
-        part = once["share"].map({0.5: "half", 1.0: "all"})
+        budget_names = once["share"].map({0.5: "half", 1.0: "all"})
         runs = pd.concat(
-            [with_replacement.assign(budget_name="200"), once.assign(budget_name=part)]
+            [
+                with_replacement.assign(budget_name="200"),
+                once.assign(budget_name=budget_names),
+            ]
         )
         frames.append(runs.assign(table=name, used=runs["spent"] / runs["budget"]))
 
@@ -68,13 +73,13 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
 
 
 def race_on_word_sums() -> pd.DataFrame:
-    """Read what races without a budget did: ``share`` of the cost of everything, and how often they were off.
+    """Read the share of the full cost and the errors of races without a budget.
 
     Returns
     -------
     DataFrame
-        By ``tolerance``, over 300 orders; ``off`` is the share of runs that break what
-        the race promises (`cobandit.stats.metrics.beyond_tolerance`).
+        ``share`` and ``off`` by ``tolerance``, over 300 orders; ``off`` is the share of
+        runs that break the race's promise (`cobandit.stats.metrics.beyond_tolerance`).
     """
     stored = results.read_result("race")
     races = stored[
@@ -86,35 +91,39 @@ def race_on_word_sums() -> pd.DataFrame:
 
 
 def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
-    """From each theorem's bound through the sharper ones down to what is measured, on a small problem.
+    """Return each theorem's bound, the sharper bounds and the measured value.
 
     Returns
     -------
     dict
-        ``"pulls"``: expected pulls of the worse of two arms (two objectives, lambda =
-        1/2, gap 1/2) at a budget where Theorem 1 is not vacuous, by bound, and the mean
-        of eight runs; ``"budget"``: budgets from which three arms with gaps of .15 are
-        classified with an error of at most 5 %.
+        ``"pulls"``: bounds on the expected pulls of the worse of two arms (two
+        objectives, lambda = 1/2, gap 1/2) at a budget where Theorem 1 is not vacuous,
+        and the mean of eight runs. ``"budget"``: budgets from which three arms with
+        gaps of .15 are classified with an error of at most 5 %.
     """
     arms = known_arms.two_arms(2, 0.5, 0.5)
     budget = 265_401.0
-    p = arms.problem
-    known: dict[str, Any] = {"cost_ratio": 0.5, "budget": budget}
-    gap = p.efficiency_gaps[1]
-    cost = p.costs[1]
-    best = p.efficiency.max()
+    problem = arms.problem
+    setting: dict[str, Any] = {"cost_ratio": 0.5, "budget": budget}
+
+    gap = problem.efficiency_gaps[1]
+    cost = problem.costs[1]
+    best = problem.efficiency.max()
     pull_bounds = {
-        "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **known),
+        "Theorem 1": theory.pull_bound(gap, n_arms=2, n_objectives=2, **setting),
         "by the arm's own cost": bounds.instance_pull_bound(
-            gap, cost, best, n_objectives=2, **known
+            gap, cost, best, n_objectives=2, **setting
         ),
-        "without certainty": bounds.split_pull_bound(p.means[1], cost, best, **known),
+        "without certainty": bounds.split_pull_bound(
+            problem.means[1], cost, best, **setting
+        ),
         "measured": float(
             pulls.run_cohv(arms, budget, 8, seed=seed).pulls[:, 1].mean()
         ),
     }
+
     easy = cb.Problem([[0.8, 0.2], [0.2, 0.8], [0.05, 0.05]], [1.0, 0.5, 0.2])
-    shape: dict[str, Any] = {
+    setting_of_three: dict[str, Any] = {
         "n_arms": 3,
         "n_objectives": 2,
         "complexity": easy.complexity,
@@ -124,12 +133,14 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
         theory.exact_allocation_constant(easy.costs),
     )
     budgets = {
-        "Theorem 2": bounds.identification_budget(0.05, cost_ratio=0.2, **shape),
+        "Theorem 2": bounds.identification_budget(
+            0.05, cost_ratio=0.2, **setting_of_three
+        ),
         "by differences": bounds.difference_error_budget(
-            0.05, allocation=constants[0], **shape
+            0.05, allocation=constants[0], **setting_of_three
         ),
         "and the exact constant": bounds.difference_error_budget(
-            0.05, allocation=constants[1], **shape
+            0.05, allocation=constants[1], **setting_of_three
         ),
         "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
     }
@@ -142,84 +153,89 @@ def name_numbers(
     ladders: dict[str, dict[str, float]],
     races: pd.DataFrame,
 ) -> dict[str, str]:
-    """Every computed number of the article's sentences, by name, as it is printed there."""
-    said: dict[str, str] = {}
+    """Return every computed number of the article's sentences by name, as text."""
+    texts: dict[str, str] = {}
     cells: dict[Any, dict[str, float]] = compared.to_dict("index")  # type: ignore[assignment]
-    for table, short in zip(results.MEASURED, ("sums", "piqa"), strict=True):
-        said |= {
-            f"{short}_spent": percent(cells[table, "200", "CoPSI"]["used"]),
-            f"{short}_f1": f"{cells[table, '200', 'CoPSI']['f1']:.2f}",
-            f"{short}_uniform_f1": (
+    for table, label in zip(results.MEASURED, ("sums", "piqa"), strict=True):
+        texts |= {
+            f"{label}_spent": percent(cells[table, "200", "CoPSI"]["used"]),
+            f"{label}_f1": f"{cells[table, '200', 'CoPSI']['f1']:.2f}",
+            f"{label}_uniform_f1": (
                 f"{cells[table, '200', 'UniformIdentification']['f1']:.2f}"
             ),
-            f"{short}_adaptive_f1": f"{cells[table, '200', 'CoPSIAdaptive']['f1']:.2f}",
-            f"{short}_exact_for_all": percent(
+            f"{label}_adaptive_f1": f"{cells[table, '200', 'CoPSIAdaptive']['f1']:.2f}",
+            f"{label}_exact_for_all": percent(
                 cells[table, "all", "CoPSIPrintedOnce"]["correct"]
             ),
-            f"{short}_once_half": percent(cells[table, "half", "CoPSIOnce"]["correct"]),
-            f"{short}_subset_half": percent(
+            f"{label}_once_half": percent(cells[table, "half", "CoPSIOnce"]["correct"]),
+            f"{label}_subset_half": percent(
                 cells[table, "half", "UniformOnce"]["correct"]
             ),
         }
 
     for name in ("gsm8k", "piqa", *results.MEASURED):
         costs = cb.load(name).costs
-        said[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
+        texts[f"{name}_costs"] = f"{costs.max() / costs.min():.1f}"
 
     for number in published():
-        # of the fourteen arms of the paper's Appendix A
+        # the smallest gap of the fourteen arms in the paper's Appendix A
         if number.quantity == "gap_min":
             rounds = identification_error.least_informative_rounds(14, 2, number.value)
             name = str(number.dataset).upper()
-            said[f"{name}_rounds"] = f"{rounds / 1e6:.0f} million"
-            said[f"{name}_rounds_times"] = (
+            texts[f"{name}_rounds"] = f"{rounds / 1e6:.0f} million"
+            texts[f"{name}_rounds_times"] = (
                 f"{rounds / max(experiments.IDENTIFICATION_RHO):,.0f}"
             )
 
-    ended: dict[Any, dict[str, float]] = races.to_dict("index")  # type: ignore[assignment]
+    race_cells: dict[Any, dict[str, float]] = races.to_dict("index")  # type: ignore[assignment]
     for tolerance, name in {0.0: "exact_race", 0.02: "race"}.items():
-        said[f"{name}_share"] = percent(ended[tolerance]["share"])
-        said[f"{name}_off"] = percent(ended[tolerance]["off"])
+        texts[f"{name}_share"] = percent(race_cells[tolerance]["share"])
+        texts[f"{name}_off"] = percent(race_cells[tolerance]["off"])
 
-    climbed = ladders["pulls"]
+    pulls_ladder = ladders["pulls"]
     budgets = ladders["budget"]
-    said["theorem1_times"] = f"{climbed['Theorem 1'] / climbed['measured']:,.0f}"
-    said["split_times"] = f"{climbed['without certainty'] / climbed['measured']:.1f}"
-    said["theorem2_times"] = f"{budgets['Theorem 2'] / budgets['measured']:,.0f}"
-    said["differences_times"] = (
+    texts["theorem1_times"] = (
+        f"{pulls_ladder['Theorem 1'] / pulls_ladder['measured']:,.0f}"
+    )
+    texts["split_times"] = (
+        f"{pulls_ladder['without certainty'] / pulls_ladder['measured']:.1f}"
+    )
+    texts["theorem2_times"] = f"{budgets['Theorem 2'] / budgets['measured']:,.0f}"
+    texts["differences_times"] = (
         f"{budgets['by differences'] / budgets['measured']:,.0f}"
     )
 
-    said["exact_times"] = (
+    texts["exact_times"] = (
         f"{budgets['and the exact constant'] / budgets['measured']:,.0f}"
     )
     gains: dict[Any, dict[str, float]] = (100 * advantage).to_dict("index")  # type: ignore[assignment]
-    for at, name in {
+    for key, name in {
         (3, 0): "three",
         (10, 0): "ten",
         (3, 1): "three_dear",
         (10, 1): "ten_dear",
     }.items():
-        # a loss is told as such
-        low, high = sorted((abs(gains[at]["low"]), abs(gains[at]["high"])))
-        said[f"pays_{name}"] = (
-            f"{abs(gains[at]['mean']):.1f} points ({low:.1f} to {high:.1f})"
+        # sentences name a loss as such, so that its numbers are positive
+        low, high = sorted((abs(gains[key]["low"]), abs(gains[key]["high"])))
+        texts[f"pays_{name}"] = (
+            f"{abs(gains[key]['mean']):.1f} points ({low:.1f} to {high:.1f})"
         )
 
-    return said
+    return texts
 
 
 def count_orderings(statuses: Iterable[str]) -> str:
-    """Count what becomes of the orderings that the paper states, in a sentence.
+    """Count the verdicts on the paper's orderings in a sentence.
 
     Parameters
     ----------
     statuses : iterable of str
-        As `companion.pages.claims.order` gives them.
+        Statuses of `companion.pages.claims.ordering_rows`.
 
     Examples
     --------
-    >>> statuses = ["holds", "holds on reconstructions", "fails", "divided", "not separated"]
+    >>> statuses = ["holds", "holds on reconstructions", "fails", "not separated"]
+    >>> statuses = [*statuses, "divided"]
     >>> count_orderings(statuses).partition("; ")[2]
     '1 fail, 1 are divided, and 1 cannot be decided.'
     """
@@ -235,11 +251,11 @@ def count_orderings(statuses: Iterable[str]) -> str:
     )
 
 
-# ----------------------------------------------------------------------------- figures
-
-
 def draw_steps() -> Figure:
-    """CoHV-UCB on three arms without noise: the index of each before every pull, a mark on the arm pulled."""
+    """Draw the index of three arms before every pull of CoHV-UCB without noise.
+
+    A mark shows the pulled arm.
+    """
     table = ONLINE.table()
     policy = cb.CoHVUCB(
         3,
@@ -249,20 +265,20 @@ def draw_steps() -> Figure:
         expected_costs=table.costs,
         **ONLINE.options,
     )
-    seen: list[tuple[int, np.ndarray]] = []
+    steps: list[tuple[int, np.ndarray]] = []
 
     def watch(policy: cb.CoHVUCB, arm: int) -> None:
         if policy.pulls.min() > 0:
-            seen.append((arm, np.where(policy.affordable, policy.index(), np.nan)))
+            steps.append((arm, np.where(policy.affordable, policy.index(), np.nan)))
 
     cb.play(policy, table, watch=watch)
-    at = np.arange(len(seen)) + len(ONLINE.names) + 1
-    pulled, index = map(np.array, zip(*seen, strict=True))
+    pull_numbers = np.arange(len(steps)) + len(ONLINE.names) + 1
+    pulled, index = map(np.array, zip(*steps, strict=True))
     figure, ax = plt.subplots(figsize=(6.4, 2.7))
-    # colours are the methods'
+    # the colours of methods would mislead: lines of arms differ in their dashes
     for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):
         ax.plot(
-            at,
+            pull_numbers,
             values,
             line,
             color=INK,
@@ -271,19 +287,19 @@ def draw_steps() -> Figure:
             label=f"arm {name}",
         )
     ax.plot(
-        at,
-        index[range(len(at)), pulled],
+        pull_numbers,
+        index[range(len(pull_numbers)), pulled],
         "o",
         ms=7,
         color=method_style("CoHVUCB")["color"],
     )
-    ax.set(xlabel="pull", ylabel="index", xticks=at)
+    ax.set(xlabel="pull", ylabel="index", xticks=pull_numbers)
     ax.legend()
     return figure
 
 
 def draw_gaps() -> Figure:
-    """Return the classification gap of each of three arms as an arrow, one panel per arm."""
+    """Draw the classification gap of three arms as arrows, one panel per arm."""
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.9), sharex=True, sharey=True)
     for arm, ax in enumerate(axes):
         gap_plane(
@@ -297,7 +313,7 @@ def draw_gaps() -> Figure:
 
 
 def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
-    """Bounds from the paper's down to what is measured, on logarithmic axes."""
+    """Draw bounds from the paper's down to the measured value, on logarithmic axes."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 2.3))
     labels = "pulls of the worse of two arms", "budget that holds the error below 5 %"
     for ax, steps, label in zip(axes, ladders.values(), labels, strict=True):
@@ -307,10 +323,8 @@ def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
         ax.plot(values[:-1], range(len(rungs) - 1), "o", color=INK, mfc="none")
         ax.plot(values[-1], len(rungs) - 1, "o", color=INK)
         for row, value in enumerate(values[:-1]):
-            times = (
-                f"{amount(round(value / values[-1], 1 if value < 9 * values[-1] else 0))}"
-                " times"
-            )
+            factor = value / values[-1]
+            times = f"{amount(round(factor, 1 if factor < 9 else 0))} times"
             ax.annotate(
                 times, (value, row), (8, 0), textcoords="offset points", va="center"
             )

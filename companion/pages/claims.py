@@ -1,8 +1,9 @@
-"""Everything that the paper claims, a row each: what it prints, what tables say, and what becomes of it.
+"""All claims of the paper, one row each: printed value, our results, and status.
 
-Rows are the statements of its theory, the fourteen contrasts, the orderings and remarks
-in words, the printed numbers, and at the end this book's own statements.  Each has an
-identifier, its line in ``claims.yml``, which never changes: pages link to it.
+Rows are the statements of the theory, the fourteen contrasts, the orderings and remarks
+in words, the printed numbers, and finally this book's own statements. Each row has an
+identifier, its line in ``claims.yml``. Identifiers never change, because pages link to
+them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,18 +39,19 @@ from companion.paper.remarks import (
 from companion.proofs import checks
 from companion.stored import results
 
-#: What a status can be, with its sign: of statements, of orderings and remarks, of
-#: contrasts, of the rest.
+#: Statuses besides those of `companion.paper.judge` and `companion.paper.contrasts`.
 DIVIDED = "divided"
 USED = "used"
 NO_WORD = "no word"
 NOT_TESTABLE = "not testable"
-#: What is added to a verdict that one kind of tables has alone.
+#: Additions to a verdict that rests on one kind of tables only.
 MEASURED_ONLY = "where measured"
 DRAWN_ONLY = "on reconstructions"
+_ADDITIONS = ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")
+#: The sign of each status: of statements, orderings, remarks, contrasts and numbers.
 SIGNS = {
-    **{f"{HOLDS}{of}": "✓" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
-    **{f"{FAILS}{of}": "✗" for of in ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")},
+    **{f"{HOLDS}{addition}": "✓" for addition in _ADDITIONS},
+    **{f"{FAILS}{addition}": "✗" for addition in _ADDITIONS},
     checks.SAYS_NOTHING: "○",
     checks.FAILS: "✗",
     DIVIDED: "◐",
@@ -62,7 +64,7 @@ SIGNS = {
 }
 KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
-#: Method whose schedule is our reading of the paper, and the name of the open choice.
+#: Method whose schedule is our reading of the paper, and the name of that choice.
 READ_METHOD = "PSISR"
 READING = "A6"
 QUANTITIES = {
@@ -73,10 +75,10 @@ QUANTITIES = {
 
 
 class ClaimRow(NamedTuple):
-    """One claim, as text: where it stands, what is printed, what tables say, what becomes of it.
+    """One claim as text: its place, its printed value, our results, and its status.
 
-    ``reading`` names the open choice that it hangs on, and ``exhibit`` the paper's
-    table or figure that bears it, if there is one.
+    ``reading`` names the open choice that the claim depends on, and ``exhibit`` the
+    table or figure of the paper that shows it, if any.
     """
 
     key: str
@@ -95,11 +97,11 @@ class ClaimRow(NamedTuple):
 
 
 def _reading(*methods: str | None) -> str:
-    """Return the open choice that a claim about these methods hangs on."""
+    """Return the open choice that a claim about these methods depends on."""
     return READING if READ_METHOD in methods else ""
 
 
-#: Figure of the paper by experiment and, where it has two, by quantity.
+#: Figure of the paper by experiment and, if there are two, by quantity.
 FIGURES = {
     ("online", "efficiency_regret"): "Figure 2",
     ("online", "standard_regret"): "Figure 3",
@@ -109,17 +111,17 @@ FIGURES = {
     "stochastic": "Figure 6",
     "table1": "Table 1",
 }
-#: Facts of an experiment that no figure shows.
+#: Quantities of an experiment that no figure shows.
 NOT_DRAWN = ("gap_min", "pareto_arms")
 
 
 def exhibit_of(experiment: str, quantity: str) -> str:
-    """Name the paper's table or figure that shows a quantity of an experiment, or nothing.
+    """Return the paper's table or figure that shows a quantity, or ''.
 
     Examples
     --------
-    >>> exhibit_of("online", "standard_regret"), exhibit_of("trajectory", "moving_average")
-    ('Figure 3', 'Figure 4')
+    >>> exhibit_of("online", "standard_regret")
+    'Figure 3'
     """
     if experiment == "identification" and quantity in NOT_DRAWN:
         return ""
@@ -128,7 +130,7 @@ def exhibit_of(experiment: str, quantity: str) -> str:
 
 @cache
 def identifiers() -> dict[str, str]:
-    """Return the identifier of every claim by its key, as `ClaimRow` has it.
+    """Return the identifier of every claim by its key, the key of `ClaimRow`.
 
     Examples
     --------
@@ -151,19 +153,19 @@ def every_claim(
     words: pd.DataFrame | None = None,
     scale: float = 1.0,
 ) -> pd.DataFrame:
-    """Every claim with its status.
+    """Return every claim with its status.
 
     Parameters
     ----------
     plays : DataFrame, optional
-        Default: the stored tables of the posterior.
+        By default the stored tables of the posterior.
     statements : DataFrame, optional
-        Default: `companion.proofs.checks.check_statements`, which takes most of the
-        time.
+        By default the result of `companion.proofs.checks.check_statements`, which takes
+        most of the time.
     measured : sequence of str
-        Tables in the place of GSM8K's and of PIQA's: names of the catalogue or files.
+        Tables that replace the paper's tables: names in the catalogue, or files.
     words : DataFrame, optional
-        Default: `companion.paper.resample_words` of the plays.
+        By default the result of `companion.paper.resample_words` for the plays.
     scale : float
         Replications on other tables than the stored ones, as a multiple of the paper's.
 
@@ -180,19 +182,19 @@ def every_claim(
     plays = results.read_result("posterior") if plays is None else plays
     statements = checks.check_statements() if statements is None else statements
     cells = results.ledger_cells()
-    ours = in_place(measured, scale)
+    ours = replace_paper_tables(measured, scale)
     words = paper.resample_words(plays) if words is None else words
     rows = [
-        *state(statements),
-        *contrast(paper.judge_contrasts(plays), words, cells, ours),
-        *order(cells, ours, paper.shares(plays), originals(measured)),
-        *remark(measured, originals(measured)),
-        *number(cells, ours, paper.predict_numbers(plays)),
+        *statement_rows(statements),
+        *contrast_rows(paper.judge_contrasts(plays), words, cells, ours),
+        *ordering_rows(cells, ours, paper.shares(plays), are_originals(measured)),
+        *remark_rows(measured, are_originals(measured)),
+        *number_rows(cells, ours, paper.predict_numbers(plays)),
     ]
     rows.sort(key=lambda row: KINDS.index(row.kind))
     if unknown := {row.key for row in rows} - set(identifiers()):
         raise CobanditError(
-            f"no identifier of {min(unknown)!r} -> add a line at the end of claims.yml"
+            f"{min(unknown)!r} has no identifier -> add a line at the end of claims.yml"
         )
 
     return pd.DataFrame(
@@ -202,29 +204,29 @@ def every_claim(
 
 @cache
 def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
-    """Replay the paper's experiments on tables, or read what is stored of them.
+    """Replay the paper's experiments on tables, or read their stored results.
 
     Parameters
     ----------
     names : tuple of str
-        Of the catalogue, or files; at most two.
+        Names in the catalogue, or files; at most two.
     scale : float
-        Replications as a multiple of the paper's; on tables of any shape fewer, if a
-        minute is not enough.
+        Replications as a multiple of the paper's; fewer if they would take longer than
+        a minute.
 
     Returns
     -------
     DataFrame
-        As from `companion.paper.experiments.summary`.
+        The columns of `companion.paper.experiments.summary`.
     """
     if names == results.MEASURED:
         return results.read_result("measured")
 
     played = []
     for table in map(open_table, names[: len(results.NAMES)]):
-        extent = (
-            experiments.Extent() if originals(names) else experiments.fit_extent(table)
-        )
+        extent = experiments.Extent()
+        if not are_originals(names):
+            extent = experiments.fit_extent(table)
         cells = experiments.summary(
             table,
             scale * extent.scale,
@@ -237,17 +239,17 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     return pd.concat(played, ignore_index=True)
 
 
-def in_place(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
-    """Play the paper's experiments on other tables, under the names of the paper's tables."""
+def replace_paper_tables(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
+    """Replace the paper's tables by others in its experiments, under their names."""
     cells = play_measured(tuple(names), scale)
     stands_for = dict(zip(cells["dataset"].unique(), results.NAMES, strict=False))
     return cells.assign(dataset=cells["dataset"].replace(stands_for))
 
 
-def originals(names: Sequence[str]) -> bool:
-    """Whether tables are the paper's own two, by the names on their cards.
+def are_originals(names: Sequence[str]) -> bool:
+    """Return whether these are the paper's own two tables, by the names on their cards.
 
-    Only these can bear out what it says about one of its data sets, or of one against
+    Only these can support its claims about one of its data sets, or about one against
     the other.
     """
     return tuple(names) != results.MEASURED and [
@@ -255,24 +257,24 @@ def originals(names: Sequence[str]) -> bool:
     ] == [*results.NAMES]
 
 
-def state(statements: pd.DataFrame) -> Iterator[ClaimRow]:
-    """Statements of the theory, the paper's and ours, with what testing them found."""
+def statement_rows(statements: pd.DataFrame) -> Iterator[ClaimRow]:
+    """Return the statements of the theory, the paper's and ours, with their tests."""
     typed = _typed("statements.yml")
-    for each in statements.to_dict("records"):
-        known = typed.get(each["statement"], {"says": each["statement"], "place": ""})
+    for row in statements.to_dict("records"):
+        words = typed.get(row["statement"], {"says": row["statement"], "place": ""})
         yield ClaimRow(
-            key=each["statement"],
-            kind=OURS if each["ours"] else STATEMENT,
-            claim=known["says"],
-            place=known["place"],
-            page=each["page"],
-            replays=each["found"],
-            status=each["outcome"],
-            size=checks.format_slack(each["slack"]),
+            key=row["statement"],
+            kind=OURS if row["ours"] else STATEMENT,
+            claim=words["says"],
+            place=words["place"],
+            page=row["page"],
+            replays=row["found"],
+            status=row["outcome"],
+            size=checks.format_slack(row["slack"]),
         )
 
 
-#: Where the numbers of a contrast are printed, by its experiment.
+#: Place of the printed numbers of a contrast, by its experiment.
 PRINTED_IN = {
     "online": "Section 5.2; Appendix A, Online decision trajectories",
     "identification": "Section 5.2, Pareto set identification",
@@ -280,37 +282,38 @@ PRINTED_IN = {
 }
 
 
-def contrast(
+def contrast_rows(
     judged: pd.DataFrame,
     words: pd.DataFrame,
     cells: pd.DataFrame,
     measured: pd.DataFrame,
 ) -> Iterator[ClaimRow]:
-    """Return the fourteen contrasts with the words of the protocol, as ratios of regrets or of odds."""
-    many = _ratios(cells)
-    ours = _ratios(measured)
+    """Return the contrasts with their words, as ratios of regrets or of odds."""
+    replayed_ratios = _ratios(cells)
+    measured_ratios = _ratios(measured)
     shares = words.to_dict("records")
-    for known, each, share in zip(
+    for definition, row, word_shares in zip(
         CONTRASTS, judged.to_dict("records"), shares, strict=True
     ):
-        often = percent(share[each["word"]])
+        often = percent(word_shares[row["word"]])
         yield ClaimRow(
             key=(
-                f"contrast {known.dataset} {known.experiment} {known.method}"
-                f" {known.against}"
+                f"contrast {definition.dataset} {definition.experiment}"
+                f" {definition.method}"
+                f" {definition.against}"
             ),
             kind=CONTRAST,
-            claim=f"{_name_contrast(each, ' against ')}, ρ = {known.judged.rho:,}",
-            place=PRINTED_IN[known.experiment],
-            reading=_reading(*known),
-            exhibit=exhibit_of(known.experiment, known.judged.quantity),
+            claim=f"{_name_contrast(row, ' against ')}, ρ = {definition.judged.rho:,}",
+            place=PRINTED_IN[definition.experiment],
+            reading=_reading(*definition),
+            exhibit=exhibit_of(definition.experiment, definition.judged.quantity),
             page="reconstructions",
-            paper=f"{each['printed']:.2f}",
-            reconstruction=f"{each['low']:.3g} to {each['high']:.3g}",
-            measured=ours.get(known.keys, ""),
-            replays=many.get(known.keys, ""),
-            status=each["word"],
-            size=f"{each['width']:.2f} of the prior's; this word on {often} of redraws",
+            paper=f"{row['printed']:.2f}",
+            reconstruction=f"{row['low']:.3g} to {row['high']:.3g}",
+            measured=measured_ratios.get(definition.keys, ""),
+            replays=replayed_ratios.get(definition.keys, ""),
+            status=row["word"],
+            size=f"{row['width']:.2f} of the prior's; this word on {often} of redraws",
         )
 
 
@@ -320,95 +323,106 @@ def _name_contrast(row: Mapping[Any, Any], against: str) -> str:
 
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Each contrast as many replays of one table have it."""
+    """Return the ratio of each contrast by its keys, from many replays of one table."""
     single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
-    places = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
+    keys = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
         index=False
     )
-    named = dict(zip(starmap(run_key, places), single["mean"], strict=True))
-    known = [each for each in CONTRASTS if named.keys() >= set(each.keys)]
-    # where neither method ever errs there is nothing to compare
-    compared = [each for each in known if max(named[key] for key in each.keys) > 0]
-    return {each.keys: f"{np.exp(float(each.of(named))):.2f}" for each in compared}
+    means = dict(zip(starmap(run_key, keys), single["mean"], strict=True))
+    available = [row for row in CONTRASTS if means.keys() >= set(row.keys)]
+    # the ratio is undefined where neither method ever errs
+    compared = [row for row in available if max(means[key] for key in row.keys) > 0]
+    return {row.keys: f"{np.exp(float(row.of(means))):.2f}" for row in compared}
 
 
-def order(
-    cells: pd.DataFrame, measured: pd.DataFrame, shares: pd.DataFrame, own: bool
+def ordering_rows(
+    cells: pd.DataFrame,
+    measured: pd.DataFrame,
+    shares: pd.DataFrame,
+    on_originals: bool,
 ) -> Iterator[ClaimRow]:
-    """Orderings that the paper states in words.
+    """Return the orderings that the paper states in words.
 
-    What it says about one of its data sets is shown on the table in its place, in
-    parentheses, and does not count there; what it says about both against each other is
-    not judged on other tables at all.  Both count where the tables are its own.
+    A statement about one of the paper's data sets is shown for the table in its place,
+    in parentheses, and does not count. A statement that compares the data sets is not
+    judged on other tables. Both count if the tables are the paper's own.
     """
-    ours = paper.verdicts(measured)
-    many = paper.verdicts_on_reconstructions(cells)
+    measured_verdicts = paper.verdicts(measured)
+    replayed_verdicts = paper.verdicts_on_reconstructions(cells)
 
     printed = paper.judge_printed().set_index("key")["verdict"]
-    shares = shares.reindex([each.key for each in paper.claims()])
-    for each in paper.claims():
-        known = shares.loc[each.key].dropna().items()
-        counts = own or (len(each.datasets) > 1 and not each.compares_datasets)
-        shown = (
-            ours[each.key]
-            if counts
-            else ""
-            if each.compares_datasets
-            else f"({ours[each.key]})"
+    shares = shares.reindex([claim.key for claim in paper.claims()])
+    for claim in paper.claims():
+        drawn_shares = shares.loc[claim.key].dropna().items()
+        counts = on_originals or (
+            len(claim.datasets) > 1 and not claim.compares_datasets
         )
+        verdict = measured_verdicts[claim.key]
+        if counts:
+            shown = verdict
+        elif claim.compares_datasets:
+            shown = ""
+        else:
+            shown = f"({verdict})"
         yield ClaimRow(
-            key=f"ordering {each.key}",
+            key=f"ordering {claim.key}",
             kind=ORDERING,
-            claim=each.says,
-            place=each.place,
-            reading=_reading(*each.methods, *each.against),
-            exhibit=exhibit_of(each.experiment, each.quantity),
-            paper=printed[each.key].replace(UNKNOWN, "not printed"),
+            claim=claim.says,
+            place=claim.place,
+            reading=_reading(*claim.methods, *claim.against),
+            exhibit=exhibit_of(claim.experiment, claim.quantity),
+            paper=printed[claim.key].replace(UNKNOWN, "not printed"),
             reconstruction=", ".join(
-                f"{str(name).upper()} {100 * share:.0f} %" for name, share in known
+                f"{str(name).upper()} {100 * share:.0f} %"
+                for name, share in drawn_shares
             ),
             measured=shown,
-            replays=many[each.key],
-            status=together(ours[each.key] if counts else UNKNOWN, many[each.key]),
+            replays=replayed_verdicts[claim.key],
+            status=combine_verdicts(
+                verdict if counts else UNKNOWN, replayed_verdicts[claim.key]
+            ),
         )
 
 
-def together(measured: str, drawn: str) -> str:
-    """Return what verdicts on measured tables and on reconstructions say together, and which of these say it.
+def combine_verdicts(measured: str, drawn: str) -> str:
+    """Combine the verdicts on measured tables and on reconstructions.
+
+    A verdict on one kind of tables alone is marked as such.
 
     Examples
     --------
-    >>> together("holds", "holds"), together("holds", "fails"), together("not separated", "fails")
-    ('holds', 'divided', 'fails on reconstructions')
-    >>> together("holds", "cannot be checked"), together("cannot be checked", "not separated")
-    ('holds where measured', 'not separated')
+    >>> combine_verdicts("holds", "fails")
+    'divided'
+    >>> combine_verdicts("not separated", "fails")
+    'fails on reconstructions'
+    >>> combine_verdicts("cannot be checked", "not separated")
+    'not separated'
     """
-    told = [verdict for verdict in (measured, drawn) if verdict in (HOLDS, FAILS)]
-    if len(told) == 2:
-        return told[0] if told[0] == told[1] else DIVIDED
-    if told:
-        return f"{told[0]} {MEASURED_ONLY if measured in told else DRAWN_ONLY}"
+    decided = [verdict for verdict in (measured, drawn) if verdict in (HOLDS, FAILS)]
+    if len(decided) == 2:
+        return decided[0] if decided[0] == decided[1] else DIVIDED
+    if decided:
+        return f"{decided[0]} {MEASURED_ONLY if measured in decided else DRAWN_ONLY}"
     return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
-#: Share of the pairs of drawn tables from which on a remark about the paper's tables
-#: holds, or fails.
+#: Share of the pairs of drawn tables that decides a remark about the paper's tables.
 ENOUGH = 0.95
 
 
-def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
-    """Return what the paper says of its tables and runs without an order of methods.
+def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRow]:
+    """Return the paper's remarks on its tables and runs that order no methods.
 
-    What it says of its tables is judged on pairs of drawn ones, and cannot be told
-    where these differ.  What it says of runs is judged on the bundled reconstructions
-    and on the measured tables.
+    Remarks on its tables are judged on pairs of drawn tables, and are undecided where
+    these differ. Remarks on runs are judged on the bundled reconstructions and on the
+    measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
     judged = judge_remarks(tables)
     landscapes = results.read_result("landscapes")
     for typed in typed_remarks():
         key = typed["key"]
-        about = typed["about"]
+        subject = typed["about"]
         row = ClaimRow(
             key=f"remark {key}",
             kind=REMARK,
@@ -417,96 +431,105 @@ def remark(measured: Sequence[str], own: bool) -> Iterator[ClaimRow]:
             exhibit=typed["exhibit"] or "",
             reading=_reading(READ_METHOD if "PSI-SR" in typed["says"] else None),
         )
-        if about == "nothing":
+        if subject == "nothing":
             yield row._replace(status=NOT_TESTABLE, page="../book/related")
             continue
-        if about == "problems":
+        if subject == "problems":
             yield _by_dispersion(row)
             continue
-        each = judged.loc[key]
+
+        judged_row = judged.loc[key]
         values = [
-            "–" if np.isnan(each[table.name]) else f"{each[table.name]:.2f}"
+            "–" if np.isnan(judged_row[table.name]) else f"{judged_row[table.name]:.2f}"
             for table in tables
         ]
         row = row._replace(
             measured=", ".join(values[2:]), replays=", ".join(values[:2])
         )
-        drawn = each["verdict"]
-        if about == "tables":
-            counted = CANNOT_TELL
+        drawn = judged_row["verdict"]
+        if subject == "tables":
+            verdict_on_pairs = CANNOT_TELL
             if key in RULES:
                 share = share_of_pairs(key, landscapes)
                 row = row._replace(reconstruction=f"{percent(share)} of pairs")
                 decided = {HOLDS: share >= ENOUGH, FAILS: share <= 1 - ENOUGH}
-                counted = next(
-                    (f"{word} {DRAWN_ONLY}" for word, so in decided.items() if so),
+                verdict_on_pairs = next(
+                    (
+                        f"{word} {DRAWN_ONLY}"
+                        for word, is_decided in decided.items()
+                        if is_decided
+                    ),
                     CANNOT_TELL,
                 )
-            status = (
-                USED if typed["used"] and drawn == HOLDS else drawn if own else counted
-            )
+            status = drawn if on_originals else verdict_on_pairs
+            if typed["used"] and drawn == HOLDS:
+                status = USED
         else:
-            ours = (
-                judge_pair(key, *(each[table.name] for table in tables[2:]))
-                if len(tables) == 4
-                else UNKNOWN
-            )
-            counts = own or "GSM8K" not in typed["says"]
-            status = together(ours if counts else UNKNOWN, drawn)
+            measured_verdict = UNKNOWN
+            if len(tables) == 4:
+                measured_values = (judged_row[table.name] for table in tables[2:])
+                measured_verdict = judge_pair(key, *measured_values)
+            counts = on_originals or "GSM8K" not in typed["says"]
+            status = combine_verdicts(measured_verdict if counts else UNKNOWN, drawn)
         yield row._replace(status=status)
 
 
 def _by_dispersion(row: ClaimRow) -> ClaimRow:
-    """Judge by random problems whether two methods differ less where costs do."""
+    """Judge on random problems whether two methods differ less where costs do."""
     outcomes = results.read_result("regions")
     outcomes = outcomes[outcomes["selection"] == "identification"]
     loss = outcomes.pivot_table(
         index=[*regions.CELL, "problem"], columns="name", values="loss"
     )
-    less = (loss["CoPSI"] - loss["PSI-SR"]).groupby(level="cost_ratio").mean()
-    found = (
-        f"CoPSI's mean F1 is {less[1]:.3f} below PSI-SR's at equal costs,"
-        f" {less[10]:.3f} at tenfold ones"
+    difference = (loss["CoPSI"] - loss["PSI-SR"]).groupby(level="cost_ratio").mean()
+    finding = (
+        f"CoPSI's mean F1 is {difference[1]:.3f} below PSI-SR's at equal costs,"
+        f" {difference[10]:.3f} at tenfold ones"
     )
     return row._replace(
-        replays=found, status=HOLDS if abs(less[1]) < abs(less[10]) else FAILS
+        replays=finding,
+        status=HOLDS if abs(difference[1]) < abs(difference[10]) else FAILS,
     )
 
 
-def number(
+def number_rows(
     cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame
 ) -> Iterator[ClaimRow]:
-    """Return the printed numbers that are results; what is printed twice alike has one row."""
-    known = {each.key: each for each in published()}
-    others = paper.ledger(measured).set_index("key")["ours"].to_dict()
+    """Return the printed numbers that are results, each once."""
+    numbers = {number.key: number for number in published()}
+    measured_values = paper.ledger(measured).set_index("key")["ours"].to_dict()
 
     ledger = paper.ledger(cells, predicted=predicted)
-    alike = ledger["key"].map(lambda key: (known[key].coordinates, known[key].printed))
-    for (_, printed), group in ledger.groupby(alike, sort=False):
+    identity = ledger["key"].map(
+        lambda key: (numbers[key].coordinates, numbers[key].printed)
+    )
+    for (_, printed), group in ledger.groupby(identity, sort=False):
         row = group.iloc[0]
-        ours = _like(row["ours"], printed), _span(row["low"], row["high"], printed)
+        ours = _like(row["ours"], printed)
+        span = _span(row["low"], row["high"], printed)
         yield ClaimRow(
             key=row["key"],
             kind=NUMBER,
-            claim=in_words(known[row["key"]]),
+            claim=describe_number(numbers[row["key"]]),
             place="; ".join(group["place"].unique()),
             reading=_reading(row["method"], row["against"]),
             exhibit=exhibit_of(row["experiment"], row["quantity"]),
             paper=printed,
             reconstruction=_span(row["predicted_low"], row["predicted_high"], printed),
-            measured=_like(others[row["key"]], printed),
-            replays=f"{ours[0]} ({ours[1]})" if " to " in ours[1] else ours[0],
+            measured=_like(measured_values[row["key"]], printed),
+            replays=f"{ours} ({span})" if " to " in span else ours,
             status=USED if row["role"] == "used" else NO_WORD,
         )
 
 
-def in_words(number: Published) -> str:
-    """Return what a printed number is.
+def describe_number(number: Published) -> str:
+    """Describe a printed number in words.
 
     Examples
     --------
-    >>> in_words(next(n for n in published() if n.printed == "64.7%"))
-    'GSM8K: share of the regret that goes away, CoHV-UCB against Uniform allocation, ρ = 32'
+    >>> number = next(number for number in published() if number.printed == "64.7%")
+    >>> describe_number(number).partition(", ")[2]
+    'CoHV-UCB against Uniform allocation, ρ = 32'
     """
     text = f"{number.dataset.upper()}: {number.says}" if number.dataset else number.says
     if number.method:
@@ -519,7 +542,7 @@ def in_words(number: Published) -> str:
 
 
 def _like(value: float, printed: str) -> str:
-    """Return a number of ours, in percent where the paper's is."""
+    """Format a number of ours, in percent if the paper's is."""
     if not np.isfinite(value):
         return ""
     if printed.endswith("%"):
@@ -536,9 +559,6 @@ def _span(low: float, high: float, printed: str) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-# ------------------------------------------------------------------------------------------------- as shown
-
-
 HEAD = {
     "claim": "claim",
     "paper": "paper",
@@ -551,21 +571,23 @@ HEAD = {
 
 
 def claims_html(rows: pd.DataFrame, caption: str) -> str:
-    """Return the table of the page: a row that can be linked to per claim, which readers filter.
+    """Return the table of the page, with one linkable row per claim.
 
     Parameters
     ----------
     rows : DataFrame
-        As from `every_claim`.
+        Result of `every_claim`.
     caption : str
 
     Returns
     -------
     str
     """
-    cells = "".join(f'<th scope="col">{head}</th>' for head in ("", *HEAD.values()))
-    listed: list[dict[str, str]] = rows.reset_index().to_dict("records")  # type: ignore[assignment]
-    body = "\n".join(_row(row["id"], row) for row in listed)
+    cells = "".join(
+        f'<th scope="col">{heading}</th>' for heading in ("", *HEAD.values())
+    )
+    records: list[dict[str, str]] = rows.reset_index().to_dict("records")  # type: ignore[assignment]
+    body = "\n".join(_row(row["id"], row) for row in records)
     return (
         f'<table class="filterable claims"><caption>{escape(caption)}</caption>'
         f"<thead><tr>{cells}</tr></thead><tbody>\n{body}\n</tbody></table>"
@@ -573,7 +595,7 @@ def claims_html(rows: pd.DataFrame, caption: str) -> str:
 
 
 def anchor(exhibit: str) -> str:
-    """Name the place of an exhibit on the page of exhibits.
+    """Return the anchor of an exhibit on the page of exhibits.
 
     Examples
     --------
@@ -595,53 +617,54 @@ def _row(name: str, row: Mapping[str, str]) -> str:
         f"under reading {row['reading']}" if row["reading"] else "",
     ]
     place = f"<small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
-    told = [
+    texts = [
         escape(row[field])
         for field in ("paper", "reconstruction", "measured", "replays")
     ]
 
-    # of a statement of the theory there is one finding, which no table gives
-    found = (
-        "".join(f"<td>{text}</td>" for text in told)
-        if any(told[:3])
-        else f'<td colspan="4">{told[3]}</td>'
+    # a statement of the theory has one finding across all columns of tables
+    results = (
+        "".join(f"<td>{text}</td>" for text in texts)
+        if any(texts[:3])
+        else f'<td colspan="4">{texts[3]}</td>'
     )
     sign = f'<span aria-hidden="true">{SIGNS[row["status"]]}</span>'
     return (
         f'<tr id="{name}" data-kind="{row["kind"]}"><th scope="row"><a'
         f' href="#{name}">{name}</a> {sign}</th>'
         "<td><a"
-        f' href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{found}'
+        f' href="{row["page"]}.html">{escape(row["claim"])}</a>{place}</td>{results}'
         f"<td>{sign} {row['status']}</td><td>{escape(row['size'])}</td></tr>"
     )
 
 
 def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Each contrast with its word, and how often each word comes out when tables are drawn again.
+    """Tabulate each contrast with its word, and the words on redrawn tables.
 
     Parameters
     ----------
     judged, words : DataFrame
-        As from `companion.paper.judge_contrasts` and `companion.paper.resample_words`.
+        Results of `companion.paper.judge_contrasts` and
+        `companion.paper.resample_words`.
     """
     rows = []
     for row, share in zip(
         judged.to_dict("records"), words.to_dict("records"), strict=True
     ):
-        often = sorted(
+        frequencies = sorted(
             ((part, word) for word, part in share.items() if part > 0), reverse=True
         )
-        known = {
+        line = {
             "contrast": _name_contrast(row, " / "),
             "nearer": row["remoteness"],
             "p": row["p"],
         }
-        known |= {"adjusted": row["adjusted"], "word": row["word"]}
+        line |= {"adjusted": row["adjusted"], "word": row["word"]}
         rows.append(
-            known
+            line
             | {
                 "on redrawn tables": ", ".join(
-                    f"{word} {percent(part)}" for part, word in often
+                    f"{word} {percent(part)}" for part, word in frequencies
                 )
             }
         )
@@ -650,12 +673,12 @@ def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_contrasts(judged: pd.DataFrame) -> Figure:
-    """Contrasts as ratios with the interval of each, sorted by word.
+    """Draw the contrasts as ratios with their intervals, sorted by word.
 
     Parameters
     ----------
     judged : DataFrame
-        As from `companion.paper.judge_contrasts`.
+        Result of `companion.paper.judge_contrasts`.
     """
     rank = judged["word"].map(list(WORDS).index)
     shown = judged.assign(rank=rank).sort_values(

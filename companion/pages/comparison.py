@@ -1,4 +1,4 @@
-"""What a page sets next to its own results: the paper's values, and what was predicted of them."""
+"""The paper's values and their predictions, next to a page's own results."""
 
 from typing import Any
 
@@ -10,52 +10,53 @@ from companion import paper
 
 
 def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
-    """Values that the paper prints of a quantity, each once.
+    """Return the values that the paper prints of a quantity, each once.
 
     Parameters
     ----------
     dataset : {"gsm8k", "piqa"}
-        Of another table nothing is printed.
+        Nothing is printed for other tables.
     quantity : str
         Such as ``"efficiency_regret"``.
     *experiments : str
-        Such as ``"online"``, ``"trajectory"``; the first that has a value counts.
+        Such as ``"online"`` and ``"trajectory"``; the first one with a value counts.
 
     Returns
     -------
     DataFrame
-        ``method``, ``rho``, ``value`` and ``key``, by which predictions name it.
+        ``method``, ``rho``, ``value`` and ``key``, the key of its prediction.
 
     Examples
     --------
-    >>> printed_points("gsm8k", "efficiency_regret", "online", "trajectory")["method"].tolist()
+    >>> points = printed_points("gsm8k", "efficiency_regret", "online", "trajectory")
+    >>> points["method"].tolist()
     ['UniformAllocation', 'CoHVUCB', 'AccuracyCostUCB', 'HVUCB']
     """
     frame = paper.as_frame()
-    about = (
+    matches = (
         (frame["dataset"] == dataset)
         & (frame["quantity"] == quantity)
         & frame["method"].notna()
     )
-    frame = frame[about & frame["operation"].isna() & (frame["costs"] != "realised")]
-    own = pd.concat(
+    frame = frame[matches & frame["operation"].isna() & (frame["costs"] != "realised")]
+    points = pd.concat(
         [frame[frame["experiment"] == experiment] for experiment in experiments]
     )
-    return own.drop_duplicates(["method", "rho"])[["method", "rho", "value", "key"]]
+    return points.drop_duplicates(["method", "rho"])[["method", "rho", "value", "key"]]
 
 
 def mark_printed(
     ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None
 ) -> None:
-    """Mark printed values on a figure against the budget, as crosses, and what is predicted of them, as bars.
+    """Mark printed values as crosses and their predictions as bars, by budget.
 
     Parameters
     ----------
     ax : Axes
     points : DataFrame
-        As from `printed_points`.
+        Result of `printed_points`.
     predicted : DataFrame, optional
-        As from `companion.stored.results.predict_printed`; the bars are 95 % intervals.
+        Result of `companion.stored.results.predict_printed`; bars are 95 % intervals.
     """
     cross: dict[str, Any] = {"ls": "", "marker": "x", "ms": 8, "mew": 2, "zorder": 3}
     for number, point in enumerate(points.to_dict("records")):
@@ -73,7 +74,7 @@ def mark_printed(
         "zorder": 2.5,
     }
 
-    # what is used is not predicted
+    # printed values that the reconstruction uses have no prediction
     for number, point in enumerate(known.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "predicted, 95 %"
@@ -81,12 +82,14 @@ def mark_printed(
         ax.plot([point["rho"]] * 2, ends, color=color, label=label, **bar)
 
 
-def in_words(key: str) -> str:
-    """Name a played number and its experiment, given its key from `companion.paper.predictive.played_key`.
+def describe_key(key: str) -> str:
+    """Name a played number and its experiment, given its key.
+
+    Keys are made by `companion.paper.predictive.played_key`.
 
     Examples
     --------
-    >>> in_words("gsm8k-full-set-200-CoPSI-f1-declared")
+    >>> describe_key("gsm8k-full-set-200-CoPSI-f1-declared")
     'F1, CoPSI, ρ = 200 (full set)'
     """
     run, *_ = _split_key(key)

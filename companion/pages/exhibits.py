@@ -1,4 +1,4 @@
-"""The paper's Table 1 and its six figures, in its order: its claim, ours, and rows of the claims."""
+"""The paper's Table 1 and six figures: their claims, next to our results."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,9 +21,9 @@ class Exhibit(NamedTuple):
     Attributes
     ----------
     name, label : str
-        As in ``Figure 2``, and of its LaTeX source.
+        Its name, as in ``Figure 2``, and its label in the LaTeX source.
     says : str
-        The claim of its caption and of the text about it, in our words.
+        The claim of its caption and of the text around it, in our words.
     """
 
     name: str
@@ -77,39 +77,39 @@ EXHIBITS = (
 
 
 def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Rows of the claims that an exhibit bears, numbers last.
+    """Return the rows of an exhibit's claims.
 
     Parameters
     ----------
     rows : DataFrame
-        As from `companion.pages.claims.every_claim`.
+        Result of `companion.pages.claims.every_claim`.
     name : str
-        Of an exhibit.
+        Name of an exhibit.
     """
     return rows[rows["exhibit"] == name]
 
 
 def exhibit_html(rows: pd.DataFrame, name: str) -> str:
-    """Return the rows of an exhibit as a table whose identifiers lead to the page of the claims."""
-    own = claims_of(rows, name)
-    head = {
+    """Return the claims of an exhibit as a table with links to the page of claims."""
+    exhibit_rows = claims_of(rows, name)
+    headings = {
         "claim": "claim",
         **{key: claims.HEAD[key] for key in ("paper", "reconstruction")},
     }
-    head |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
+    headings |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
 
     top = "".join(
-        f'<th scope="col">{escape(text)}</th>' for text in ("", *head.values())
+        f'<th scope="col">{escape(text)}</th>' for text in ("", *headings.values())
     )
     lines = []
-    for key, row in own.iterrows():
-        about = escape(row["claim"]) + (
+    for key, row in exhibit_rows.iterrows():
+        claim = escape(row["claim"]) + (
             f" (reading {row['reading']})" if row["reading"] else ""
         )
         status = f"{claims.SIGNS[row['status']]} {row['status']}"
         cells = [
-            about,
-            *(escape(row[field]) for field in list(head)[1:-1]),
+            claim,
+            *(escape(row[field]) for field in list(headings)[1:-1]),
             escape(status),
         ]
         body = "".join(f"<td>{cell}</td>" for cell in cells)
@@ -126,7 +126,7 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
 
 
 def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Table 1: a row per table of ours, and above the paper's two what it prints of them."""
+    """Return Table 1: one row per table of ours, below the paper's printed row."""
     printed = {
         number.key: number.printed
         for number in paper.published()
@@ -134,19 +134,21 @@ def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     }
     rows = []
     for table in tables:
-        found = (
+        facts = (
             experiments.facts(table)
             .query("experiment == 'table1'")
             .set_index("quantity")["mean"]
         )
         if f"{table.name}-table1-arms" in printed:
-            known = {key: printed[f"{table.name}-table1-{key}"] for key in found.index}
-            rows.append(_line(f"{table.name.upper()}, as printed", known))
+            printed_values = {
+                key: printed[f"{table.name}-table1-{key}"] for key in facts.index
+            }
+            rows.append(_line(f"{table.name.upper()}, as printed", printed_values))
         values = {
             key: f"{value:,.3f}" if value < 10 else f"{value:,.1f}"
-            for key, value in zip(map(str, found.index), found, strict=True)
+            for key, value in zip(map(str, facts.index), facts, strict=True)
         }
-        values |= {key: f"{found[key]:.0f}" for key in ("arms", "pareto_arms")}
+        values |= {key: f"{facts[key]:.0f}" for key in ("arms", "pareto_arms")}
         rows.append(_line(provenance(table), values))
 
     return pd.DataFrame(rows)
@@ -162,7 +164,7 @@ def _line(name: str, values: dict[str, str]) -> dict[str, str]:
 
 
 def draw_landscapes(tables: Sequence[EvaluationTable]) -> Figure:
-    """Figure 1: configurations by two scores, as large as they are costly, with the front as a line."""
+    """Draw Figure 1: configurations by two scores, sized by cost, with their front."""
     figure, axes = plt.subplots(
         1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False
     )

@@ -1,7 +1,7 @@
-"""What the labels of the pages stand for, in words: for readers who have a page and not the book.
+"""Labels of the book's pages in words, for readers who have a page without the book.
 
-In the book Sphinx numbers figures and statements and makes links of references.  A page
-that is opened in Jupyter names them instead: figures and tables by their place on the
+In the book, Sphinx numbers figures and statements and turns references into links. A
+page opened in Jupyter names them instead: figures and tables by their number on the
 page, statements by the paper's number or by their title, sections and pages by their
 heading.
 """
@@ -29,14 +29,16 @@ OF_THE_PAPER = re.compile(r"[Tt]he paper's (\w+ \d+)")
 
 
 class Label(NamedTuple):
-    """Words for a label, and the page that it is on."""
+    """Words for a label, and the page of the label."""
 
     words: str
     page: str
 
 
 def pages_directory() -> Path:
-    """Directory of the book's pages: inside an installed package, else next to it in a checkout.
+    """Return the directory of the book's pages.
+
+    It is part of an installed package, and next to the package in a checkout.
 
     Examples
     --------
@@ -55,8 +57,7 @@ def read_labels() -> dict[str, Label]:
     Returns
     -------
     dict of str to Label
-        Pages themselves stand under their names.  An installed package has the
-        executable pages alone.
+        Pages are labels, too. An installed package has only the executable pages.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def read_labels() -> dict[str, Label]:
     ('Theorem 1', 'What the paper leaves open')
     """
     prose = pages_directory().parent / "book"
-    found: dict[str, Label] = {}
+    labels: dict[str, Label] = {}
     for path in (*sorted(pages_directory().glob("*.md")), *sorted(prose.glob("*.md"))):
         text = path.read_text(encoding="utf-8")
         words = {
@@ -73,33 +74,35 @@ def read_labels() -> dict[str, Label]:
             **_figures(text),
             **_sections(text),
         }
-        found |= {label: Label(name, path.stem) for label, name in words.items()}
-    return found
+        labels |= {label: Label(name, path.stem) for label, name in words.items()}
+    return labels
 
 
 def words_of(label: str, page: str = "") -> str | None:
-    """Words for a label as they are read on a page; none for a label that is on no page at hand.
+    """Return the words for a label on a page, or None for an unknown label.
 
     Parameters
     ----------
     label : str
     page : str, optional
-        Where it is referred to; what is on another page is said to be there.
+        Page of the reference; figures of other pages are named with their page.
 
     Examples
     --------
-    >>> words_of("fig-regrets", "experiments"), words_of("fig-regrets", "your-data")
-    ('Figure 2', 'Figure 2 of *The experiments again*')
+    >>> words_of("fig-regrets", "experiments")
+    'Figure 2'
+    >>> words_of("fig-regrets", "your-data")
+    'Figure 2 of *The experiments again*'
     >>> words_of("thm-cohv", "your-data")
     'Theorem 1'
     """
-    known = read_labels()
-    if label not in known:
+    labels = read_labels()
+    if label not in labels:
         return None
-    words, home = known[label]
+    words, home = labels[label]
     by_place = re.fullmatch(r"(Figure|Table) \d+", words)
     return (
-        f"{words} of *{known[home].words}*"
+        f"{words} of *{labels[home].words}*"
         if by_place and page not in ("", home)
         else words
     )
@@ -112,13 +115,13 @@ def _title(text: str) -> str:
 
 def _statements(text: str) -> dict[str, str]:
     return {
-        found["label"]: name_statement(found["kind"], found["title"])
-        for found in STATEMENT.finditer(text)
+        match["label"]: name_statement(match["kind"], match["title"])
+        for match in STATEMENT.finditer(text)
     }
 
 
 def name_statement(kind: str, title: str) -> str:
-    """Name a statement: by the paper's number if it is the paper's, otherwise by its title.
+    """Name a statement by the paper's number, or by its title if it is ours.
 
     Examples
     --------
@@ -136,8 +139,8 @@ def name_statement(kind: str, title: str) -> str:
 def _figures(text: str) -> dict[str, str]:
     counted: Counter[str] = Counter()
     words = {}
-    for found in FIGURE.finditer(text):
-        label = found["label"] or found["other"]
+    for match in FIGURE.finditer(text):
+        label = match["label"] or match["other"]
         kind = "Table" if label.startswith("tab-") else "Figure"
         counted[kind] += 1
         words[label] = f"{kind} {counted[kind]}"
@@ -146,6 +149,6 @@ def _figures(text: str) -> dict[str, str]:
 
 def _sections(text: str) -> dict[str, str]:
     return {
-        found["label"]: found["heading"] or _title(text)
-        for found in TARGET.finditer(text)
+        match["label"]: match["heading"] or _title(text)
+        for match in TARGET.finditer(text)
     }

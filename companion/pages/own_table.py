@@ -1,9 +1,9 @@
-"""What a page needs on a table of the reader's: names that fit, and sentences for that table alone.
+"""Names, sentences and replications of a page on a table of the reader's.
 
-The sentences of a page are written for the tables that it runs on by default.  On
-others the page shows what holds for any table, with the numbers of that one.  Markdown
-cells that are tagged `BUNDLED` are left out there (`companion.report.reading`); what
-the page says in their place is a cell with `say_of_own`.
+The sentences of a page are written for its default tables. On other tables the page
+shows the sentences that hold for any table, with the numbers of that table. Markdown
+cells tagged `BUNDLED` are left out there (`companion.report.reading`), and a cell with
+`say_of_own` takes their place.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 from companion.pages.prose import Markdown, record
 
-#: Tag of the cells of a page whose text holds for the tables that it runs on by
-#: default, and for no others.
+#: Tag of the cells of a page whose text holds for its default tables only.
 BUNDLED = "bundled"
 
-#: Letters of a configuration's name at an axis or next to a point, at most.
+#: Largest number of letters of a configuration's name at an axis or next to a point.
 FITTING = 24
 
 
 def is_own(dataset: Any, default: Any) -> bool:
-    """Decide whether a page runs on other tables than those that its sentences were written for.
+    """Return whether a page runs on other tables than its sentences were written for.
 
     Parameters
     ----------
     dataset : str or sequence of str
-        The page's parameter: catalogue names, or files.
+        The page's parameter: names in the catalogue, or files.
     default : str or sequence of str
-        What it is unless somebody gives another one.
+        The parameter's default.
 
     Examples
     --------
-    >>> is_own("mine.parquet", default="synthetic-24"), is_own(("a", "b"), default=["a", "b"])
-    (True, False)
+    >>> is_own("mine.parquet", default="synthetic-24")
+    True
+    >>> is_own(("a", "b"), default=["a", "b"])
+    False
     """
     as_list = [
         [names] if isinstance(names, str) else list(names or [])
@@ -54,49 +55,50 @@ def is_own(dataset: Any, default: Any) -> bool:
 
 
 def written_for(dataset: Any, default: Any) -> None:
-    """Show the text that holds for the default tables of a page on these, and on no others.
+    """Show the text for a page's default tables if the page runs on these.
 
     Parameters
     ----------
     dataset, default : str or sequence of str
-        As `is_own` takes them.
+        Parameters of `is_own`.
     """
     if not is_own(dataset, default):
         record(BUNDLED)
 
 
-def short_names(names: Iterable[object], most: int = FITTING) -> list[str]:
-    """Cut names so that they fit into a picture and still differ from one another.
+def short_names(names: Iterable[object], max_length: int = FITTING) -> list[str]:
+    """Shorten names so that they fit into a picture and still differ.
 
-    Long ones keep their beginning and their end; those that would look alike are
-    numbered.  Each has one line.  What draws them escapes them
+    Long names keep their beginning and their end; names that would look alike are
+    numbered. Each name has one line. The drawing functions escape them
     (`cobandit.figures.escape_math`).
 
     Examples
     --------
-    >>> short_names(["a model with a prompt, at 0.5", "a model, at 1", "a model with a prompt, at 0.5 "], 16)
+    >>> name = "a model with a prompt, at 0.5"
+    >>> short_names([name, "a model, at 1", f"{name} "], 16)
     ['a mod... 0.5 (1)', 'a model, at 1', 'a mod... 0.5 (2)']
     """
     lines = [
         " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
         for name in names
     ]
-    cut = [ellipsize(line, most) for line in lines]
-    alike = {name for name, count in Counter(cut).items() if count > 1}
+    shortened = [ellipsize(line, max_length) for line in lines]
+    repeated = {name for name, count in Counter(shortened).items() if count > 1}
 
-    seen: Counter[str] = Counter()
-    told_apart = []
-    for line, short in zip(lines, cut, strict=True):
-        if short in alike:
-            seen[short] += 1
-            number = f" ({seen[short]})"
-            short = ellipsize(line, max(most - len(number), 8)) + number
-        told_apart.append(short)
-    return told_apart
+    counts: Counter[str] = Counter()
+    unique = []
+    for line, text in zip(lines, shortened, strict=True):
+        if text in repeated:
+            counts[text] += 1
+            number = f" ({counts[text]})"
+            text = ellipsize(line, max(max_length - len(number), 8)) + number
+        unique.append(text)
+    return unique
 
 
 def describe_shape(tables: EvaluationTable | Sequence[EvaluationTable]) -> str:
-    """Say in a sentence or two which tables these are, fit for Markdown.
+    """Describe tables in a sentence or two of Markdown.
 
     Examples
     --------
@@ -104,18 +106,18 @@ def describe_shape(tables: EvaluationTable | Sequence[EvaluationTable]) -> str:
     >>> describe_shape(cb.load("synthetic-24"))
     'synthetic-24: 24 configurations, 400 instances, 2 objectives, cost in tokens.'
     """
-    several = [tables] if isinstance(tables, EvaluationTable) else tables
+    listed = [tables] if isinstance(tables, EvaluationTable) else tables
     return " ".join(
         f"{escape_markdown(table.name)}: {table.n_arms} configurations, "
         f"{_number(table.n_instances)} instances, "
         f"{table.n_objectives} objective{'s' * (table.n_objectives > 1)}, "
         f"cost in {escape_markdown(table.card.cost.unit)}."
-        for table in several
+        for table in listed
     )
 
 
 def count_shared(table: EvaluationTable) -> int:
-    """Count the instances of the evaluation split that all configurations have.
+    """Count the instances of the evaluation split that all configurations share.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def count_shared(table: EvaluationTable) -> int:
 
 
 def describe_shared(table: EvaluationTable) -> str:
-    """Say on how many instances methods compare that evaluate once; nothing if these are all.
+    """Return a sentence with the number of shared instances, or '' if all are shared.
 
     Examples
     --------
@@ -148,15 +150,15 @@ def describe_shared(table: EvaluationTable) -> str:
     )
 
 
-def say_of_own(own: bool, *sentences: str) -> Markdown | None:
-    """Show sentences on a table of the reader's, and nothing on those that the page was written for.
+def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
+    """Show sentences on a reader's table, and nothing on the page's default tables.
 
     Parameters
     ----------
-    own : bool
-        From `is_own`.
+    on_own_table : bool
+        Result of `is_own`.
     *sentences : str
-        Markdown, in which names are escaped already; empty ones are skipped.
+        Markdown with escaped names; empty sentences are skipped.
 
     Examples
     --------
@@ -165,39 +167,39 @@ def say_of_own(own: bool, *sentences: str) -> Markdown | None:
     >>> say_of_own(False, "All costs are equal.")
     """
     text = " ".join(filter(None, sentences))
-    return Markdown(text) if own and text else None
+    return Markdown(text) if on_own_table and text else None
 
 
-def leave_out(what: str, why: str) -> Markdown:
-    """Say that a part of a page makes no sense on a table, and why: with the number, if there is one.
+def leave_out(part: str, reason: str) -> Markdown:
+    """Report that a part of a page is left out on this table, and why.
 
     Parameters
     ----------
-    what : str
-        The part, beginning with a capital letter, in the singular.
-    why : str
-        A clause that ends the sentence, without its full stop.
+    part : str
+        Name of the part, in the singular and with a capital letter.
+    reason : str
+        A clause that ends the sentence, without full stop and with its number.
 
     Examples
     --------
-    >>> leave_out("The picture of phases", "it needs two objectives, and the table has one").data
-    '*The picture of phases is left out: it needs two objectives, and the table has one.*'
+    >>> leave_out("The picture of phases", "the table has one objective").data
+    '*The picture of phases is left out: the table has one objective.*'
     """
     _left_out.add(_cell())
-    return Markdown(f"*{what} is left out: {why}.*")
+    return Markdown(f"*{part} is left out: {reason}.*")
 
 
 def was_left_out() -> bool:
-    """Decide whether the cell before the one that runs left something out."""
+    """Return whether the cell before the current one left a part out."""
     return _cell() - 1 in _left_out
 
 
-#: Cells of the notebook that this process runs that left something out.
+#: Numbers of the cells that left a part out, in the notebook of this process.
 _left_out: set[int] = set()
 
 
 def _cell() -> int:
-    """Return the number of the cell that runs; 0 outside of a notebook."""
+    """Return the number of the running cell; 0 outside of a notebook."""
     from IPython import get_ipython
 
     shell = get_ipython()
@@ -210,46 +212,49 @@ def _number(counts: Any) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-#: On one core, in seconds: a pull online, a sample in identification, one elimination
-#: over K^3, and where all are evaluated on the same instances, a pair of configurations
-#: on one of these in one objective.
+#: Seconds on one core per pull online.
 PULL = 60e-9
+#: Seconds on one core per sample in identification.
 SAMPLE = 6e-9
+#: Seconds on one core of one elimination, divided by K^3.
 ELIMINATE = 1e-9
+#: Seconds on one core per pair of configurations, shared instance and objective.
 PAIR = 2e-9
-#: Seconds that the replays of one picture may take, estimated, and the fewest
-#: replications of a picture.
+#: Estimated seconds that the replays of one picture may take.
 SECONDS = 15.0
+#: Smallest number of replications of a picture.
 FEWEST = 20
-#: The same for a page of a report, which has few pictures.
+#: Estimated seconds for a picture of a report, which has few of them.
 SECONDS_OF_REPORT = 45.0
 
 
 class Replays(NamedTuple):
-    """How much is replayed: budgets in evaluations per configuration, and replications at each."""
+    """Extent of a replay: budgets per configuration, and replications."""
 
     rho: list[float]
     replications: int
 
     def say_less(self, rho: Sequence[float], replications: int) -> str:
-        """Say what is less than was wanted, in a sentence; nothing if all is as wanted.
+        """Return a sentence about budgets and replications below the requested ones.
+
+        The sentence is empty if all are as requested.
 
         Examples
         --------
-        >>> Replays([20], 100).say_less([20, 50], 400)  # doctest: +ELLIPSIS
-        '100 replications in the place of 400, and budgets ... more would take minutes on this table.'
+        >>> Replays([20], 100).say_less([20], 400)
+        '100 replications instead of 400: more would take minutes on this table.'
         """
-        less = []
+        reductions = []
         if self.replications < replications:
-            less.append(
-                f"{self.replications:,} replications in the place of {replications:,}"
+            reductions.append(
+                f"{self.replications:,} replications instead of {replications:,}"
             )
         if max(self.rho) < max(rho):
-            largest = f"{max(self.rho):,.4g} in the place of {max(rho):,.4g}"
-            less.append(f"budgets up to {largest} evaluations per configuration")
-        if not less:
+            largest = f"{max(self.rho):,.4g} instead of {max(rho):,.4g}"
+            reductions.append(f"budgets up to {largest} evaluations per configuration")
+        if not reductions:
             return ""
-        text = f"{', and '.join(less)}: more would take minutes on this table."
+        text = f"{', and '.join(reductions)}: more would take minutes on this table."
         return text[0].upper() + text[1:]
 
 
@@ -260,29 +265,29 @@ def fit_online(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Choose budgets and replications with which online replays take seconds, whatever the costs are.
+    """Choose budgets and replications so that online replays take seconds.
 
-    Where costs differ a thousandfold, the budget of one round holds thousands of the
-    cheapest pull.
+    Where costs differ by a factor of a thousand, the budget of one round holds
+    thousands of the cheapest pull.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
         Mean costs.
     rho : sequence of float
-        Budgets that are wanted, in evaluations per configuration.
+        Requested budgets, in evaluations per configuration.
     replications : int
-        As many as are wanted.
+        Requested number of replications.
     methods : int
-        Methods that are replayed.
+        Number of methods that are replayed.
     seconds : float
-        How long the replays may take on one core.
+        Time that the replays may take on one core.
 
     Returns
     -------
     Replays
-        As wanted, where that takes less than ``seconds``; `FEWEST` replications at
-        least.
+        The requested extent where it takes less than ``seconds``; at least `FEWEST`
+        replications.
 
     Examples
     --------
@@ -305,10 +310,10 @@ def fit_identification(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Choose budgets and replications with which identification is replayed in seconds.
+    """Choose budgets and replications so that identification takes seconds.
 
-    An elimination compares all pairs in each phase, and spends on cheap arms what
-    expensive ones leave.
+    An elimination compares all pairs in each phase, and spends on cheap arms the budget
+    that expensive arms leave.
 
     Parameters
     ----------
@@ -323,20 +328,21 @@ def fit_identification(
     --------
     >>> fit_identification([1.0, 2.0], [20, 50], 500, methods=3)
     Replays(rho=[20, 50], replications=500)
-    >>> fit_identification(np.ones(150), [200, 5000], 2000, methods=3).replications < 500
+    >>> costs = np.ones(150)
+    >>> fit_identification(costs, [200, 5000], 2000, methods=3).replications < 500
     True
     """
     ordered = np.sort(np.asarray(costs, dtype=float))
 
-    # pulls of a round's budget if the most expensive leave first: the last phases have
-    # the most of them
+    # pulls per round of budget if the most expensive arms are removed first, which
+    # leaves the most pulls to the last phases
     share = 1 / theory.exact_allocation_constant(ordered)
     per_round = len(ordered) + float(
         (share * ordered.sum() / np.cumsum(ordered)[1:]).sum()
     )
-    compared = estimate_elimination(len(ordered))
+    elimination = estimate_elimination(len(ordered))
     return _fit(
-        lambda budget: methods * (SAMPLE * budget * per_round + compared),
+        lambda budget: methods * (SAMPLE * budget * per_round + elimination),
         rho,
         replications,
         seconds,
@@ -344,7 +350,7 @@ def fit_identification(
 
 
 def estimate_elimination(n_arms: int) -> float:
-    """Estimate the seconds in which one run eliminates all arms, whatever its budget.
+    """Estimate the seconds in which one run eliminates all arms, at any budget.
 
     Examples
     --------
@@ -355,15 +361,15 @@ def estimate_elimination(n_arms: int) -> float:
 
 
 def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
-    """Choose replications with which methods that evaluate once are replayed in seconds.
+    """Choose replications so that methods that evaluate once take seconds.
 
     Parameters
     ----------
     table : EvaluationTable
     replications : int
-        As many as are wanted.
+        Requested number of replications.
     runs : int
-        Runs of each replication: one for each method and budget.
+        Runs per replication: one per method and budget.
 
     Examples
     --------
@@ -376,62 +382,68 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
-#: Evaluations of one run online beyond which a page's studies of choices and radii have
-#: fewer runs.
+#: Evaluations of one online run beyond which studies of choices and radii have fewer
+#: runs.
 MANY_EVALUATIONS = 4.5e4
 
 
-def fit_runs(evaluations: float, runs: int, least: int = 2) -> int:
-    """Choose how many runs a study of choices, radii or other questions has, so that it takes seconds.
+def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
+    """Choose the number of runs of a study so that it takes seconds.
 
     Parameters
     ----------
     evaluations : float
-        The most that one run online can make.
+        Largest number of evaluations of one online run.
     runs : int
-        As many as are wanted.
-    least : int
+        Requested number of runs.
+    min_runs : int
+        Smallest number of runs.
 
     Examples
     --------
     >>> fit_runs(1000, 120), fit_runs(90_000, 120), fit_runs(1e9, 120)
     (120, 60, 2)
     """
-    return min(runs, max(least, round(runs * MANY_EVALUATIONS / max(evaluations, 1.0))))
+    return min(
+        runs, max(min_runs, round(runs * MANY_EVALUATIONS / max(evaluations, 1.0)))
+    )
 
 
 def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
-    """Say which numbers of runs are smaller than was wanted, in a sentence; nothing if none is.
+    """Return a sentence with the numbers of runs that are below the requested ones.
+
+    The sentence is empty if there are none.
 
     Parameters
     ----------
     counts : mapping
-        By what is counted, in the plural: how many there are, and how many were wanted.
+        The number of runs and the requested number, by the name of the runs in the
+        plural.
 
     Examples
     --------
-    >>> say_fewer({"runs with each radius": (60, 120), "replications of each choice": (24, 24)})
-    'So that the page takes a minute: 60 runs with each radius in the place of 120.'
-    >>> say_fewer({"runs with each radius": (120, 120)})
+    >>> say_fewer({"runs per radius": (60, 120), "replications": (24, 24)})
+    'So that the page takes a minute: 60 runs per radius instead of 120.'
+    >>> say_fewer({"runs per radius": (120, 120)})
     ''
     """
     fewer = [
-        f"{few:,} {what} in the place of {all_:,}"
-        for what, (few, all_) in counts.items()
-        if few < all_
+        f"{number:,} {name} instead of {requested:,}"
+        for name, (number, requested) in counts.items()
+        if number < requested
     ]
     return f"So that the page takes a minute: {_enumerate(fewer)}." if fewer else ""
 
 
-#: Orders of the instances in which a table is raced at three tolerances, at the least,
-#: and a pair of configurations in a certified race on one instance in one objective, in
-#: seconds.
+#: Smallest number of orders in which a table is raced at three tolerances.
 FEWEST_ORDERS = 5
+#: Seconds on one core per pair of configurations, instance and objective of a certified
+#: race.
 BETS = 3.5e-9
 
 
 def fit_races(table: EvaluationTable, orders: int) -> int:
-    """Choose in how many orders a table is raced, at three tolerances, so that it takes seconds.
+    """Choose the number of orders so that races at three tolerances take seconds.
 
     Examples
     --------
@@ -444,20 +456,21 @@ def fit_races(table: EvaluationTable, orders: int) -> int:
 
 
 def describe_races(raced: pd.DataFrame, orders: int) -> str:
-    """Say where the race of a table stops by itself, and how often it broke its promise.
+    """Describe where the races of a table stop, and how often they broke their promise.
 
     Parameters
     ----------
     raced : DataFrame
-        From `companion.stored.races.race_table`.
+        Result of `companion.stored.races.race_table`.
     orders : int
-        As many as were wanted.
+        Requested number of orders.
 
     Examples
     --------
-    >>> rows = {"tolerance": [0.0, 0.0], "certified": [False, True], "share": [0.5, 0.8], "off": [0, 0]}
-    >>> describe_races(pd.DataFrame(rows).assign(runs=20), 50).splitlines()[0]
-    'At tolerance 0 the race stops at 50 % of the cost of everything, and with a certificate at 80 %.'
+    >>> rows = pd.DataFrame({"certified": [False, True], "share": [0.5, 0.8]})
+    >>> rows = rows.assign(tolerance=0.0, off=0, runs=20)
+    >>> describe_races(rows, 50).partition(", and")[0]
+    'At tolerance 0 the race stops at 50 % of the cost of everything'
     """
     by_tolerance = raced.pivot_table(
         index="tolerance", columns="certified", values="share"
@@ -466,19 +479,18 @@ def describe_races(raced: pd.DataFrame, orders: int) -> str:
     stops = {
         kind: _enumerate(map(percent, by_tolerance[kind])) for kind in by_tolerance
     }
-    off = {kind: int(of["off"].sum()) for kind, of in raced.groupby("certified")}
-    orders_run = int(raced["runs"].iloc[0])
-    in_all = orders_run * len(by_tolerance)
-    less = (
-        f", in the place of {orders}, which would take minutes"
-        if orders_run < orders
-        else ""
+
+    off = {kind: int(group["off"].sum()) for kind, group in raced.groupby("certified")}
+    n_orders = int(raced["runs"].iloc[0])
+    n_runs = n_orders * len(by_tolerance)
+    note = (
+        f", instead of {orders}, which would take minutes" if n_orders < orders else ""
     )
     return (
         f"At tolerance {tolerances} the race stops at {stops[False]} of the cost of"
         f" everything, and with a certificate at {stops[True]}.\nIt broke its promise"
-        f" in {off[False]} of {in_all} runs, and with a certificate in {off[True]} of"
-        f" {in_all}: each ran in {orders_run} random orders of the instances{less}."
+        f" in {off[False]} of {n_runs} runs, and with a certificate in {off[True]} of"
+        f" {n_runs}: each ran in {n_orders} random orders of the instances{note}."
     )
 
 
@@ -493,12 +505,12 @@ def _fit(
     replications: int,
     seconds: float,
 ) -> Replays:
-    """Leave out the largest budgets, and then replications, until the rest takes less time than allowed."""
-    kept = sorted(rho)
-    while len(kept) > 1 and FEWEST * sum(map(seconds_of, kept)) > seconds:
-        kept.pop()
-    alone = FEWEST * seconds_of(kept[0])
-    if len(kept) == 1 and alone > seconds:
-        kept = [max(2, int(kept[0] * seconds / alone))]
-    fitting = int(seconds / sum(map(seconds_of, kept)))
-    return Replays(kept, min(replications, max(FEWEST, fitting)))
+    """Leave out the largest budgets, then replications, until the time is allowed."""
+    budgets = sorted(rho)
+    while len(budgets) > 1 and FEWEST * sum(map(seconds_of, budgets)) > seconds:
+        budgets.pop()
+    alone = FEWEST * seconds_of(budgets[0])
+    if len(budgets) == 1 and alone > seconds:
+        budgets = [max(2, int(budgets[0] * seconds / alone))]
+    fitting = int(seconds / sum(map(seconds_of, budgets)))
+    return Replays(budgets, min(replications, max(FEWEST, fitting)))

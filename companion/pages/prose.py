@@ -1,12 +1,12 @@
-"""Prose of the executable pages: MyST for the book, plain Markdown wherever else a page is opened.
+"""Prose of the executable pages: MyST in the book, plain Markdown elsewhere.
 
-`plain_markdown` writes MyST as Markdown that any notebook shows.  The other three are
-for the cells of pages: what they show is plain, and the book takes the MyST that comes
-with it.
+`plain_markdown` writes MyST as Markdown for any notebook. `Markdown`, `tell` and `glue`
+are for the cells of pages: their output is plain, and the book uses the MyST in its
+metadata.
 
-Text may be written before its numbers are there: `tell` shows it as soon as `glue` has
-named the last of them, and text whose numbers never come is not shown.  So sentences
-that hold for some tables alone stand on a page under a name that it glues for these
+Text may be written before its numbers exist: `tell` shows it as soon as `glue` has
+named the last of them, and never shows text whose numbers are missing. Sentences that
+hold for some tables only are therefore shown under a name that the page glues for these
 tables.
 """
 
@@ -18,11 +18,10 @@ from typing import Any
 
 from companion.pages.labels import name_statement, words_of
 
-#: Under this key in an output's metadata the book finds the MyST of what is shown as
-#: plain Markdown.
+#: Key in an output's metadata under which the book finds the MyST source.
 MYST = "myst"
-#: What the book's `glue` writes before the type of a value that is not shown where it
-#: is glued.
+#: Prefix that the book's `glue` writes before the type of a value that is not shown
+#: where it is glued.
 RECORD = "application/papermill.record/"
 
 FENCE = re.compile(r"^(?P<mark>`{3,}|:{3,})(?:\{(?P<name>[\w:-]+)\})?(?P<title>.*)$")
@@ -32,7 +31,8 @@ GLUED = re.compile(r"\{glue:\w+\}`(?P<name>\w+)(?::[^`]*)?`")
 TITLED = re.compile(r"^(?P<title>.*\S)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 #: A link to another page, or within this one; addresses of the web stay links.
 INTERNAL = re.compile(
-    r"(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>#[\w.-]+|[\w./-]+\.(?:md|html)(?:#[\w.-]*)?)\)"
+    r"(?<!!)\[(?P<text>[^\[\]]*)\]"
+    r"\((?P<target>#[\w.-]+|[\w./-]+\.(?:md|html)(?:#[\w.-]*)?)\)"
 )
 #: Stands for a reference that nothing at hand can name.
 UNKNOWN = "\0"
@@ -41,15 +41,15 @@ UNKNOWN = "\0"
 def plain_markdown(text: str, page: str = "") -> str:
     """Write MyST as Markdown that reads well without the book.
 
-    References become words, statements and folds plain paragraphs; what only the book
-    has, such as another of its files, is left out.  Numbers that are glued stay as they
-    are (`tell` puts them in).
+    References become words, statements and folds become plain paragraphs. Parts that
+    only the book has, such as an included file, are left out. Glued numbers stay as
+    they are; `tell` inserts them.
 
     Parameters
     ----------
     text : str
     page : str, optional
-        The page that it stands on: figures elsewhere are said to be there.
+        Page of the text; figures of other pages are named with their page.
 
     Returns
     -------
@@ -57,35 +57,35 @@ def plain_markdown(text: str, page: str = "") -> str:
 
     Examples
     --------
-    >>> plain_markdown("By {prf:ref}`thm-cohv` it is small ({claim}`C1`); {py:func}`~cobandit.recommend`.")
-    'By Theorem 1 it is small (claim C1); `recommend`.'
-    >>> plain_markdown("What is {ref}`open <open-choices>`, and the rest ({numref}`fig-that-is-nowhere`).")
-    'What is open, and the rest.'
+    >>> plain_markdown("By {prf:ref}`thm-cohv` ({claim}`C1`), {py:func}`~cb.play`")
+    'By Theorem 1 (claim C1), `play`'
+    >>> plain_markdown("See {ref}`choices <open-choices>` ({numref}`fig-unknown`).")
+    'See choices.'
     """
     lines = text.split("\n")
-    out = []
+    blocks = []
     prose = []
-    at = 0
-    while at < len(lines):
-        opening = FENCE.match(lines[at])
+    row = 0
+    while row < len(lines):
+        opening = FENCE.match(lines[row])
         if opening is None:
-            prose.append(lines[at])
-            at += 1
+            prose.append(lines[row])
+            row += 1
             continue
-        end = _closing(lines, at, opening["mark"])
-        out.append(_inline("\n".join(prose), page))
+        end = _closing(lines, row, opening["mark"])
+        blocks.append(_inline("\n".join(prose), page))
         prose = []
-        out.append(_fence(opening, lines[at + 1 : end], page))
-        at = end + 1
+        blocks.append(_fence(opening, lines[row + 1 : end], page))
+        row = end + 1
 
-    out.append(_inline("\n".join(prose), page))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(part for part in out if part)).strip(
+    blocks.append(_inline("\n".join(prose), page))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(part for part in blocks if part)).strip(
         "\n"
     )
 
 
 def _closing(lines: list[str], start: int, mark: str) -> int:
-    """Return the number of the line that closes the fence which a line opens."""
+    """Return the number of the line that closes a fence."""
     for number in range(start + 1, len(lines)):
         if re.fullmatch(rf"{mark[0]}{{{len(mark)},}}", lines[number].strip()):
             return number
@@ -116,10 +116,12 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     if name == "dropdown":
         return f"<details>\n<summary>{title}</summary>\n\n{inner}\n\n</details>"
     if name.startswith("prf:"):
-        rest = _without_number(title)
+        bare_title = _without_number(title)
         named = name_statement(name.removeprefix("prf:"), title)
         heading = (
-            f"**{named}.** *{rest}*" if rest != title and rest else f"**{named}.**"
+            f"**{named}.** *{bare_title}*"
+            if bare_title != title and bare_title
+            else f"**{named}.**"
         )
         return f"\n{heading}\n\n{inner}\n"
     if name == "table":
@@ -129,24 +131,24 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
 
 
 def _without_number(title: str) -> str:
-    """Title of one of the paper's statements without the part that says so."""
+    """Return the title of a statement of the paper without its number."""
     return re.sub(r",? ?[Tt]he paper's \w+ \d+(, )?", "", title)
 
 
 def _inline(text: str, page: str) -> str:
-    """Write roles, links, labels and definitions of some paragraphs as plain Markdown."""
+    """Write roles, links, labels and definitions as plain Markdown."""
     text = re.sub(r"^\([\w-]+\)=\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"^%.*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"\n: +", ": ", text)
     text = ROLE.sub(lambda role: _role(role, page), text)
     text = INTERNAL.sub(lambda link: link["text"] or _page_title(link["target"]), text)
-    # a reference that nothing can name leaves with the parentheses around it
+    # an unknown reference is dropped together with the parentheses around it
     text = re.sub(rf"\s*\([^()]*{UNKNOWN}[^()]*\)", "", text)
     return text.replace(UNKNOWN, "the book")
 
 
 def _page_title(target: str) -> str:
-    """Title of the page that a link leads to."""
+    """Return the title of a linked page."""
     name = re.sub(r"(\.\w+)?(#.*)?$", "", target).rpartition("/")[2]
     return _in_italics(words_of(name))
 
@@ -178,7 +180,7 @@ def _role(role: re.Match[str], page: str) -> str:
 
 
 def _cite(keys: str, in_text: bool) -> str:
-    """Name what is cited by the first author and the year, of which its key is made."""
+    """Name a citation by author and year, which make up its key."""
     named = []
     for key in keys.split(","):
         parts = re.match(r"([a-z]+)(\d{4})", key.strip())
@@ -188,7 +190,7 @@ def _cite(keys: str, in_text: bool) -> str:
 
 
 class Markdown:
-    r"""A computed sentence, in MyST: the book has references, any other reader plain words.
+    r"""A computed sentence in MyST, with plain words for readers outside of the book.
 
     Examples
     --------
@@ -208,22 +210,20 @@ class Markdown:
         return {"text/markdown": shown, "text/plain": _NO_MARKDOWN}, metadata
 
 
-#: What a reader without Markdown sees, the same from every machine.
+#: Text for readers without Markdown, identical on all machines.
 _NO_MARKDOWN = "<IPython.core.display.Markdown object>"
-#: Values by their names, and the texts that wait for some, of the page that this
-#: process runs.
+#: Values by name, and the texts that wait for some of them, on the page of this
+#: process.
 _values: dict[str, str] = {}
 _waiting: list[_Text] = []
 
 
 class _Text:
-    """A paragraph on its place, shown once its values are there."""
+    """A paragraph in its place, shown once its values exist."""
 
     def __init__(self, text: str, names: Iterable[str], otherwise: str):
-        self.text, self.names = (
-            text,
-            {*names, *(found["name"] for found in GLUED.finditer(text))},
-        )
+        self.text = text
+        self.names = {*names, *(match["name"] for match in GLUED.finditer(text))}
         from IPython.display import display
 
         self.place = display(_bare(otherwise), display_id=True)
@@ -232,7 +232,7 @@ class _Text:
     def show(self) -> None:
         if self.names <= _values.keys():
             self.place.update(
-                _bare(GLUED.sub(lambda found: _values[found["name"]], self.text))
+                _bare(GLUED.sub(lambda match: _values[match["name"]], self.text))
             )
 
 
@@ -250,23 +250,23 @@ def tell(text: str, *, needs: Iterable[str] = (), otherwise: str = "") -> None:
     text : str
         Markdown with values as roles, such as ``{glue:text}`share```.
     needs : iterable of str
-        Names that have to be glued, too, though they are not in the text.
+        Further names that have to be glued.
     otherwise : str
-        What is shown until then, and if some value never comes.
+        Text that is shown until then, and if a value is never glued.
     """
     _waiting.append(_Text(text, needs, otherwise))
 
 
 def glue(name: str, value: Any, display: bool = False) -> None:
-    """Record a value under a name: for roles of the book, and for what `tell` shows.
+    """Record a value under a name for roles of the book and for `tell`.
 
     Parameters
     ----------
     name : str
     value : object
-        Its text is what is put in.
+        Value whose text is inserted.
     display : bool
-        Whether it is shown where it is glued, too.
+        Whether the value is also shown where it is glued.
     """
     from IPython import get_ipython
     from IPython.display import display as publish
@@ -286,7 +286,7 @@ def glue(name: str, value: Any, display: bool = False) -> None:
 
 
 def record(name: str, value: str = "") -> None:
-    """Keep a value under a name for what `tell` shows, and not for the book."""
+    """Record a value under a name for `tell` only."""
     _values[name] = value
     for text in _waiting:
         if name in text.names:

@@ -1,4 +1,4 @@
-"""Where cost awareness pays: what each method loses on random problems by their properties, and who leads."""
+"""Regions of problems where cost awareness pays: losses by method, and the leaders."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ from companion.proofs.known_arms import feedback_source, play_on, random_arms
 
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
 
-#: What is compared: method and options by the name that pages use, the paper's first.
+#: The compared methods by their name on the pages, the paper's first.
 METHODS: dict[str, dict[str, Spec]] = {
     "online": {
         "CoHV-UCB": spec("CoHVUCB", **RADII),
@@ -44,14 +44,15 @@ PROBLEMS = 24
 REPLICATIONS = 5
 SEED = 0
 
-#: Columns that make a cell of the map: the largest over the smallest mean cost;
-#: Spearman's rank correlation of mean cost and hypervolume, 1 if better arms always
-#: cost more; the budget, in evaluations per arm.
+#: Columns that identify a cell of the map. ``cost_ratio`` is the largest mean cost over
+#: the smallest; ``dependence`` is Spearman's rank correlation of mean cost and
+#: hypervolume, 1 if better arms always cost more; ``rho`` is the budget in evaluations
+#: per arm.
 CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
 
 
 def parts() -> list[tuple[str, int, float, int]]:
-    """Arguments of `part`, all over the grid."""
+    """List the arguments of `part` over the whole grid."""
     return list(product(METHODS, RATIOS, DEPENDENCES, ARMS))
 
 
@@ -70,17 +71,19 @@ def part(
     -------
     DataFrame, one row per cell, method and problem
         The columns of `CELL`; ``name`` of the method, ``problem``, and means over
-        `REPLICATIONS` runs: ``loss``, online the share of :math:`\nu_{i^\star} B` that
-        was lost, else one less F1; and ``strict``, online the efficiency regret, else
-        the share of wrong sets.  With a budget that is too small nothing is returned:
-        the loss is 1, and ``strict`` is NaN.
+        `REPLICATIONS` runs. ``loss`` is the lost share of :math:`\nu_{i^\star} B`
+        online and 1 - F1 in identification; ``strict`` is the efficiency regret online
+        and the share of wrong sets in identification. If the budget is too small to
+        return a set, the loss is 1 and ``strict`` is NaN.
     """
     rows = []
     for problem in range(PROBLEMS):
         source = feedback_source(
             random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED)
         )
-        streams = np.arange(REPLICATIONS) + problem * REPLICATIONS  # of its own
+        streams = (
+            np.arange(REPLICATIONS) + problem * REPLICATIONS
+        )  # separate for each problem
         for rho, (name, method) in product(
             BUDGETS[selection], METHODS[selection].items()
         ):
@@ -91,8 +94,8 @@ def part(
             except BudgetError:
                 loss = 1.0
                 strict = np.nan
-            at = (selection, float(cost_ratio), dependence, n_arms, float(rho))
-            rows.append((*at, name, problem, loss, strict))
+            cell = (selection, float(cost_ratio), dependence, n_arms, float(rho))
+            rows.append((*cell, name, problem, loss, strict))
 
     return pd.DataFrame(rows, columns=[*CELL, "name", "problem", "loss", "strict"])
 
@@ -104,14 +107,14 @@ def _play(
     streams: NDArray[np.int64],
     selection: str,
 ) -> tuple[float, float]:
-    """Means of ``loss`` and ``strict`` over the replications."""
+    """Return the means of ``loss`` and ``strict`` over the replications."""
     online = selection == "online"
     problem = source.problem
     runs = play_on(source, method, budget, streams, SEED, realised=online)
     if online:
-        most = budget / source.cost_range[1]
-        loss = metrics.standard_regret(problem, runs.pulls, most) / (
-            problem.efficiency.max() * most
+        n_cost_units = budget / source.cost_range[1]
+        loss = metrics.standard_regret(problem, runs.pulls, n_cost_units) / (
+            problem.efficiency.max() * n_cost_units
         )
         strict = metrics.efficiency_regret(problem, runs.pulls)
     else:
@@ -134,15 +137,15 @@ QUALITY_CLASSES = {
     "better often costs more": 0.75,
     "better always costs more": np.inf,
 }
-#: With equal costs there is nothing for quality to depend on.
+#: Class of the problems with equal costs, where quality cannot depend on the cost.
 ANY = "any"
 
 
-def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """Decision table: who leads by class of cost ratio, class of dependence, and budget.
+def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
+    """Tabulate the leaders by class of cost ratio, class of dependence, and budget.
 
-    A row pools numbers of arms; its methods are paired by problem, whose cells count as
-    one observation.
+    A row pools the numbers of arms. Its methods are paired by problem, and the cells of
+    a problem count as one observation.
 
     Parameters
     ----------
@@ -153,18 +156,20 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of the
-        classes) and ``rho``.
+        The columns of `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of
+        the classes) and ``rho``.
 
     Examples
     --------
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
-    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1], loss=[0.1, 0.2, 0.1, 0.3])
-    >>> decide(rows, "online")[["costs", "quality", "leader", "level"]].iloc[0].tolist()
+    >>> rows = rows.assign(name=list("abab"), problem=[0, 0, 1, 1])
+    >>> leaders = tabulate_leaders(rows.assign(loss=[0.1, 0.2, 0.1, 0.3]), "online")
+    >>> leaders[["costs", "quality", "leader", "level"]].iloc[0].tolist()
     ['5 to 20', 'no clear order', 'a', ()]
     """
     chosen = outcomes[outcomes["selection"] == selection]
-    by = ["costs", "quality", "rho"]
+    keys = ["costs", "quality", "rho"]
+
     costs, quality = (
         pd.cut(
             chosen[name],
@@ -180,25 +185,29 @@ def decide(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     quality = quality.cat.add_categories(ANY).mask(
         costs == next(iter(COST_CLASSES)), ANY
     )
-    placed = chosen.rename(columns={"name": "method"}).assign(
+    classified = chosen.rename(columns={"name": "method"}).assign(
         costs=costs, quality=quality, status="ok"
     )
-    pooled = placed.groupby(
-        [*by, "n_arms", "problem", "method", "status"], observed=True
+    pooled = classified.groupby(
+        [*keys, "n_arms", "problem", "method", "status"], observed=True
     )["loss"].mean()
     runs = pooled.reset_index()
     runs["replication"] = runs.groupby(["n_arms", "problem"]).ngroup()
-    return contrasts.leaders(runs.astype(dict.fromkeys(by[:2], str)), "loss", tuple(by))
+    return contrasts.leaders(
+        runs.astype(dict.fromkeys(keys[:2], str)), "loss", tuple(keys)
+    )
 
 
-def in_words(row: pd.Series) -> str:
-    """One line on a row of the decision table: the leader, its loss, and who is level with it or comes next.
+def describe_leader(row: pd.Series) -> str:
+    """Describe a row of the table: the leader, its loss, and the next or equal methods.
 
     Examples
     --------
     >>> row = {"leader": "a", "mean": 0.1, "level": (), "next": "b", "next_mean": 0.15}
-    >>> in_words(pd.Series(row)), in_words(pd.Series(row | {"level": ("b", "c")}))
-    ('a, 10.0 %; next b, 15.0 %', 'a, 10.0 %; level: b, c')
+    >>> describe_leader(pd.Series(row))
+    'a, 10.0 %; next b, 15.0 %'
+    >>> describe_leader(pd.Series(row | {"level": ("b", "c")}))
+    'a, 10.0 %; level: b, c'
     """
     best = f"{row['leader']}, {100 * row['mean']:.1f} %"
     if row["level"]:
@@ -207,14 +216,15 @@ def in_words(row: pd.Series) -> str:
 
 
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """Return what each method loses more than the best one of a kind of problem: kinds by methods.
+    """Return the excess loss over the best method: kinds of problems by methods.
 
-    The method of the least mean is what to take if nothing is known.
+    Without knowledge of the problem, choose the method of the smallest mean.
 
     Examples
     --------
     >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
-    >>> excess_losses(rows.assign(name=["a", "b"], loss=[0.1, 0.25]), "online").round(2).iloc[0].tolist()
+    >>> rows = rows.assign(name=["a", "b"], loss=[0.1, 0.25])
+    >>> excess_losses(rows, "online").round(2).iloc[0].tolist()
     [0.0, 0.15]
     """
     chosen = outcomes[outcomes["selection"] == selection]
@@ -223,7 +233,7 @@ def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
 
 
 def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return what CoHV-UCB loses less than HV-UCB on random problems, by ratio of costs and dependence.
+    """Return the loss of HV-UCB minus the loss of CoHV-UCB on random problems.
 
     Parameters
     ----------
@@ -239,18 +249,18 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL).assign(problem=[0, 0, 1, 1])
-    >>> rows = rows.assign(name=["CoHV-UCB", "HV-UCB"] * 2, loss=[0.1, 0.2, 0.1, 0.3])
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 4, columns=CELL)
+    >>> rows = rows.assign(name=["CoHV-UCB", "HV-UCB"] * 2, problem=[0, 0, 1, 1])
+    >>> rows = rows.assign(loss=[0.1, 0.2, 0.1, 0.3])
     >>> advantage_of_dividing(rows)["mean"].round(2).tolist()
     [0.15]
     """
     online = outcomes[outcomes["selection"] == "online"]
-    lost = online.pivot_table(
+    losses = online.pivot_table(
         index=[*CELL[1:], "problem"], columns="name", values="loss"
     )
-    # one number per problem: its budgets see the same problem, and are no replications
-    # of each other
-    gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
-    runs = gained.rename("gained").reset_index().assign(status="ok")
-    found = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))
-    return found.set_index(["cost_ratio", "dependence"])[["mean", "low", "high"]]
+    # one number per problem: budgets on the same problem are not independent
+    gain = (losses["HV-UCB"] - losses["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
+    runs = gain.rename("gained").reset_index().assign(status="ok")
+    summary = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))
+    return summary.set_index(["cost_ratio", "dependence"])[["mean", "low", "high"]]

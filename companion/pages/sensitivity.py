@@ -1,4 +1,4 @@
-"""What hangs on what the paper leaves open, on the radii, and on the questions that were asked."""
+"""Sensitivity to the choices that the paper leaves open, to radii, and to questions."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -22,8 +22,8 @@ from companion.paper import experiments
 PAPER = spec("CoHVUCB", **experiments.RADII)
 RHO = max(experiments.ONLINE_RHO)
 
-#: Name and quantity of a choice, and one value per replication by default and
-#: otherwise.
+#: Name and quantity of a choice, with one value per replication for the default and for
+#: the alternative.
 Compared = tuple[str, str, ArrayLike, ArrayLike]
 
 
@@ -34,7 +34,7 @@ def change_choices(
     tuned_by: int = 100,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Make each open choice of the paper both ways, on the same table and random numbers.
+    """Replay each open choice of the paper both ways, on the same random numbers.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def change_choices(
     tuned_by : int
         Replications of each point of the grid when radii are tuned.
     **parallel
-        As `replay_online` takes it.
+        Options of `replay_online`.
 
     Returns
     -------
     DataFrame, one row per alternative
-        ``dataset``; ``what``, the choice by its number in the list of open choices, and
-        the alternative; ``quantity``; ``default`` and ``other``, means; ``times``, the
-        second over the first, with the paired bootstrap interval ``low``, ``high``.
-        Online rows are of CoHV-UCB with the paper's radii at its largest budget; errors
-        are those at the largest budget, F1 that of CoPSI at the smallest.
+        ``dataset``; ``what``, the number of the choice in the list of open choices with
+        the alternative; ``quantity``; the means ``default`` and ``other``; ``times``,
+        the second over the first, with the paired bootstrap interval ``low``, ``high``.
+        Online rows show CoHV-UCB with the paper's radii at the largest budget; errors
+        are measured at the largest budget, F1 with CoPSI at the smallest one.
     """
     rows = []
 
@@ -63,12 +63,21 @@ def change_choices(
         _change_identification(table, replications, seed, parallel),
         _change_truth(table, replications, seed, parallel),
     )
-    for what, quantity, default, other in alternatives:
+    for choice, quantity, default, alternative in alternatives:
         default = np.asarray(default, dtype=float)
-        other = np.asarray(other, dtype=float)
-        times, low, high = contrasts.ratio(other, default)
+        alternative = np.asarray(alternative, dtype=float)
+        times, low, high = contrasts.ratio(alternative, default)
         rows.append(
-            (table.name, what, quantity, default.mean(), other.mean(), times, low, high)
+            (
+                table.name,
+                choice,
+                quantity,
+                default.mean(),
+                alternative.mean(),
+                times,
+                low,
+                high,
+            )
         )
 
     columns = [
@@ -87,19 +96,22 @@ def change_choices(
 def _change_methods(
     table: EvaluationTable, tuned: pd.DataFrame, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """A1, A12 and A13: another constant, other criteria of the tuning, other radii."""
+    """Compare A1, A12 and A13: the constant, the criteria of the tuning, the radii."""
     tuned = tuned[tuned["status"] == "ok"]
-    at_end = tuned[tuned["rho"] == tuned["rho"].max()]
+    largest_budget = tuned[tuned["rho"] == tuned["rho"].max()]
 
     def chosen(runs: pd.DataFrame, quantity: str) -> Spec:
         return spec("CoHVUCB", **experiments.choose_point(runs, quantity))
 
-    ours = chosen(tuned, "efficiency_regret")
+    tuned_here = chosen(tuned, "efficiency_regret")
     alternatives = {
         "A1: α = 1": (PAPER, spec("CoHVUCB", **experiments.RADII, alpha=1.0)),
-        "A12: tuned by standard regret": (ours, chosen(tuned, "standard_regret")),
-        "A12: tuned at the largest budget": (ours, chosen(at_end, "efficiency_regret")),
-        "A13: radii tuned here": (PAPER, ours),
+        "A12: tuned by standard regret": (tuned_here, chosen(tuned, "standard_regret")),
+        "A12: tuned at the largest budget": (
+            tuned_here,
+            chosen(largest_budget, "efficiency_regret"),
+        ),
+        "A13: radii tuned here": (PAPER, tuned_here),
         "A13: the theory's radii": (
             PAPER,
             spec("CoHVUCB", reward_scale=1.0, cost_scale=1.0),
@@ -110,24 +122,29 @@ def _change_methods(
     }
     runs = replay_online(table, list(methods.values()), RHO, replications, seed, **how)
     regret = dict(list(runs.groupby("options")["efficiency_regret"]))
-    for what, (default, other) in alternatives.items():
-        yield what, "efficiency regret", regret[default.options], regret[other.options]
+    for choice, (default, alternative) in alternatives.items():
+        yield (
+            choice,
+            "efficiency regret",
+            regret[default.options],
+            regret[alternative.options],
+        )
 
 
 def _change_readings(
     table: EvaluationTable, replications: int, seed: int
 ) -> Iterator[Compared]:
-    """A2, A4, A9 and A10: what the smallest cost is, whether the last pull counts, what regret is against."""
+    """Compare A2, A4, A9 and A10: smallest cost, last pull, reference of the regret."""
     source = grid.pack_table(table)
     problem = table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)
     streams = seed, np.arange(replications)
     policy = grid.make_policy(source, cell)
     pulls = run_kernel(policy, source.feedback, *streams)[0]
-    taken = record(replications, int(pulls.sum(axis=1).max()) + 1)
-    run_kernel(policy, source.feedback, *streams, taken)
-    # a record has it behind the last pull
-    crossing = taken.arms[np.arange(replications), pulls.sum(axis=1)]
+    recorded = record(replications, int(pulls.sum(axis=1).max()) + 1)
+    run_kernel(policy, source.feedback, *streams, recorded)
+    # the record shows the arm of the unaffordable pull behind the last pull
+    crossing = recorded.arms[np.arange(replications), pulls.sum(axis=1)]
 
     low = table.costs.min()
     high = table.costs.max()
@@ -136,20 +153,20 @@ def _change_readings(
     policy.log_term = policy.alpha * log(cb.theory.horizon(budget, low / high))
     by_lambda = run_kernel(policy, source.feedback, *streams)[0]
     rows = source.feedback.rows.copy()
-    rows[:, 1] = rows[:, 0] / high  # what a policy sees of the costs
+    rows[:, 1] = rows[:, 0] / high  # the costs as the policy observes them
     policy = grid.make_policy(source._replace(cost_range=(low, high)), cell)
     by_both = run_kernel(policy, source.feedback._replace(rows=rows), *streams)[0]
 
     regret = metrics.efficiency_regret(problem, pulls)
-    for what, others in (
+    for choice, other_pulls in (
         ("λ of mean costs", by_lambda),
         ("unit and λ of mean costs", by_both),
     ):
         yield (
-            f"A2: {what}",
+            f"A2: {choice}",
             "efficiency regret",
             regret,
-            metrics.efficiency_regret(problem, others),
+            metrics.efficiency_regret(problem, other_pulls),
         )
     extra = np.where(crossing < 0, 0.0, problem.efficiency_gaps[crossing])
     yield "A4: the crossing pull counts", "efficiency regret", regret, regret + extra
@@ -161,16 +178,16 @@ def _change_readings(
         standard + problem.efficiency.max(),
     )
     truth = table.truth("evaluation" if table.kind == "reconstruction" else "profiling")
-    other = metrics.efficiency_regret(truth, pulls)
-    yield "A10: costs of the other split", "efficiency regret", regret, other
+    other_regret = metrics.efficiency_regret(truth, pulls)
+    yield "A10: costs of the other split", "efficiency regret", regret, other_regret
 
 
 def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """A5 and A6: the smallest cost of CoPSI's constant, and how PSI-SR counts rounds."""
+    """Compare A5 and A6: the smallest cost in CoPSI's constant, PSI-SR's rounds."""
     arms = experiments.structured_subset(table)
-    most = max(experiments.IDENTIFICATION_RHO)
+    rho = max(experiments.IDENTIFICATION_RHO)
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]
     alternatives = {
         "A5: λ from the largest single cost": (
@@ -180,39 +197,45 @@ def _change_identification(
         "A6: rounds of the largest cost": ("PSISR", spec("PSISR", rounds="max")),
         "A6: rounds of the mean cost": ("PSISR", spec("PSISR", rounds="mean")),
     }
-    methods = ["CoPSI", "PSISR", *(other for _, other in alternatives.values())]
-    found = replay_identification(arms, methods, most, 20 * replications, seed, **how)
-    wrong = dict(
-        list(
-            (~found["correct"].astype(bool)).groupby(
-                [found["method"], found["options"]]
-            )
+    methods = [
+        "CoPSI",
+        "PSISR",
+        *(alternative for _, alternative in alternatives.values()),
+    ]
+    runs = replay_identification(arms, methods, rho, 20 * replications, seed, **how)
+    is_wrong = ~runs["correct"].astype(bool)
+    wrong = dict(list(is_wrong.groupby([runs["method"], runs["options"]])))
+    for choice, (default, alternative) in alternatives.items():
+        yield (
+            choice,
+            "wrong sets",
+            wrong[default, ""],
+            wrong[default, alternative.options],
         )
-    )
-    for what, (default, other) in alternatives.items():
-        yield what, "wrong sets", wrong[default, ""], wrong[default, other.options]
 
 
 def _change_truth(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """A11: the Pareto set of which instances is the truth."""
-    every = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
-    found = experiments.play(
+    """Compare A11: the instances whose Pareto set is the truth."""
+    front_of_all = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
+    runs = experiments.play(
         "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **how
     ).query("method == 'CoPSI' and status == 'ok'")
-    if len(found):
-        returned = [np.isin(table.configs, names) for names in found["returned"]]
+    if len(runs):
+        returned = [np.isin(table.configs, names) for names in runs["returned"]]
         yield (
             "A11: front of all instances",
             "F1",
-            found["f1"],
-            metrics.f1_score(returned, every),
+            runs["f1"],
+            metrics.f1_score(returned, front_of_all),
         )
 
 
 def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
-    """Mean of the largest values along the last axis, the conditional value at risk of a loss.
+    """Return the mean of the largest values along the last axis.
+
+    Applied to a loss, it is the conditional value at risk.
 
     Examples
     --------
@@ -220,12 +243,11 @@ def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
     np.float64(4.5)
     """
     values = np.sort(np.asarray(values, dtype=float), axis=-1)
-    kept = int(np.ceil(share * values.shape[-1]))
-    return values[..., -kept:].mean(axis=-1)
+    n_worst = int(np.ceil(share * values.shape[-1]))
+    return values[..., -n_worst:].mean(axis=-1)
 
 
-#: Radii of CoHV-UCB by what they are called: those of the paper, none, wider ones, and
-#: with the variance.
+#: Radii of CoHV-UCB by name: none, the paper's, wider ones, and ones by the variance.
 RADII = {
     "s = 0, 12 first pulls": spec(
         "CoHVUCB", reward_scale=0.0, cost_scale=0.0, eta=0.05
@@ -247,20 +269,20 @@ def widen_radii(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Replay CoHV-UCB with other radii: what is lost on average, and in the worst twentieth of the runs.
+    """Replay CoHV-UCB with other radii: mean loss, and loss in the worst runs.
 
     Returns
     -------
     DataFrame, one row per radius
-        ``dataset``, ``radius``, ``mean`` and ``worst`` share of the best possible
-        reward that is lost, each with a bootstrap 95 % interval in ``_low`` and
-        ``_high``.
+        ``dataset``, ``radius``, and the lost share of the best possible reward: its
+        ``mean``, and ``worst``, its mean in the worst twentieth of the runs. Both have
+        a bootstrap 95 % interval in ``_low`` and ``_high``.
     """
     runs = replay_online(
         table, list(RADII.values()), rho, replications, seed, **parallel
     )
-    most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
-    runs = runs.assign(loss=runs["standard_regret"] / most)
+    best_reward = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
+    runs = runs.assign(loss=runs["standard_regret"] / best_reward)
     losses = runs.groupby(["method", "options"])["loss"]
 
     drawn = np.random.default_rng(seed).integers(
@@ -268,47 +290,50 @@ def widen_radii(
     )
     rows = []
     for name, method in RADII.items():
-        lost = losses.get_group((method.name, method.options)).to_numpy(dtype=float)
+        run_losses = losses.get_group((method.name, method.options)).to_numpy(
+            dtype=float
+        )
         row: dict[str, Any] = {"dataset": table.name, "radius": name}
         for key, statistic in {
             "mean": lambda x: x.mean(axis=-1),
             "worst": worst_mean,
         }.items():
-            row[key] = float(statistic(lost))
+            row[key] = float(statistic(run_losses))
             row[f"{key}_low"], row[f"{key}_high"] = np.quantile(
-                statistic(lost[drawn]), [0.025, 0.975]
+                statistic(run_losses[drawn]), [0.025, 0.975]
             )
         rows.append(row)
 
     return pd.DataFrame(rows)
 
 
-def redrawn(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
-    """Draw the instances of each split with replacement, the same ones for every configuration.
+def redraw_table(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
+    """Draw the instances of each split with replacement, for all configurations.
 
-    Replays on one table say what a method does on its instances; replays on many such
-    tables say how far that hangs on which instances they were (the bootstrap of Efron,
-    Annals of Statistics 7, 1979).  Scores stay as the table's own profiling split
-    scaled them.
+    Replays on one table measure a method on its instances. Replays on many redrawn
+    tables show how much the result depends on the choice of instances (the bootstrap of
+    Efron, Annals of Statistics 7, 1979). Scores keep the scale of the original table.
 
     Parameters
     ----------
     table : EvaluationTable
-        Whose configurations were all evaluated on the same instances.
+        A table whose configurations were all evaluated on the same instances.
     seed : int
 
     Returns
     -------
     EvaluationTable
-        Of the same name, configurations, instance names and split.
+        A table with the same name, configurations, instance names and split.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> table = cb.load("synthetic-24")
-    >>> another = redrawn(table, seed=1)
-    >>> another.rows["split"].equals(table.rows["split"]), (another.means == table.means).all()
-    (True, np.False_)
+    >>> another = redraw_table(table, seed=1)
+    >>> another.rows["split"].equals(table.rows["split"])
+    True
+    >>> bool((another.means == table.means).all())
+    False
     """
     rng = np.random.default_rng(_validation.seed(seed))
     rows = table.rows.astype({"instance": str})
@@ -342,19 +367,19 @@ def draw_again(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Draw the questions of each table again, and say whether the comparisons of the paper's methods stay.
+    """Compare the paper's methods on tables with redrawn questions.
 
     Parameters
     ----------
     cells : DataFrame
-        From `companion.paper.experiments.summary`, of the tables.
+        Result of `companion.paper.experiments.summary` for the tables.
     tables : sequence of EvaluationTable
-        Those whose configurations were not all asked every question are left out.
+        Tables without all questions for each configuration are left out.
     redraws : int
-        Tables that are drawn, with five replays each.
+        Number of redrawn tables, with five replays each.
     seed : int
     **parallel
-        As `replay_online` takes it.
+        Options of `replay_online`.
 
     Returns
     -------
@@ -368,26 +393,42 @@ def draw_again(
     for table in tables:
         if (table.n_instances < table.rows["instance"].nunique()).any():
             continue
-        own = cells[(cells["dataset"] == table.name) & (cells["measure"] == "ratio")]
-        own = own[
-            own["experiment"].isin(["online", "full-set"])
-            & (own["costs"] != "realised")
+        comparisons = cells[
+            (cells["dataset"] == table.name) & (cells["measure"] == "ratio")
         ]
-        own = own[(own["quantity"] == "f1") | (own["quantity"] == "standard_regret")]
-        own = own[own["rho"] == own.groupby("quantity")["rho"].transform("max")]
-        own = own[own["method"].isin(["CoHVUCB", "CoPSI"])]
+        comparisons = comparisons[
+            comparisons["experiment"].isin(["online", "full-set"])
+            & (comparisons["costs"] != "realised")
+        ]
+        comparisons = comparisons[
+            (comparisons["quantity"] == "f1")
+            | (comparisons["quantity"] == "standard_regret")
+        ]
+        comparisons = comparisons[
+            comparisons["rho"]
+            == comparisons.groupby("quantity")["rho"].transform("max")
+        ]
+        comparisons = comparisons[comparisons["method"].isin(["CoHVUCB", "CoPSI"])]
+
         ratios = []
         for number in range(redraws):
-            other = redrawn(table, number)
-            online = experiments.play("online", other, 5, seed, [RHO], **parallel)
-            whole = experiments.play(
-                "full-set", other, 5, seed, [max(experiments.FULL_SET_RHO)], **parallel
+            redrawn = redraw_table(table, number)
+            online = experiments.play("online", redrawn, 5, seed, [RHO], **parallel)
+            full_set = experiments.play(
+                "full-set",
+                redrawn,
+                5,
+                seed,
+                [max(experiments.FULL_SET_RHO)],
+                **parallel,
             )
             means = {
                 "standard_regret": online.groupby("method")["standard_regret"].mean(),
-                "f1": whole.groupby("method")["f1"].mean(),
+                "f1": full_set.groupby("method")["f1"].mean(),
             }
-            pairs = own[["quantity", "method", "against"]].itertuples(index=False)
+            pairs = comparisons[["quantity", "method", "against"]].itertuples(
+                index=False
+            )
             ratios.append(
                 [
                     means[quantity][one] / means[quantity][two]
@@ -395,10 +436,12 @@ def draw_again(
                 ]
             )
         parts.append(
-            own.assign(least=np.min(ratios, axis=0), most=np.max(ratios, axis=0))
+            comparisons.assign(
+                least=np.min(ratios, axis=0), most=np.max(ratios, axis=0)
+            )
         )
 
-    kept = [
+    columns = [
         "dataset",
         "quantity",
         "method",
@@ -409,8 +452,6 @@ def draw_again(
         "least",
         "most",
     ]
-    return (
-        pd.concat(parts, ignore_index=True)[kept]
-        if parts
-        else pd.DataFrame(columns=kept)
-    )
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)[columns]

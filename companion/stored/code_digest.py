@@ -192,7 +192,8 @@ def list_definitions(module: str, name: str) -> set[Place]:
 
     Examples
     --------
-    >>> sorted(name for _, name in list_definitions("cobandit.dominance", "pareto_mask"))
+    >>> definitions = list_definitions("cobandit.dominance", "pareto_mask")
+    >>> sorted(name for _, name in definitions)
     ['TIE', '_rank', 'choice', 'means', 'numbers', 'pareto_mask']
     """
     definitions: set[Place] = set()

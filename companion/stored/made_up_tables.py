@@ -16,7 +16,7 @@ SEED = 0
 
 
 def answers(rng: np.random.Generator, n_instances: int, abilities: Floats) -> Floats:
-    """Draw right and wrong answers (K, N), of instances that are as hard for all arms."""
+    """Draw right and wrong answers (K, N); an instance is as hard for all arms."""
     chance = 1 / (1 + np.exp(rng.normal(size=n_instances) - abilities[:, None]))
     return (rng.random(chance.shape) < chance).astype(float)
 
@@ -30,7 +30,7 @@ def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
 
 
 def short_list(rng: np.random.Generator, n_instances: int) -> Any:
-    """Draw three sizes and two prompts: larger is better and slower, all on the front."""
+    """Draw three sizes and two prompts: larger is better and slower."""
     size = np.repeat(np.arange(3), 2)
     prompt = np.tile([0, 1], 3)
     right = answers(rng, n_instances, -0.6 + 0.7 * size + 0.25 * prompt)
@@ -53,7 +53,7 @@ def tied(rng: np.random.Generator) -> Any:
 
 
 def jokers(rng: np.random.Generator) -> Any:
-    """Draw two nearly perfect arms among thirty, with costs up to a hundredfold apart."""
+    """Draw two nearly perfect arms among thirty of very different cost."""
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):
@@ -73,7 +73,7 @@ def rarely_apart(rng: np.random.Generator) -> Any:
 def scattered(
     rng: np.random.Generator, n_arms: int, n_instances: int, n_objectives: int
 ) -> Any:
-    """Draw means from 0.2 to 0.8: answers in the first objective, scores in the others."""
+    """Draw means from 0.2 to 0.8: answers first, scores in other objectives."""
     means = rng.uniform(0.2, 0.8, (n_objectives, n_arms))
     right = rng.random((n_arms, n_instances)) < means[0][:, None]
     scores = [speeds(rng, n_instances, mean) for mean in means[1:]]

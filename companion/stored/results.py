@@ -186,8 +186,8 @@ def landscape(name: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, number=number)
 
 
-#: Number of tables per kind: those that meet the facts, those of the prior, and those of
-#: the other generator.
+#: Number of tables per kind: tables that meet the facts, of the prior, and of the other
+#: generator.
 WANTED = {"table": 1200, "prior": 200, "other": 200}
 #: Tables drawn before the kept ones are counted again; an interruption loses unfinished
 #: ones.
@@ -280,7 +280,7 @@ AUDIT_METHODS = (
     NAMES,
 )
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
-    """Count joint errors on the 14 arms in one block of replays, seeded by its number."""
+    """Count joint errors on 14 arms in one block of replays, seeded by its number."""
     table = experiments.structured_subset(load(name))
     runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, block)
     return paired_errors.joint_errors(runs).assign(dataset=name, block=block)

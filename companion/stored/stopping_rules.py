@@ -41,8 +41,8 @@ RIVALS_ORDERS = 40
 DRAWS = 100
 
 
-#: Indifference zone of the likelihood ratios: the distance from one half of the share of
-#: won instances.
+#: Indifference zone of the likelihood ratios: the share of won instances, less one
+#: half.
 INDIFFERENT = 0.1
 
 

@@ -46,7 +46,7 @@ class Result(NamedTuple):
     passing: bool
 
     def files(self) -> list[Path]:
-        """Return the file of each table, or its card, which holds the file's checksum."""
+        """Return the file of each table, or its card, which holds a checksum."""
         paths = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in paths]
 
@@ -408,7 +408,7 @@ def list_stale() -> Iterator[str]:
 
 
 def confirm() -> list[Verification]:
-    """Recompute a sample of each stale result; accept the new code if nothing differs."""
+    """Recompute samples of stale results; accept the new code if nothing differs."""
     outcomes = []
     for name in list(list_stale()):
         outcome, _ = compare_result(name, sample_parts(name), workers=-1)

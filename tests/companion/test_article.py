@@ -67,9 +67,9 @@ def test_every_ordering_is_counted_once():
 
 def orderings():
     plays = results.read_result("posterior")
-    return claims.order(
+    return claims.ordering_rows(
         results.ledger_cells(),
-        claims.in_place(results.MEASURED),
+        claims.replace_paper_tables(results.MEASURED),
         paper.shares(plays),
         own=False,
     )
@@ -77,7 +77,7 @@ def orderings():
 
 def test_what_a_pull_is_charged_changes_no_error():
     ours, many = (
-        paper.verdicts(claims.in_place(results.MEASURED)),
+        paper.verdicts(claims.replace_paper_tables(results.MEASURED)),
         paper.verdicts(results.ledger_cells()),
     )
     assert (

@@ -23,7 +23,7 @@ from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
 from cobandit.testing.protocol import ragged_table
-from companion.pages.sensitivity import redrawn
+from companion.pages.sensitivity import redraw_table
 from companion.paper import experiments
 
 TASKS = [word_sums, piqa_small]
@@ -333,7 +333,7 @@ def test_the_weights_are_those_of_the_cards(model):
 @given(st.integers(0, 2**31))
 def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
     table = cb.load("piqa-small")
-    again, rng = redrawn(table, seed), np.random.default_rng(seed)
+    again, rng = redraw_table(table, seed), np.random.default_rng(seed)
     columns = ["cost", *table.objectives]
     wide, other = (
         t.rows.pivot_table(

@@ -60,9 +60,9 @@ def test_a_table_of_any_shape_is_raced_and_what_is_less_is_said():
     assert (
         "0, 0.02 and 0.05" in said
         and "4 random orders" in said
-        and "in the place of 50" in said
+        and "instead of 50" in said
     )
-    assert "in the place of" not in own_table.describe_races(raced, 4)
+    assert "instead of" not in own_table.describe_races(raced, 4)
     assert own_table.fit_races(table, 50) == 50
     assert own_table.FEWEST_ORDERS <= own_table.fit_races(SHAPES["wide"](), 50) < 50
 

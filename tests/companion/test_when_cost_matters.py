@@ -142,14 +142,16 @@ def test_decisions_pool_cells_by_problem():
     """Two cells of one class; the same problems, so that there are three pairs and not six."""
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
-    row = regions.decide(both, "online").iloc[0]
+    row = regions.tabulate_leaders(both, "online").iloc[0]
     assert (row["costs"], row["quality"], row["leader"]) == (
         "20 or more",
         "no clear order",
         "a",
     )
     assert row["level"] == ("c",)  # b is always 0.1 worse, c is worse by chance
-    assert row.equals(regions.decide(made(losses, cost_ratio=30.0), "online").iloc[0])
+    assert row.equals(
+        regions.tabulate_leaders(made(losses, cost_ratio=30.0), "online").iloc[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,14 +166,14 @@ def test_decisions_pool_cells_by_problem():
 )
 def test_classes_of_dependence_and_cost(tau, ratio, words):
     cells = made({"a": [0, 0], "b": [1, 1]}, dependence=tau, cost_ratio=ratio)
-    row = regions.decide(cells, "online").iloc[0]
+    row = regions.tabulate_leaders(cells, "online").iloc[0]
     assert (row["costs"], row["quality"]) == words
 
 
 @pytest.mark.slow
 def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
-    decided = regions.decide(results.read_result("regions"), "online")
+    decided = regions.tabulate_leaders(results.read_result("regions"), "online")
     leaders = decided.set_index(["costs", "quality", "rho"])["leader"]
     dearer = "better always costs more"
     for row in (
