@@ -89,7 +89,7 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             problem += f"; so it is, less clearly, for {name_few(others)}"
         yield Finding(
             "missing",
-            clearest.where_missing - clearest.where_there,
+            clearest.where_missing - clearest.where_present,
             problem,
             "Evaluate what is missing there before comparing: until then nothing is"
             " settled",
@@ -105,7 +105,7 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             f"Instances of one {name_few([most.column])} are alike (correlation"
             f" {most.correlation:.2f} in {most.measure}):"
             f" {rows['instance'].nunique():,} of them, with {most.n_clusters:,} values,"
-            f" say as much about a mean as {most.as_many:,.0f} independent ones"
+            f" say as much about a mean as {most.effective_size:,.0f} independent ones"
         )
         if others:
             problem += (

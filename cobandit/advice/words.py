@@ -120,7 +120,7 @@ def describe_dependence(case: Dependence) -> str:
 
     Examples
     --------
-    >>> case = Dependence("small", "cost", 20, 40, where_missing=2.0, where_there=1.0, doubt=0.001)
+    >>> case = Dependence("small", "cost", 20, 40, where_missing=2.0, where_present=1.0, p_value=0.001)
     >>> describe_dependence(case)
     "small is missing on 20 of 40 instances, where the others' costs are 2 times those where it was evaluated"
     """
@@ -137,10 +137,10 @@ def describe_dependence(case: Dependence) -> str:
         )
 
     if case.measure == "cost":
-        times = case.where_missing / case.where_there
+        times = case.where_missing / case.where_present
         return f"{subject} costs are {times:.3g} times those where it was evaluated"
 
     return (
         f"{subject} mean {case.measure} is {case.where_missing:.3f}; where it was"
-        f" evaluated it is {case.where_there:.3f}"
+        f" evaluated it is {case.where_present:.3f}"
     )

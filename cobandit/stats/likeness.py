@@ -1,4 +1,4 @@
-"""Columns within whose values the scores of instances are correlated."""
+"""Columns within whose values the scores of instances are correlated: clusters."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _validation
 from cobandit.dominance import TIE
+from cobandit.stats.permutations import (
+    FALSE_ALARMS,
+    draw_orders,
+    permutation_p_value,
+)
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -16,35 +20,35 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Values of a column, at least: fewer are kinds of instances, not draws of them.
-FEWEST = 10
-#: Probability of a report on a table of independent instances.
-FALSE_ALARMS = 0.01
-#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at
-#: least.
-PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
-#: Intraclass correlation from which on it is reported.
+#: Smallest number of values of a column. Fewer are kinds of instances, not draws of
+#: them.
+FEWEST_VALUES = 10
+#: Smallest mean number of instances per value.
+FEWEST_PER_VALUE = 1.5
+#: Smallest intraclass correlation that is reported.
 NOTICEABLE = 0.02
 
 
 class Likeness(NamedTuple):
-    """A column whose values have instances that score more alike than others."""
+    """A column within whose values instances score alike."""
 
-    column: str
-    n_clusters: int
-    measure: str  #: the objective, or the cost, in which they are most alike
-    correlation: float  #: of two instances of one value
-    as_many: float  #: independent instances that determine a mean as precisely
-    doubt: float  #: p-value of the likeness
+    column: str  #: name of the column
+    n_clusters: int  #: number of its values
+    measure: str  #: the objective, or "cost", in which instances are most alike
+    correlation: float  #: intraclass correlation, in [0, 1]
+    #: number of independent instances that determine a mean as precisely
+    effective_size: float
+    p_value: float  #: of the hypothesis that instances are independent
 
 
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     r"""Find columns within which scores or costs are correlated.
 
-    Of each configuration the scores less their mean are added up within the values of a
-    column.  The sum of squares of these sums, over all configurations, is compared with
-    those of permuted instances; of all columns and measures the largest standardised
-    one counts.  The correlation is that of analysis of variance,
+    The scores of each configuration, less their mean, are added up within the values of
+    a column.  The sum of squares of these sums, over all configurations, is compared
+    with the sums of squares of permuted instances.  The largest standardised one over
+    all columns and measures counts.  The correlation is the one of analysis of
+    variance,
 
     .. math::
 
@@ -52,35 +56,39 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
         m = \frac1{G - 1} \Bigl(n - \frac{\sum_g n_g^2}n\Bigr),
 
     with B and W the mean squares between and within the G values, added up over the
-    configurations.  For a mean, n instances then say as much as :math:`n / (1 + (\sum_g
-    n_g^2 / n - 1) \hat\rho)` independent ones.
+    configurations.  A mean of n instances is then as precise as a mean of :math:`n / (1
+    + (\sum_g n_g^2 / n - 1) \hat\rho)` independent ones.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its columns that are constant within an instance are looked at
-        (`EvaluationTable.groups`); none if it has a cluster.
+        Its columns that are constant within an instance (`EvaluationTable.groups`) are
+        tested; none if the table declares a cluster.
     seed : int
-        Of the permutations.
+        Seed of the permutations.
 
     Returns
     -------
     list of Likeness
-        By column, that with the least independent instances first.
+        One per column, fewest independent instances first.
 
     Examples
     --------
-    Ten questions about each of 20 passages, that are mostly answered alike.
+    Ten questions about each of 20 passages, most of them answered alike.
 
     >>> import cobandit as cb, pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> right = np.repeat(rng.random((2, 20)) < 0.5, 10, axis=1) ^ (rng.random((2, 200)) < 0.1)
+    >>> by_passage = np.repeat(rng.random((2, 20)) < 0.5, 10, axis=1)
+    >>> is_right = by_passage ^ (rng.random((2, 200)) < 0.1)
     >>> frame = pd.DataFrame({
-    ...     "config": np.repeat(["a", "b"], 200), "instance": [*range(200)] * 2, "ok": right.ravel(),
+    ...     "config": np.repeat(["a", "b"], 200),
+    ...     "instance": [*range(200)] * 2,
+    ...     "ok": is_right.ravel(),
     ...     "passage": [*np.repeat(np.arange(20), 10)] * 2,
     ... })
-    >>> found, = find_likeness(cb.EvaluationTable.from_frame(frame, objectives=["ok"]))
-    >>> found.column, found.correlation > 0.4, found.as_many < 60
+    >>> table = cb.EvaluationTable.from_frame(frame, objectives=["ok"])
+    >>> likeness, = find_likeness(table)
+    >>> likeness.column, likeness.correlation > 0.4, likeness.effective_size < 60
     ('passage', True, True)
     """
     if table.clusters is not None:
@@ -93,51 +101,52 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     if not columns or not measures:
         return []
 
-    # the statistic of each column and measure, first of the instances as they are, then
-    # permuted
+    # statistics of each column and measure: first of the instances as they are, then
+    # of the permuted ones
     work = len(columns) * len(measures) * table.n_arms * len(used)
-    permutations = int(np.clip(WORK / work, LEAST, PERMUTATIONS))
-    rng = np.random.default_rng(_validation.seed(seed))
-    orders = [
-        np.arange(len(used)),
-        *(rng.permutation(len(used)) for _ in range(permutations)),
-    ]
+    orders = draw_orders(len(used), work, seed)
     cells = [(column, measure) for column in columns for measure in measures]
-    sums = np.array(
-        [
-            [
-                _square(measures[measure][:, order], columns[column])
-                for column, measure in cells
-            ]
-            for order in orders
-        ]
-    )
-    spread = sums[1:].std(axis=0)
-    statistics = (sums - sums[1:].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    squares = np.empty((len(orders), len(cells)))
+    for row, order in zip(squares, orders, strict=True):
+        for k, (column, measure) in enumerate(cells):
+            row[k] = _sum_squares(measures[measure][:, order], columns[column])
+    spread = squares[1:].std(axis=0)
+    deviations = squares - squares[1:].mean(axis=0)
+    statistics = deviations / np.where(spread > 0, spread, 1.0)
     largest = statistics[1:].max(axis=1)
 
     present = np.zeros((table.n_arms, len(used)))
     present[arm, instance] = 1.0
-    likeness: dict[str, Likeness] = {}
+    reported: dict[str, Likeness] = {}
     for (column, measure), statistic in zip(cells, statistics[0], strict=True):
-        doubt = (1 + (largest >= statistic * (1 - TIE)).sum()) / (1 + permutations)
-        correlation, as_many = _estimate(measures[measure], present, columns[column])
-        is_clear = doubt <= FALSE_ALARMS and correlation >= NOTICEABLE
-        # of each column the measure in which its instances are most alike
-        if is_clear and (column not in likeness or as_many < likeness[column].as_many):
-            n_clusters = int(columns[column].max()) + 1
-            likeness[column] = Likeness(
-                column, n_clusters, measure, correlation, as_many, float(doubt)
+        p_value = permutation_p_value(statistic, largest)
+        correlation, effective_size = _estimate(
+            measures[measure], present, columns[column]
+        )
+        if p_value > FALSE_ALARMS or correlation < NOTICEABLE:
+            continue
+
+        # report each column for the measure in which its instances are most alike
+        earlier = reported.get(column)
+        if earlier is None or effective_size < earlier.effective_size:
+            reported[column] = Likeness(
+                column,
+                n_clusters=int(columns[column].max()) + 1,
+                measure=measure,
+                correlation=correlation,
+                effective_size=effective_size,
+                p_value=p_value,
             )
-    return sorted(likeness.values(), key=lambda column: column.as_many)
+    return sorted(reported.values(), key=lambda likeness: likeness.effective_size)
 
 
 def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
-    """Return the columns that have enough values, and several instances per value: codes of shape (I,)."""
+    """Return the codes, shape (I,), of the columns whose values may be clusters."""
     columns = {}
     for name, codes in table.groups.items():
         _, numbers = np.unique(codes[used], return_inverse=True)
-        if FEWEST <= numbers.max() + 1 <= len(used) / 1.5:
+        n_values = numbers.max() + 1
+        if FEWEST_VALUES <= n_values <= len(used) / FEWEST_PER_VALUE:
             columns[name] = numbers
     return columns
 
@@ -145,7 +154,10 @@ def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
 def _find_measures(
     table: EvaluationTable, arm: Ints, instance: Ints
 ) -> dict[str, Floats]:
-    """Return scores and logarithms of costs less the means of arms, shape (K, I), unless all are equal."""
+    """Return the deviations from the means of arms, shape (K, I), per measure.
+
+    Costs are compared by their logarithms.  A measure without deviations is left out.
+    """
     rows = table.rows
     measures = {}
     for name in (*table.objectives, "cost"):
@@ -165,12 +177,12 @@ def _gather(values: Floats, codes: Ints) -> Floats:
     return np.asarray(np.add.reduceat(values[:, order], starts, axis=1))
 
 
-def _square(deviations: Floats, codes: Ints) -> float:
+def _sum_squares(deviations: Floats, codes: Ints) -> float:
     return float((_gather(deviations, codes) ** 2).sum())
 
 
 def _estimate(deviations: Floats, present: Floats, codes: Ints) -> tuple[float, float]:
-    """Return the intraclass correlation, and the number of independent instances that are worth as much."""
+    """Return the intraclass correlation and the number of independent instances."""
     sums = _gather(deviations, codes)
     sizes = _gather(present, codes)
     counts = sizes.sum(axis=1)
@@ -185,8 +197,7 @@ def _estimate(deviations: Floats, present: Floats, codes: Ints) -> tuple[float, 
     # clusters of unequal sizes count like clusters of this one
     squared_size = (sizes**2).sum(axis=1) / counts
     size = np.mean((counts - squared_size) / np.maximum(groups - 1, 1))
-    correlation = float(
-        np.clip((between - within) / max(between + (size - 1) * within, TIE), 0, 1)
-    )
-    as_many = counts.mean() / (1 + (squared_size.mean() - 1) * correlation)
-    return correlation, float(as_many)
+    total = max(between + (size - 1) * within, TIE)
+    correlation = float(np.clip((between - within) / total, 0, 1))
+    effective_size = counts.mean() / (1 + (squared_size.mean() - 1) * correlation)
+    return correlation, float(effective_size)

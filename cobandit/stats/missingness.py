@@ -1,4 +1,4 @@
-"""Evaluations that are missing where instances are harder, easier or dearer than elsewhere."""
+"""Evaluations whose absence depends on how hard or expensive the instances are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit import _validation
 from cobandit.dominance import TIE
+from cobandit.stats.permutations import (
+    FALSE_ALARMS,
+    draw_orders,
+    permutation_p_value,
+)
 
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
@@ -17,79 +21,79 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Evaluations that a configuration has, and that it lacks, at least, to be tested.
+#: Smallest number of evaluations, present and missing, of a configuration to be tested.
 FEWEST = 3
-#: Probability of a report on a table whose evaluations are missing at random.
-FALSE_ALARMS = 0.01
-#: Permutations, unless that takes more than `WORK` numbers; and how many it takes at
-#: least.
-PERMUTATIONS, WORK, LEAST = 999, 10**9, 199
 
 
 class Dependence(NamedTuple):
-    """Evaluations that are missing where instances are of another kind."""
+    """Missing evaluations that depend on the kind of instance."""
 
     configuration: str | None  #: None for all configurations together
     measure: str  #: the objective in which the instances differ, or "cost"
-    missing: int
+    missing: int  #: number of evaluations that are missing
     total: int  #: instances of the table, or evaluations of all configurations together
     #: mean of the others where the evaluations are missing; geometric for costs
     where_missing: float
-    where_there: float  #: mean of the others where it is evaluated
-    doubt: float  #: p-value of the difference
+    where_present: float  #: mean of the others where it is evaluated
+    p_value: float  #: of the hypothesis that evaluations are missing at random
 
 
 class _Case(NamedTuple):
-    """A configuration whose evaluations are missing, and how the others scored on each instance."""
+    """A configuration with missing evaluations, and a level per instance."""
 
     configuration: str
     measure: str
     is_missing: Bools  #: shape (I,)
-    #: shape (I,), mean of the others, of logarithms of costs; NaN where there is no
-    #: other
+    #: shape (I,), mean of the other configurations, of logarithms of costs; NaN where
+    #: no other one is evaluated
     levels: Floats
 
 
 def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     r"""Test whether evaluations are missing at random.
 
-    Of each configuration that lacks some, the instances where it is missing are
-    compared with those where it is there, by what the *other* configurations scored on
-    them, each less its mean, and by the logarithm of what they cost.  The statistic is
-    a difference of means over its standard error; its distribution is that of the same
-    with the instances permuted, the same way for all configurations and measures, of
-    which the largest counts (Westfall and Young).  So is, of each measure, their sum:
-    many small differences to one side.
+    For each configuration with missing evaluations, the instances where it is missing
+    are compared with those where it is present, by the scores of the *other*
+    configurations, each less its mean, and by the logarithms of their costs.  The
+    statistic is a difference of means over its standard error.  Its distribution is
+    that of the same statistic with the instances permuted, the same way for all
+    configurations and measures, of which the largest counts (Westfall and Young).  The
+    sum of the statistics of each measure is tested as well: it is large where many
+    differences are small and of one sign.
 
     Parameters
     ----------
     table : EvaluationTable
     seed : int
-        Of the permutations.
+        Seed of the permutations.
 
     Returns
     -------
     list of Dependence
-        The clearest first; empty where nothing is missing, or all may be missing at
-        random.
+        Smallest p-value first; empty if nothing is missing, or if everything may be
+        missing at random.
 
     Notes
     -----
-    Time O(K I D R) for R permutations, and nothing for a complete table.  A table whose evaluations are
-    missing at random is reported with a probability of about `FALSE_ALARMS`.
+    Time O(K I D R) for R permutations, and none for a complete table.  A table whose
+    evaluations are missing at random is reported with a probability of about
+    `FALSE_ALARMS`.
 
     Examples
     --------
-    One configuration was asked the easier half.
+    One configuration was evaluated on the easier half only.
 
     >>> import cobandit as cb
     >>> rng = np.random.default_rng(0)
     >>> hard = np.arange(40) >= 20
     >>> scores = (rng.random((3, 40)) < np.where(hard, 0.2, 0.9)).astype(float)
     >>> scores[0, hard] = np.nan
-    >>> found, *_ = find_dependence(cb.EvaluationTable.from_arrays(scores, [1, 1, 1]))
-    >>> found.configuration, found.measure, found.missing, found.where_missing < found.where_there
-    ('config0', 'objective0', 20, True)
+    >>> table = cb.EvaluationTable.from_arrays(scores, [1, 1, 1])
+    >>> clearest, *_ = find_dependence(table)
+    >>> clearest.configuration, clearest.measure, clearest.missing
+    ('config0', 'objective0', 20)
+    >>> clearest.where_missing < clearest.where_present
+    True
     """
     if table.is_complete:
         return []
@@ -100,64 +104,52 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     ]
     if not cases:
         return []
+
     n_instances = len(cases[0].is_missing)
-    permutations = int(np.clip(WORK / (len(cases) * n_instances), LEAST, PERMUTATIONS))
-    rng = np.random.default_rng(_validation.seed(seed))
-    orders = np.vstack(
-        [
-            np.arange(n_instances),
-            *(rng.permutation(n_instances) for _ in range(permutations)),
-        ]
-    )
+    orders = draw_orders(n_instances, len(cases) * n_instances, seed)
     statistics = np.array([_compare(case, orders) for case in cases])
 
+    # the sum over the configurations of each measure, in standard deviations
     measures = np.array([case.measure for case in cases])
-    together = {
-        each: statistics[measures == each].sum(axis=0)
-        for each in dict.fromkeys(measures)
-    }
-    sums = np.array(
-        [values / (values[1:].std() or 1.0) for values in together.values()]
-    )
+    distinct = list(dict.fromkeys(measures))
+    totals = [statistics[measures == measure].sum(axis=0) for measure in distinct]
+    sums = np.array([total / (total[1:].std() or 1.0) for total in totals])
     largest = np.abs(np.vstack([statistics, sums])).max(axis=0)[1:]
 
-    def doubt(statistic: float) -> float:
-        reached = (largest >= abs(statistic) * (1 - 1e-9)).sum()
-        return float((1 + reached) / (1 + permutations))
-
     results = [
-        _describe(case, doubt(values[0]))
+        _describe(case, permutation_p_value(abs(values[0]), largest))
         for case, values in zip(cases, statistics, strict=True)
     ]
-    if min(result.doubt for result in results) > FALSE_ALARMS:
-        # no configuration stands out, but many small differences to one side may
-        results = [
-            _pool([case for case in cases if case.measure == measure], doubt(values[0]))
-            for measure, values in zip(together, sums, strict=True)
-        ]
-    results.sort(key=lambda result: result.doubt)
-    return [result for result in results if result.doubt <= FALSE_ALARMS]
+    if min(result.p_value for result in results) > FALSE_ALARMS:
+        # no configuration stands out, but many small differences of one sign may
+        results = []
+        for measure, values in zip(distinct, sums, strict=True):
+            p_value = permutation_p_value(abs(values[0]), largest)
+            results.append(
+                _pool([case for case in cases if case.measure == measure], p_value)
+            )
+    results.sort(key=lambda result: result.p_value)
+    return [result for result in results if result.p_value <= FALSE_ALARMS]
 
 
 def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
-    """Go through the configurations that lack some evaluations, by objective and by cost."""
+    """Yield the configurations with missing evaluations, once per measure."""
     rows = table.rows
     arm = rows["config"].cat.codes.to_numpy()
     _, instance = np.unique(rows["instance"].cat.codes, return_inverse=True)
     starts = np.searchsorted(arm, np.arange(table.n_arms + 1))
     n_instances = int(instance.max()) + 1
     counts = np.bincount(instance, minlength=n_instances)
-    clusters = (
-        None
-        if table.clusters is None
-        else table.clusters[np.unique(rows["instance"].cat.codes)]
-    )
+    clusters = table.clusters
+    if clusters is not None:
+        clusters = clusters[np.unique(rows["instance"].cat.codes)]
+
     for measure in (*table.objectives, "cost"):
         values = rows[measure].to_numpy()
         values = np.log(values) if measure == "cost" else values
         means = np.bincount(arm, values) / table.n_instances
-        # deviations from each configuration's mean, so that who was there does not
-        # matter
+        # deviations from each configuration's mean, so that the level of an instance
+        # does not depend on which configurations were evaluated on it
         deviations = values - means[arm]
         sums = np.bincount(instance, deviations, n_instances)
         for k, name in enumerate(table.configs):
@@ -166,7 +158,7 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
             if not FEWEST <= len(evaluated) <= n_instances - FEWEST:
                 continue
 
-            # the others on each instance
+            # mean of the other configurations on each instance
             sums_of_others = sums.copy()
             sums_of_others[evaluated] -= deviations[rows_of_arm]
             n_others = counts.copy()
@@ -179,19 +171,21 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
             if clusters is not None:
                 is_missing, levels = _join_clusters(is_missing, levels, clusters)
             has_level = np.isfinite(levels)
-            if (
-                min((is_missing & has_level).sum(), (~is_missing & has_level).sum())
-                >= FEWEST
-            ):
-                yield _Case(
-                    name, measure, is_missing, levels + np.delete(means, k).mean()
-                )
+            n_missing = (is_missing & has_level).sum()
+            n_present = (~is_missing & has_level).sum()
+            if min(n_missing, n_present) >= FEWEST:
+                levels = levels + np.delete(means, k).mean()
+                yield _Case(name, measure, is_missing, levels)
 
 
 def _join_clusters(
     is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]
 ) -> tuple[Bools, Floats]:
-    """Return missingness and level of each cluster: that of most of its instances, and their mean."""
+    """Return missingness and level per cluster.
+
+    A cluster is missing if more than half of its instances are, and its level is the
+    mean of theirs.
+    """
     _, place = np.unique(clusters, return_inverse=True)
     n_clusters = place.max() + 1
     has_level = np.isfinite(levels)
@@ -203,40 +197,41 @@ def _join_clusters(
 
 
 def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:
-    """Return the statistic of missing instances against the others for each permutation, shape (R,)."""
+    """Return the statistic of a case for each order of the instances, shape (R,)."""
     has_level = np.isfinite(case.levels)
     if not has_level.all():  # instances without a level are not permuted
         orders = np.argsort(np.argsort(orders, axis=1)[:, has_level], axis=1)
     values = case.levels[has_level] - case.levels[has_level].mean()
     moments = np.column_stack([np.ones(len(values)), values, values**2])
     moments_missing = case.is_missing[has_level][orders].astype(float) @ moments
-    moments_there = moments.sum(axis=0) - moments_missing
+    moments_present = moments.sum(axis=0) - moments_missing
     spread = moments[:, 2].mean()
 
     def summarise(sums: Floats) -> tuple[Floats, Floats]:
-        """Return mean and squared standard error, with one additional instance that varies like all."""
+        """Return mean and squared standard error of instances with these moments."""
         count = np.maximum(sums[:, 0], 1)
         mean = sums[:, 1] / count
         variance = np.maximum(sums[:, 2] / count - mean**2, 0.0)
-        return (
-            mean,
-            (variance * count / np.maximum(count - 1, 1) + spread / count) / count,
-        )
+        unbiased = variance * count / np.maximum(count - 1, 1)
+
+        # one additional instance that varies like all keeps few equal scores from
+        # having no variance
+        return mean, (unbiased + spread / count) / count
 
     mean_missing, square_missing = summarise(moments_missing)
-    mean_there, square_there = summarise(moments_there)
-    result: Floats = (mean_missing - mean_there) / np.sqrt(
-        square_missing + square_there
+    mean_present, square_present = summarise(moments_present)
+    result: Floats = (mean_missing - mean_present) / np.sqrt(
+        square_missing + square_present
     )
     return result
 
 
-def _describe(case: _Case, doubt: float) -> Dependence:
+def _describe(case: _Case, p_value: float) -> Dependence:
     where_missing = float(np.nanmean(case.levels[case.is_missing]))
-    where_there = float(np.nanmean(case.levels[~case.is_missing]))
+    where_present = float(np.nanmean(case.levels[~case.is_missing]))
     if case.measure == "cost":
         where_missing = np.exp(where_missing)
-        where_there = np.exp(where_there)
+        where_present = np.exp(where_present)
 
     return Dependence(
         case.configuration,
@@ -244,25 +239,23 @@ def _describe(case: _Case, doubt: float) -> Dependence:
         missing=int(case.is_missing.sum()),
         total=len(case.is_missing),
         where_missing=where_missing,
-        where_there=where_there,
-        doubt=doubt,
+        where_present=where_present,
+        p_value=p_value,
     )
 
 
-def _pool(cases: list[_Case], doubt: float) -> Dependence:
-    """Describe all missing evaluations together."""
-    parts = [_describe(case, doubt) for case in cases]
+def _pool(cases: list[_Case], p_value: float) -> Dependence:
+    """Describe all missing evaluations of one measure together."""
+    parts = [_describe(case, p_value) for case in cases]
     weights = [part.missing for part in parts]
+    where_missing = np.average([part.where_missing for part in parts], weights=weights)
+    where_present = np.average([part.where_present for part in parts], weights=weights)
     return Dependence(
         configuration=None,
         measure=cases[0].measure,
         missing=sum(weights),
         total=sum(part.total for part in parts),
-        where_missing=float(
-            np.average([part.where_missing for part in parts], weights=weights)
-        ),
-        where_there=float(
-            np.average([part.where_there for part in parts], weights=weights)
-        ),
-        doubt=doubt,
+        where_missing=float(where_missing),
+        where_present=float(where_present),
+        p_value=p_value,
     )

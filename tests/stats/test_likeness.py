@@ -226,7 +226,7 @@ def test_likeness_is_reported_with_its_remedy():
     assert (found.column, found.n_clusters) == (
         "passage",
         40,
-    ) and 40 <= found.as_many < 60
+    ) and 40 <= found.effective_size < 60
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def test_easy_instances_settle_nothing_with_a_warning():
     assert (found.configuration, found.missing) == (
         "arm0",
         20,
-    ) and found.where_missing < found.where_there
+    ) and found.where_missing < found.where_present
     assert not advice.arms["front_settled"].any()
     assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (
         None,
@@ -57,7 +57,7 @@ def test_easy_instances_settle_nothing_with_a_warning():
     assert "sure at" not in texts.lines["You asked"]
     assert set(advice.next.pairs["configuration"]) == {"arm0"}
     assert [each.number for each in doctor(table) if each.name == "missing"] == [
-        found.where_missing - found.where_there
+        found.where_missing - found.where_present
     ]
     json.dumps(advice.to_dict(), allow_nan=False)
 
@@ -90,7 +90,7 @@ def test_expensive_instances_are_noticed_too():
     scores[1, :20] = np.nan
     found = find_dependence(table_of(scores, costs))
     assert (found[0].configuration, found[0].measure) == ("arm1", "cost")
-    assert found[0].where_missing > 3 * found[0].where_there
+    assert found[0].where_missing > 3 * found[0].where_present
 
 
 def test_many_small_differences_are_reported_together():

@@ -1,0 +1,77 @@
+"""Permutation tests of several statistics at once, of which the largest counts.
+
+All statistics see the same permutations, so the distribution of their maximum accounts
+for their dependence (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit import _validation
+from cobandit.dominance import TIE
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Probability of a report where the hypothesis is true.
+FALSE_ALARMS = 0.01
+#: Permutations of a small table, and of one that is too large for so many.
+MOST_PERMUTATIONS = 999
+FEWEST_PERMUTATIONS = 199
+#: Numbers that all permutations of a test may process together.
+WORK = 10**9
+
+
+def draw_orders(n_instances: int, numbers_per_order: int, seed: int) -> Ints:
+    """Draw orders of the instances, after the order as it is.
+
+    Parameters
+    ----------
+    n_instances : int
+        Number of instances, I.
+    numbers_per_order : int
+        Numbers that the statistics of one order process. The larger, the fewer orders
+        are drawn.
+    seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (1 + R, I)
+        R is between `FEWEST_PERMUTATIONS` and `MOST_PERMUTATIONS`.
+
+    Examples
+    --------
+    >>> orders = draw_orders(5, numbers_per_order=10**7, seed=0)
+    >>> orders.shape, orders[0].tolist()
+    ((200, 5), [0, 1, 2, 3, 4])
+    """
+    affordable = WORK / numbers_per_order
+    n_orders = int(np.clip(affordable, FEWEST_PERMUTATIONS, MOST_PERMUTATIONS))
+    rng = np.random.default_rng(_validation.seed(seed))
+    permuted = [rng.permutation(n_instances) for _ in range(n_orders)]
+    return np.vstack([np.arange(n_instances), *permuted])
+
+
+def permutation_p_value(statistic: float, largest: Floats) -> float:
+    """Return the p-value of a statistic, given the largest statistic of each permutation.
+
+    Parameters
+    ----------
+    statistic : float
+    largest : ndarray, shape (R,)
+
+    Returns
+    -------
+    float
+        At least 1 / (R + 1), since the order as it is counts as one of them.
+
+    Examples
+    --------
+    >>> permutation_p_value(2.5, np.array([1.0, 2.0, 3.0]))
+    0.5
+    """
+    # sums of the same numbers in another order may differ in their last digits
+    n_reached = (largest >= statistic * (1 - TIE)).sum()
+    return float((1 + n_reached) / (1 + len(largest)))
