@@ -17,7 +17,8 @@ from cobandit import _validation
 from cobandit.dominance import TIE
 from cobandit.errors import raise_fault
 from cobandit.stats.evaluations import Bools, Floats, Ints
-from cobandit.stats.limits import doubt_exceeds, doubt_exceeds_finite
+from cobandit.stats.finite_limits import finite_threshold_p_values
+from cobandit.stats.limits import threshold_p_values
 from cobandit.stats.pairwise import Paired
 
 
@@ -284,7 +285,7 @@ class ConditionDoubt:
             behind = other_scores @ present.astype(float) - both_right
             n_shared = other_present @ present.astype(float)
             counts = np.column_stack([behind, n_shared - ahead - behind, ahead])
-            p_values = doubt_exceeds(
+            p_values = threshold_p_values(
                 np.array([-1.0, 0.0, 1.0]), counts, -self.within[d], low=-1.0
             )
         else:
@@ -312,14 +313,16 @@ class ConditionDoubt:
             )
             excess = np.where(present, scores - threshold, 0.0)
             met = excess.sum(axis=1) >= -TIE * total
-            doubt = doubt_exceeds(
+            doubt = threshold_p_values(
                 *self._pool(excess, present, threshold), threshold, low
             )
             return np.where(exact, np.where(met, 0.0, 1.0), doubt)
         if not self.compared.finite:
-            return doubt_exceeds(scores, present, threshold, low)
+            return threshold_p_values(scores, present, threshold, low)
 
-        return doubt_exceeds_finite(scores, present, threshold, total, self.level, low)
+        return finite_threshold_p_values(
+            scores, present, threshold, total, self.level, low
+        )
 
     def _pool(
         self, excess: Floats, present: Bools, threshold: float

@@ -27,7 +27,7 @@ from cobandit.figures.style import (
     provenance,
 )
 from cobandit.policies import Phase
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 
 _numbers = count()
 
@@ -62,7 +62,7 @@ def by_budget(
     'efficiency regret'
     """
     ax = ax or plt.subplots()[1]
-    _draw_means(metrics.summarise(runs, column), ax)
+    _draw_means(summaries.summarise(runs, column), ax)
     plain_numbers(ax.yaxis)
     return _label_budget(ax, runs, ylabel)
 
@@ -91,7 +91,9 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     'log'
     """
     ax = ax or plt.subplots()[1]
-    cells = metrics.summarise(runs.assign(error=~runs["correct"].astype(bool)), "error")
+    cells = summaries.summarise(
+        runs.assign(error=~runs["correct"].astype(bool)), "error"
+    )
     _draw_means(cells.assign(unseen=cells["high"].where(cells["successes"] == 0)), ax)
     log_axis(ax)
     return _label_budget(ax, runs, r"error probability $\Pr(\hat P_B \neq P^\star)$")
@@ -102,7 +104,7 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
 
     Options are named only where a method has several.
     """
-    variants = list(metrics.cells(cells, ["method", "options"]))
+    variants = list(summaries.rows_by_cell(cells, ["method", "options"]))
     for (method, options), rows in variants:
         siblings = [other for (name, other), _ in variants if name == method]
         style = method_style(method) | {

@@ -2,4 +2,4 @@
 
 from cobandit.stats.contrasts import leaders as leaders
 from cobandit.stats.contrasts import paired_contrasts as paired_contrasts
-from cobandit.stats.metrics import summarise as summarise
+from cobandit.stats.summaries import summarise as summarise

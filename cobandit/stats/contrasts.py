@@ -1,4 +1,7 @@
-"""Methods compared replication by replication: all of them see the same evaluations in each."""
+"""Contrasts of methods, paired by replication.
+
+All methods see the same evaluations in a replication, so their results vary together.
+"""
 
 from collections.abc import Iterable
 
@@ -8,14 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
 from cobandit.errors import CobanditError
-from cobandit.stats.metrics import RESAMPLES, cells, mean_interval, resampled_means
 from cobandit.stats.paired_errors import paired_difference
+from cobandit.stats.summaries import (
+    RESAMPLES,
+    mean_interval,
+    resampled_means,
+    rows_by_cell,
+)
 
 
 def _central(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of the central 95 %; no resample is interpolated, since a ratio may be infinite.
+    """Return the ends of the central 95 %, NaN if no resample is finite.
 
-    They are NaN where no resample is finite.
+    No resample is interpolated, since a ratio may be infinite.
     """
     if not np.isfinite(values).any():
         return np.nan, np.nan
@@ -24,7 +32,7 @@ def _central(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
-    """Ratio of two means over the same replications, with its 95 % bootstrap percentile interval.
+    """Return the ratio of two paired means and its 95 % bootstrap interval.
 
     Parameters
     ----------
@@ -34,30 +42,32 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     Returns
     -------
     ratio, low, high : float
-        An end is infinite where resamples without any of the second are too many to be
-        left out, and NaN where neither has any in any of them.
+        An end is infinite if the second mean is zero in too many resamples, and NaN if
+        both means are zero in all of them.
 
     Examples
     --------
     >>> ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     (0.5, 0.5, 0.5)
     """
-    a, b = (_validation.numbers(values, "values", 1) for values in (first, second))
+    first = _validation.numbers(first, "values", 1)
+    second = _validation.numbers(second, "values", 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.mean(a) / np.mean(b)), *_central(
-            resampled_means(a) / resampled_means(b)
-        )
+        mean_ratio = float(np.mean(first) / np.mean(second))
+        low, high = _central(resampled_means(first) / resampled_means(second))
+    return mean_ratio, low, high
 
 
 def ratio_of_counts(
     first: int, second: int, both: int, replays: int
 ) -> tuple[float, float, float]:
-    """As `ratio`, of two error probabilities by their joint counts.
+    """Return the ratio of two error probabilities and its 95 % bootstrap interval.
 
     Parameters
     ----------
     first, second, both, replays : int
-        Replays in which the first errs, the second errs and both do, and all of them.
+        Numbers of replays in which the first errs, the second errs and both err, and of
+        all replays.
 
     Returns
     -------
@@ -65,8 +75,9 @@ def ratio_of_counts(
 
     Examples
     --------
-    >>> [round(value, 2) for value in ratio_of_counts(first=740, second=820, both=500, replays=5000)]
-    [0.9, 0.85, 0.96]
+    >>> ratio, low, high = ratio_of_counts(740, 820, both=500, replays=5000)
+    >>> round(ratio, 2), round(low, 2), round(high, 2)
+    (0.9, 0.85, 0.96)
     """
     cells = np.array(
         [both, first - both, second - both, replays - first - second + both]
@@ -74,7 +85,8 @@ def ratio_of_counts(
     drawn = np.random.default_rng(0).multinomial(replays, cells / replays, RESAMPLES)
     with np.errstate(divide="ignore", invalid="ignore"):
         resampled = (drawn[:, 0] + drawn[:, 1]) / (drawn[:, 0] + drawn[:, 2])
-        return float(np.float64(first) / second), *_central(resampled)
+        low, high = _central(resampled)
+        return float(np.float64(first) / second), low, high
 
 
 def paired_contrasts(
@@ -84,12 +96,12 @@ def paired_contrasts(
     by: tuple[str, ...] = ("rho",),
     over: str = "method",
 ) -> pd.DataFrame:
-    """Differences and ratios of paired means, with 95 % intervals that see the pairing.
+    """Return differences and ratios of paired means, with 95 % intervals.
 
-    A difference of means gets the bootstrap percentile interval of
-    `cobandit.stats.metrics.mean_interval` over the replications' differences, one of
-    proportions (boolean columns) Tango's score interval for pairs; a ratio gets the
-    bootstrap percentile interval over replications.
+    A difference of means gets the bootstrap percentile interval over the replications'
+    differences (`cobandit.stats.summaries.mean_interval`), a difference of proportions
+    (boolean columns) Tango's score interval for pairs.  A ratio gets the bootstrap
+    percentile interval over replications.
 
     Parameters
     ----------
@@ -99,9 +111,9 @@ def paired_contrasts(
     column : str
         Such as ``"efficiency_regret"`` or ``"f1"``.
     pairs : iterable of (str, str)
-        Values of ``over``; those that ``runs`` does not have are left out.
+        Values of ``over``; pairs that ``runs`` does not have are left out.
     by : tuple of str
-        Columns that make a cell.
+        Columns that identify a cell.
     over : str
         Column in which the two differ.
 
@@ -115,52 +127,71 @@ def paired_contrasts(
 
     Examples
     --------
-    >>> runs = pd.DataFrame({"method": ["A", "B"] * 3, "rho": 2.0, "replication": [0, 0, 1, 1, 2, 2]})
-    >>> runs = runs.assign(status="ok", regret=[1.0, 2.0, 3.0, 4.0, 8.0, 9.0])
-    >>> paired_contrasts(runs, "regret", [("A", "B")]).loc[0, ["mean", "low", "high"]].astype(float).tolist()
+    >>> runs = pd.DataFrame({"method": ["A", "B"] * 3, "rho": 2.0, "status": "ok"})
+    >>> runs["replication"] = [0, 0, 1, 1, 2, 2]
+    >>> runs["regret"] = [1.0, 2.0, 3.0, 4.0, 8.0, 9.0]
+    >>> difference = paired_contrasts(runs, "regret", [("A", "B")]).loc[0]
+    >>> difference[["mean", "low", "high"]].astype(float).tolist()
     [-1.0, -1.0, -1.0]
     """
     _validation.choice(column, "column", runs.columns)
-    proportion = runs[column].dtype == bool
-    pairs, rows = list(pairs), []
+    is_proportion = runs[column].dtype == bool
+    pairs = list(pairs)
     feasible = runs[(runs["status"] == "ok") & runs[column].notna()]
     if feasible.duplicated([*by, over, "replication"]).any():
         raise CobanditError(
-            f"runs: a cell has several runs of one {over} in one replication; compare"
-            " one set of options at a time, or add to by what tells them apart"
+            f"runs: a cell has several runs of one {over} in one replication. Compare"
+            " one set of options at a time, or add the columns that distinguish them"
+            " to by"
         )
 
-    value, replication = (
-        feasible[column].to_numpy(dtype=float),
-        feasible["replication"].to_numpy(),
-    )
+    values = feasible[column].to_numpy(dtype=float)
+    replication = feasible["replication"].to_numpy()
     side = feasible[over].to_numpy()
-    for cell, here in cells(feasible, by):
+    contrasts = []
+    for cell, rows in rows_by_cell(feasible, by):
         for pair in pairs:
-            first, second = (here[side[here] == name] for name in pair)
-            _, one, other = np.intersect1d(
-                replication[first], replication[second], True, True
+            # values of the two in the replications that both have
+            first_rows, second_rows = (rows[side[rows] == name] for name in pair)
+            _, first_places, second_places = np.intersect1d(
+                replication[first_rows],
+                replication[second_rows],
+                assume_unique=True,
+                return_indices=True,
             )
-            if not len(one):
+            if not len(first_places):
                 continue
-            a, b = value[first[one]], value[second[other]]
-            apart: tuple[float, ...] = (float((a - b).mean()), *mean_interval(a - b))
-            if proportion:
-                apart = paired_difference(
-                    int((a > b).sum()), int((b > a).sum()), len(a)
-                )
-            for measure, values in (("difference", apart), ("ratio", ratio(a, b))):
-                rows.append((*cell, *pair, measure, len(one), *values))
+            first = values[first_rows[first_places]]
+            second = values[second_rows[second_places]]
 
-    return pd.DataFrame(
-        rows, columns=[*by, over, "against", "measure", "runs", "mean", "low", "high"]
-    )
+            difference = _paired_difference(first, second, is_proportion)
+            common = (*cell, *pair)
+            contrasts.append((*common, "difference", len(first), *difference))
+            contrasts.append((*common, "ratio", len(first), *ratio(first, second)))
+
+    columns = [*by, over, "against", "measure", "runs", "mean", "low", "high"]
+    return pd.DataFrame(contrasts, columns=columns)
+
+
+def _paired_difference(
+    first: NDArray[np.float64], second: NDArray[np.float64], is_proportion: bool
+) -> tuple[float, float, float]:
+    """Return the difference of two paired means and its 95 % interval."""
+    if is_proportion:
+        only_first = int((first > second).sum())
+        only_second = int((second > first).sum())
+        return paired_difference(only_first, only_second, len(first))
+    differences = first - second
+    return float(differences.mean()), *mean_interval(differences)
 
 
 def leaders(
-    runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("rho",), most: bool = False
+    runs: pd.DataFrame,
+    column: str,
+    by: tuple[str, ...] = ("rho",),
+    largest: bool = False,
 ) -> pd.DataFrame:
-    """Who leads in each cell, and who cannot be told from the leader.
+    """Return the leading method per cell, and the methods that equal it statistically.
 
     Parameters
     ----------
@@ -170,42 +201,43 @@ def leaders(
     column : str
         Such as ``"standard_regret"``, of which less is better.
     by : tuple of str
-        Columns that make a cell.
-    most : bool
+        Columns that identify a cell.
+    largest : bool
         Whether more of the column is better instead.
 
     Returns
     -------
     DataFrame
-        One row per cell with a feasible run: ``by``; ``leader``, of the best mean, and
-        ``mean``; ``level``, a tuple of those whose paired difference from the leader
-        has zero in its interval, as `paired_contrasts` gives it; ``next``, the best of
-        the others, None if there is none, and ``next_mean``.
+        One row per cell with a feasible run: ``by``; ``leader``, the method of the best
+        mean, and ``mean``; ``level``, a tuple of the methods whose paired difference
+        from the leader has zero in its interval (`paired_contrasts`); ``next``, the
+        best of the other methods, None if there is none, and ``next_mean``.
 
     Examples
     --------
-    >>> runs = pd.DataFrame({"method": list("ABC") * 3, "rho": 2.0, "replication": np.repeat([0, 1, 2], 3)})
-    >>> runs = runs.assign(status="ok", regret=[1.0, 0.0, 5.0, 2.0, 3.0, 6.0, 3.0, 6.0, 7.0])
+    >>> runs = pd.DataFrame({"method": list("ABC") * 3, "rho": 2.0, "status": "ok"})
+    >>> runs["replication"] = np.repeat([0, 1, 2], 3)
+    >>> runs["regret"] = [1.0, 0.0, 5.0, 2.0, 3.0, 6.0, 3.0, 6.0, 7.0]
     >>> leaders(runs, "regret")[["leader", "level", "next"]].to_numpy().tolist()
     [['A', ('B',), 'C']]
     """
     rows = []
     for cell, group in runs[runs["status"] == "ok"].groupby(list(by), sort=False):
         means = group.groupby("method", sort=False)[column].mean()
-        means = means.sort_values(ascending=not most, kind="stable")
-        first, *others = means.index
-        pairs = paired_contrasts(
-            group, column, [(first, other) for other in others], by
-        )
-        apart = pairs[
-            (pairs["measure"] == "difference")
-            & ((pairs["low"] > 0) | (pairs["high"] < 0))
-        ]
-        behind = [name for name in others if name in set(apart["against"])]
-        level = tuple(name for name in others if name not in behind)
-        follower = (behind[0], float(means[behind[0]])) if behind else (None, np.nan)
-        rows.append((*cell, first, float(means[first]), level, *follower))
+        means = means.sort_values(ascending=not largest, kind="stable")
+        leader, *others = means.index
 
-    return pd.DataFrame(
-        rows, columns=[*by, "leader", "mean", "level", "next", "next_mean"]
-    )
+        pairs = [(leader, name) for name in others]
+        contrasts = paired_contrasts(group, column, pairs, by)
+        excludes_zero = (contrasts["low"] > 0) | (contrasts["high"] < 0)
+        is_difference = contrasts["measure"] == "difference"
+        clearly_behind = set(contrasts.loc[is_difference & excludes_zero, "against"])
+
+        behind = [name for name in others if name in clearly_behind]
+        level = tuple(name for name in others if name not in clearly_behind)
+        row = [*cell, leader, float(means[leader]), level]
+        row += [behind[0], float(means[behind[0]])] if behind else [None, np.nan]
+        rows.append(row)
+
+    columns = [*by, "leader", "mean", "level", "next", "next_mean"]
+    return pd.DataFrame(rows, columns=columns)

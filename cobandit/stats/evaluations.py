@@ -1,4 +1,4 @@
-"""The rows of an evaluation table as dense blocks of arms, which fit into memory however large it is."""
+"""The rows of an evaluation table as dense blocks of arms that fit into memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-#: Numbers held at once by a block of arms or of weights: 128 MB.
+#: Numbers in a block of arms or of weights: 128 MB.
 BLOCK_SIZE = 2**24
 
 
 def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
-    """Cut numbers into runs of a width of at least one; the last run may be shorter.
+    """Cut numbers into runs of a width, which is at least one.
+
+    The last run may be shorter.
 
     Examples
     --------
@@ -45,15 +47,18 @@ class Evaluations:
     values : ndarray, shape (D + 1, N)
         The objectives in the card's order, then the cost.
     instance : ndarray of int, shape (N,)
-        Of each row; arm i owns rows ``offsets[i]`` to ``offsets[i + 1]``.
+        Instance of each row.
+    offsets : ndarray of int, shape (K + 1,)
+        Arm i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
     present : ndarray of int
-        Those of the I that have a row.
+        Instances that have a row.
     unit : ndarray of int, shape (I,)
-        What each instance is drawn with: its cluster, or itself.
+        Unit of each instance, which is drawn as a whole: its cluster, or the instance
+        itself.
     n_units : int
-        Number of these, G.
+        Number of units, G.
     is_clustered : bool
-        Whether several instances may be drawn together.
+        Whether a unit may have several instances.
 
     Examples
     --------
@@ -81,7 +86,7 @@ class Evaluations:
         self.n_units = int(self.unit.max()) + 1
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
-        """Scores and cost of some arms on every instance, zero where an arm was not evaluated.
+        """Return scores and costs of some arms, zero where an arm was not evaluated.
 
         Parameters
         ----------
@@ -113,5 +118,6 @@ class Evaluations:
         return sums
 
     def blocks(self, arms: Ints) -> Iterator[Ints]:
-        """Cut arms into runs of which each makes a block of about `BLOCK_SIZE` numbers."""
-        return cut_runs(arms, BLOCK_SIZE // (len(self.values) * self.n_instances))
+        """Cut arms into runs whose blocks have about `BLOCK_SIZE` numbers."""
+        numbers_per_arm = len(self.values) * self.n_instances
+        return cut_runs(arms, BLOCK_SIZE // numbers_per_arm)

@@ -1,7 +1,7 @@
 """Intervals of means and of steps between them, which stay within the range of scores.
 
-About instances like these they are those of `mean_limits`, and about the benchmark
-those of `finite_mean_limits`: of no width where all of it is evaluated.
+Intervals about new instances are those of `mean_limits`.  Intervals about the benchmark
+are those of `finite_mean_limits`; they have no width once it is evaluated completely.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from cobandit.stats.evaluations import Floats
-from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.finite_limits import finite_mean_limits
+from cobandit.stats.limits import mean_limits
 from cobandit.stats.pairwise import Paired
 
 
@@ -25,9 +26,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : ndarray, shape (K, D)
-        Of a mean that is adjusted for instances on which it is missing, as far from it
-        as the ends are from the mean of its own instances, and not beyond what these
-        leave possible on the benchmark.
+        The interval of the mean over an arm's own instances.  If evaluations are
+        missing, it is shifted with the adjusted mean, and cut at the means that are
+        still possible on the benchmark.
 
     Examples
     --------
@@ -43,19 +44,22 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
         for d, scores in enumerate(values[:-1]):
             sums = scores.sum(axis=1)
             shift = compared.means[arms, d] - sums / present.sum(axis=1)
-            found = _limits(compared, scores, present, level) + shift
-            least, most = np.zeros(len(arms)), np.ones(len(arms))
+            shifted = _limits(compared, scores, present, level) + shift
+
+            # the missing scores are all zero, or all one
+            smallest = np.zeros(len(arms))
+            largest = np.ones(len(arms))
             if compared.finite:
-                least = sums / compared.n_instances
-                most = least + compared.missing[arms] / compared.n_instances
-            ends[:, arms, d] = np.clip(found, least, most)
+                smallest = sums / compared.n_instances
+                largest = smallest + compared.missing[arms] / compared.n_instances
+            ends[:, arms, d] = np.clip(shifted, smallest, largest)
     return ends[0], ends[1]
 
 
 def step_interval(
     compared: Paired, lower: int, upper: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the interval of the gain of one configuration over another, on shared instances.
+    """Return the interval of the gain of one configuration over another.
 
     Parameters
     ----------
@@ -68,7 +72,7 @@ def step_interval(
     Returns
     -------
     low, high : ndarray, shape (D,)
-        NaN where the two share no instance.
+        On the instances that the two share; NaN if they share none.
 
     Examples
     --------
@@ -78,11 +82,10 @@ def step_interval(
     ((2,), True)
     """
     values, present = compared.evaluations.block([lower, upper])
-    both = present.all(axis=0)
-    gains = (values[:-1, 1] - values[:-1, 0]) * both
-    low, high = _limits(
-        compared, gains, np.broadcast_to(both, gains.shape), level, low=-1.0
-    )
+    is_shared = present.all(axis=0)
+    gains = (values[:-1, 1] - values[:-1, 0]) * is_shared
+    is_shared = np.broadcast_to(is_shared, gains.shape)
+    low, high = _limits(compared, gains, is_shared, level, low=-1.0)
     return low, high
 
 
@@ -93,33 +96,37 @@ def _limits(
     level: float,
     low: float = 0.0,
 ) -> Floats:
-    """Return the limits of means of scores in [low, 1], zero where there is none: shape (2, k).
+    """Return the limits of means of scores in [low, 1], shape (2, k).
 
-    Of clusters each counts once, with the excess of all its instances over the mean,
-    divided by the size of the largest so that it stays in the range; limits are then as
-    much too close to the mean.  Of a benchmark as large a share of the clusters is
-    missing as of the instances.
+    Absent scores are zero.  Each cluster counts once, with the excess of all its
+    instances over the mean.
     """
     evaluations = compared.evaluations
-    seen = present.sum(axis=1)
-    total = np.full(len(seen), compared.n_instances) if compared.finite else None
+    n_present = present.sum(axis=1)
+    total = None
+    if compared.finite:
+        total = np.full(len(n_present), compared.n_instances)
     if not evaluations.is_clustered:
-        values, counts = (
-            _count(scores, present) if low == 0.0 else (scores, present.astype(float))
-        )
+        values, counts = scores, present.astype(float)
+        if low == 0.0:
+            values, counts = _count(scores, present)
         return _find_limits(values, counts, total, level, low)
 
-    mean = scores.sum(axis=1) / np.maximum(seen, 1)
+    # the excess is divided by the size of the largest cluster, so that it stays in the
+    # range, and the limits are widened again by as much
+    mean = scores.sum(axis=1) / np.maximum(n_present, 1)
     sizes = evaluations.gather(present)
-    sums = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
+    excesses = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
     largest = np.maximum(sizes.max(axis=1), 1)
-    there = sizes > 0
-    pooled = mean[:, None] + sums / largest[:, None]
-    units = there.sum(axis=1)
+    pooled = mean[:, None] + excesses / largest[:, None]
+    has_instances = sizes > 0
+    units = has_instances.sum(axis=1)
+
+    # the same share of clusters is missing as of instances
     if total is not None:
-        total = np.ceil(units * total / np.maximum(seen, 1))
-    ends = _find_limits(pooled, there.astype(float), total, level, low)
-    widening = largest * units / np.maximum(seen, 1)
+        total = np.ceil(units * total / np.maximum(n_present, 1))
+    ends = _find_limits(pooled, has_instances.astype(float), total, level, low)
+    widening = largest * units / np.maximum(n_present, 1)
     return np.clip(mean + (ends - mean) * widening, low, 1.0)
 
 
@@ -132,8 +139,9 @@ def _find_limits(
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
-    """Count scores if all are true or false, and otherwise leave them one by one: values and counts."""
+    """Return values and counts: of true and false scores two, otherwise one per score."""
     if np.isin(scores, (0.0, 1.0)).all():  # an absent score is zero
         hits = scores.sum(axis=1)
-        return np.array([0.0, 1.0]), np.column_stack([present.sum(axis=1) - hits, hits])
+        misses = present.sum(axis=1) - hits
+        return np.array([0.0, 1.0]), np.column_stack([misses, hits])
     return scores, present.astype(float)

@@ -1,4 +1,4 @@
-"""What counts of errors in paired replays can support.
+"""Tests and intervals for counts of errors in paired replays.
 
 Two methods err ``first`` and ``second`` times in the same ``replays``.  A paired test
 sees only the replays in which exactly one of them errs, so it also depends on ``both``,
@@ -10,7 +10,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pandas as pd
-import scipy  # which loads its parts when they are first asked for
+import scipy  # loads its parts at their first use
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
@@ -18,72 +18,88 @@ from cobandit.errors import CobanditError
 
 #: Level of the tests.
 LEVEL = 0.05
-#: Power that is asked for.
+#: Power at which replays are enough.
 POWER = 0.8
+#: Columns of `joint_errors`.
+JOINT_COLUMNS = [
+    "rho",
+    "method",
+    "options",
+    "n",
+    "first",
+    "second",
+    "both",
+    "first_spends",
+    "second_spends",
+]
+#: Slack of sums of probabilities.
+TINY = 1e-12
+#: Distance from the observed difference at which the search for an end begins.
+APART = 1e-9
 
 
 def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
-    """Count in how many replays one method errs, another one does, and both do.
+    """Count the replays in which one method errs, another one errs, and both err.
 
     Parameters
     ----------
     runs : DataFrame
         As `cobandit.replay_identification` returns it.
     first : str
-        The method that all others are compared with; budgets at which it cannot run are
-        left out.
+        The method with which all others are compared.  Budgets at which it cannot run
+        are left out.
 
     Returns
     -------
     DataFrame
         One row per budget and rival: ``rho``, ``method`` and ``options`` of the rival,
-        ``n`` replays, ``first``, ``second`` and ``both`` (errors of the first, of the
-        rival, of both in one replay), ``first_spends`` and ``second_spends`` (mean
-        share of the budget).
+        ``n`` replays, ``first``, ``second`` and ``both`` (replays in which the first,
+        the rival and both err), ``first_spends`` and ``second_spends`` (mean share of
+        the budget).
 
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=50)
+    >>> table = cb.load("synthetic-24")
+    >>> runs = cb.replay_identification(table, ["CoPSI", "PSISR"], 500, replications=50)
     >>> joint_errors(runs)[["rho", "method", "n"]].to_numpy().tolist()
     [[500.0, 'PSISR', 50]]
     """
     rows = []
-    for rho, at in runs[runs["status"] == "ok"].groupby("rho"):
-        ran = dict(
-            iter(at.set_index("replication").groupby(["method", "options"], sort=False))
+    for rho, of_budget in runs[runs["status"] == "ok"].groupby("rho"):
+        by_replication = of_budget.set_index("replication")
+        by_method = dict(
+            iter(by_replication.groupby(["method", "options"], sort=False))
         )
-        if (first, "") not in ran:
+        if (first, "") not in by_method:
             continue
-        ours = ran.pop((first, ""))
-        for (method, options), theirs in ran.items():
-            theirs = theirs.loc[ours.index]
-            wrong, also = ~ours["correct"].astype(bool), ~theirs["correct"].astype(bool)
-            counts = (
-                len(ours),
-                int(wrong.sum()),
-                int(also.sum()),
-                int((wrong & also).sum()),
-            )
-            spends = [(one["spent"] / one["budget"]).mean() for one in (ours, theirs)]
-            rows.append((rho, method, options, *counts, *spends))
 
-    columns = [
-        "rho",
-        "method",
-        "options",
-        "n",
-        "first",
-        "second",
-        "both",
-        "first_spends",
-        "second_spends",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+        ours = by_method.pop((first, ""))
+        our_errors = ~ours["correct"].astype(bool)
+        for (method, options), theirs in by_method.items():
+            theirs = theirs.loc[ours.index]
+            their_errors = ~theirs["correct"].astype(bool)
+            rows.append(
+                {
+                    "rho": rho,
+                    "method": method,
+                    "options": options,
+                    "n": len(ours),
+                    "first": int(our_errors.sum()),
+                    "second": int(their_errors.sum()),
+                    "both": int((our_errors & their_errors).sum()),
+                    "first_spends": (ours["spent"] / ours["budget"]).mean(),
+                    "second_spends": (theirs["spent"] / theirs["budget"]).mean(),
+                }
+            )
+
+    return pd.DataFrame(rows, columns=JOINT_COLUMNS)
 
 
 def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64]:
-    """McNemar's exact test, two-sided, of whether either method is the likelier to err alone.
+    """Return the p-values of McNemar's exact test, two-sided.
+
+    The hypothesis is that either method is equally likely to err alone.
 
     Parameters
     ----------
@@ -93,7 +109,7 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
     Returns
     -------
     ndarray
-        1 where they never disagree.
+        1 for methods that never disagree.
 
     Examples
     --------
@@ -106,7 +122,7 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
 
 
 def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
-    """Every joint count that two counts of errors in the same replays allow, with its p-value.
+    """List the joint counts that two counts of errors allow, with their p-values.
 
     Parameters
     ----------
@@ -117,8 +133,8 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``both``, ``only_first``, ``only_second`` and ``p`` of `mcnemar`, by growing
-        ``both``.
+        ``both``, ``only_first``, ``only_second`` and ``p`` of `mcnemar`, in ascending
+        order of ``both``.
 
     Examples
     --------
@@ -126,13 +142,12 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     [[2.0, 3.0, 1.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
     """
     replays = _validation.count(replays, "replays", 1)
-    first, second = (
-        _validation.count(errors, "errors", 0) for errors in (first, second)
-    )
-    if max(first, second) > replays:
-        raise CobanditError(
-            f"{max(first, second)} errors do not fit into {replays} replays"
-        )
+    first = _validation.count(first, "errors", 0)
+    second = _validation.count(second, "errors", 0)
+    more_errors = max(first, second)
+    if more_errors > replays:
+        raise CobanditError(f"{more_errors} errors do not fit into {replays} replays")
+
     both = np.arange(max(0, first + second - replays), min(first, second) + 1)
     frame = pd.DataFrame(
         {"both": both, "only_first": first - both, "only_second": second - both}
@@ -151,61 +166,62 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     Returns
     -------
     dict
-        ``best`` and ``worst``, smallest and largest exact McNemar p-value over all
-        joint counts that give these errors; ``independent``, the same if errors
-        coincide as often as they would in independent replays (rounded); ``needed``,
-        the fewest replays in which both must err for a p-value of at most `LEVEL`,
-        there and with any larger overlap, NaN if no overlap is enough; ``fisher`` and
-        ``score``, p-values that ignore the pairing: Fisher's exact test and the score
-        test with pooled variance.
+        ``best`` and ``worst``, the smallest and largest p-value of `mcnemar` over all
+        joint counts that give these errors; ``independent``, its p-value if errors
+        coincide as often as in independent replays (rounded); ``needed``, the fewest
+        joint errors from which on every overlap gives a p-value of at most `LEVEL`, NaN
+        if no overlap does; ``fisher`` and ``score``, p-values that ignore the pairing:
+        Fisher's exact test and the score test with pooled variance.
 
     Examples
     --------
     >>> result = compare(74, 82, 500)
-    >>> {name: round(value, 4) for name, value in result.items() if name in ("best", "needed", "fisher")}
-    {'best': 0.0078, 'needed': 72, 'fisher': 0.5419}
+    >>> round(result["best"], 4), result["needed"], round(result["fisher"], 4)
+    (0.0078, 72, 0.5419)
     """
     table = couplings(first, second, replays)
-    enough = table["p"].to_numpy() <= LEVEL
+    both = table["both"].to_numpy()
+    p_values = table["p"].to_numpy()
 
-    # the overlaps at the upper end that are all enough
-    run = len(enough) if enough.all() else int(np.argmin(enough[::-1]))
-    overlap = int(
-        np.clip(
-            round(first * second / replays),
-            table["both"].iloc[0],
-            table["both"].iloc[-1],
-        )
-    )
+    # the overlaps at the upper end, all of which are significant
+    is_significant = p_values <= LEVEL
+    n_enough = int(np.argmin(is_significant[::-1]))
+    if is_significant.all():
+        n_enough = len(both)
+    needed = int(both[-n_enough]) if n_enough else np.nan
+
+    by_chance = np.clip(round(first * second / replays), both[0], both[-1])
+    independent = float(p_values[both == int(by_chance)][0])
+
+    unpaired = [[first, replays - first], [second, replays - second]]
     pooled = (first + second) / (2 * replays)
     spread = sqrt(2 * pooled * (1 - pooled) / replays)
-    unpaired = [[first, replays - first], [second, replays - second]]
+    score = 1.0
+    if spread:
+        z = abs(first - second) / replays / spread
+        score = float(2 * scipy.stats.norm.sf(z))
     return {
-        "best": float(table["p"].min()),
-        "worst": float(table["p"].max()),
-        "independent": float(table.loc[table["both"] == overlap, "p"].iloc[0]),
-        "needed": int(table["both"].iloc[-run]) if run else np.nan,
+        "best": float(p_values.min()),
+        "worst": float(p_values.max()),
+        "independent": independent,
+        "needed": needed,
         "fisher": float(scipy.stats.fisher_exact(unpaired).pvalue),
-        "score": (
-            float(2 * scipy.stats.norm.sf(abs(first - second) / replays / spread))
-            if spread
-            else 1.0
-        ),
+        "score": score,
     }
 
 
 def paired_difference(
     only_first: int, only_second: int, replays: int, level: float = 0.95
 ) -> tuple[float, float, float]:
-    """Difference of two error probabilities on the same replays, with Tango's score interval.
+    """Return the difference of two paired error probabilities, with Tango's interval.
 
-    It is to pairs what Wilson's interval is to one proportion.
+    The score interval for pairs corresponds to Wilson's interval for one proportion.
 
     Parameters
     ----------
     only_first, only_second, replays : int
-        Replays in which only the first, and only the second, method errs, and all
-        replays.
+        Numbers of replays in which only the first, and only the second, method errs,
+        and of all replays.
     level : float
         Confidence level in (0, 1).
 
@@ -216,8 +232,8 @@ def paired_difference(
 
     References
     ----------
-    T. Tango (1998), Equivalence test and confidence interval for the difference in proportions for the
-    paired-sample design, Statistics in Medicine 17, 891-908.
+    T. Tango (1998), Equivalence test and confidence interval for the difference in
+    proportions for the paired-sample design, Statistics in Medicine 17, 891-908.
 
     Examples
     --------
@@ -225,40 +241,39 @@ def paired_difference(
     [-0.016, -0.0614, 0.0293]
     """
     n = _validation.count(replays, "replays", 1)
-    b, c = (
-        _validation.count(errors, "errors", 0) for errors in (only_first, only_second)
-    )
-    if b + c > n:
-        raise CobanditError(f"{b + c} disagreements do not fit into {n} replays")
-    difference, z = (b - c) / n, float(scipy.stats.norm.isf((1 - level) / 2))
+    only_first = _validation.count(only_first, "errors", 0)
+    only_second = _validation.count(only_second, "errors", 0)
+    n_differ = only_first + only_second
+    if n_differ > n:
+        raise CobanditError(f"{n_differ} disagreements do not fit into {n} replays")
+
+    difference = (only_first - only_second) / n
+    z = float(scipy.stats.norm.isf((1 - level) / 2))
 
     def excess(delta: float, sign: int) -> float:
-        """How far the score statistic at a difference ``delta`` is from ``sign * z``."""
-        rest = constrained_mle(b, c, n, delta)
-        spread = n * (2 * rest + delta * (1 - delta))
-        distance = b - c - n * delta
+        """Return the score statistic at a difference ``delta``, less ``sign * z``."""
+        mle = constrained_mle(only_first, only_second, n, delta)
+        spread = n * (2 * mle + delta * (1 - delta))
+        distance = only_first - only_second - n * delta
         return float(distance - sign * z * sqrt(max(spread, 0.0)))
 
-    # where nobody disagrees, or everybody does, the observed difference is a root too,
-    # and not the one sought
-    off = 1e-9
-    low = (
-        scipy.optimize.brentq(excess, -1.0, difference - off, args=(1,))
-        if difference > -1
-        else -1.0
-    )
-    high = (
-        scipy.optimize.brentq(excess, difference + off, 1.0, args=(-1,))
-        if difference < 1
-        else 1.0
-    )
+    # if nobody disagrees, or everybody does, the observed difference is a root, too:
+    # the search begins beside it
+    low = -1.0
+    if difference > -1:
+        low = scipy.optimize.brentq(excess, -1.0, difference - APART, args=(1,))
+    high = 1.0
+    if difference < 1:
+        high = scipy.optimize.brentq(excess, difference + APART, 1.0, args=(-1,))
     return difference, float(low), float(high)
 
 
 def constrained_mle(
     only_first: int, only_second: int, replays: int, delta: float
 ) -> float:
-    """Most likely probability that only the second errs, if the first errs by ``delta`` more often.
+    """Return the most likely probability that only the second method errs.
+
+    The probability that only the first one errs is larger by ``delta``.
 
     Parameters
     ----------
@@ -283,12 +298,8 @@ def constrained_mle(
     return max(root, 0.0, -delta)
 
 
-#: Slack of sums of probabilities.
-TINY = 1e-12
-
-
 def paired_power(replays: int, first: float, second: float, both: float) -> float:
-    """Probability that McNemar's exact test separates two methods, exactly.
+    """Return the exact probability that McNemar's exact test separates two methods.
 
     Parameters
     ----------
@@ -297,8 +308,8 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
         Error probabilities.
     both : float
         Probability that both err in the same replay: ``first * second`` if errors are
-        independent, and ``min(first, second)``, the best case, if one method errs only
-        where the other does.
+        independent; at best ``min(first, second)``, if one method errs only where the
+        other errs.
 
     Returns
     -------
@@ -326,19 +337,19 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     ends = scipy.stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
 
-    # the test rejects with at most so many on the rarer side
+    # the test rejects if at most so many disagreements are on the rarer side; the
+    # binomial quantile is one too large where its probability exceeds the level
     critical = scipy.stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
     critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
     rejects = scipy.stats.binom.cdf(critical, disagreements, share)
     rejects += scipy.stats.binom.sf(disagreements - critical - 1, disagreements, share)
-    return float(
-        np.clip(scipy.stats.binom.pmf(disagreements, replays, differ) @ rejects, 0, 1)
-    )
+    chances = scipy.stats.binom.pmf(disagreements, replays, differ)
+    return float(np.clip(chances @ rejects, 0, 1))
 
 
 def replays_needed(first: float, second: float, both: float) -> float:
-    """Replays with which McNemar's exact test separates two methods with probability `POWER`.
+    """Return the number of replays at which McNemar's exact test has the power `POWER`.
 
     Parameters
     ----------
@@ -348,13 +359,15 @@ def replays_needed(first: float, second: float, both: float) -> float:
     Returns
     -------
     float
-        A whole number, by doubling and bisection: one replay fewer is not enough.
-        Infinite if the error probabilities are equal.
+        A whole number, by doubling and bisection, such that one replay fewer is not
+        enough.  Infinite if the error probabilities are equal.
 
     Examples
     --------
-    >>> replays_needed(0.148, 0.164, both=0.148), replays_needed(0.148, 0.164, both=0.148 * 0.164)
-    (493.0, 8193.0)
+    >>> replays_needed(0.148, 0.164, both=0.148)
+    493.0
+    >>> replays_needed(0.148, 0.164, both=0.148 * 0.164)  # independent errors
+    8193.0
     """
     if first == second:
         return inf
@@ -362,7 +375,7 @@ def replays_needed(first: float, second: float, both: float) -> float:
     def is_enough(replays: int) -> bool:
         return paired_power(replays, first, second, both) >= POWER
 
-    most = 1
-    while not is_enough(most):
-        most *= 2
-    return float(bisect_left(range(most), True, most // 2 + 1, key=is_enough))
+    upper = 1
+    while not is_enough(upper):
+        upper *= 2
+    return float(bisect_left(range(upper), True, upper // 2 + 1, key=is_enough))

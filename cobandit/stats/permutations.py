@@ -55,7 +55,7 @@ def draw_orders(n_instances: int, numbers_per_order: int, seed: int) -> Ints:
 
 
 def permutation_p_value(statistic: float, largest: Floats) -> float:
-    """Return the p-value of a statistic, given the largest statistic of each permutation.
+    """Return the p-value of a statistic, given the largest of each permutation.
 
     Parameters
     ----------

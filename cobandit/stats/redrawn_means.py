@@ -1,4 +1,4 @@
-"""Means of tables like one that was drawn: the Bayesian bootstrap over instances."""
+"""The Bayesian bootstrap of a table's means over instances."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def redraw_means(
     table: EvaluationTable, replications: int = 1000, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    r"""Means of tables like this one, by the Bayesian bootstrap over instances.
+    r"""Return redrawn means of a table, by the Bayesian bootstrap over instances.
 
     .. math::
 
-        \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is} \Big/ \sum_{s \in S_i} w_s^{(r)},
-        \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
+        \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is}
+            \Big/ \sum_{s \in S_i} w_s^{(r)}, \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
     with one weight per instance, or per cluster of instances, the same for every
     configuration and objective (Rubin, Annals of Statistics 9, 1981).  Weights are
-    never zero, so a configuration that has few instances is not lost in a redraw. Where
-    evaluations are missing, means are adjusted to all instances, and so are those of
-    redraws, to first order in the weights
+    never zero, so a configuration with few instances has a mean in every redraw.  If
+    evaluations are missing, means are adjusted to all instances, and redrawn means are
+    adjusted as well, to first order in the weights
     (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
     Parameters
@@ -47,15 +47,18 @@ def redraw_means(
 
     Notes
     -----
-    Time O(R K I D) for I distinct instances, as matrix products; memory O(R K D).  A configuration whose
-    instances all scored alike has no spread here: `cobandit.recommend` allows for that.
+    Time O(R K I D) for I distinct instances, as matrix products; memory O(R K D).  A
+    configuration whose scores are all equal has no spread here; `cobandit.recommend`
+    allows for that.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> means, costs = redraw_means(cb.load("synthetic-24"), replications=500)
-    >>> means.shape, means[:, 0].std(axis=0).round(2)  # spread of the first configuration's means
-    ((500, 24, 2), array([0.02, 0.  ]))
+    >>> means.shape
+    (500, 24, 2)
+    >>> means[:, 0].std(axis=0).round(2)  # of the first configuration
+    array([0.02, 0.  ])
     """
     replications = _validation.count(replications, "replications", 1)
     rng = np.random.default_rng(_validation.seed(seed))
@@ -79,7 +82,7 @@ def redraw_means(
 
 
 def _redraw_complete(evaluations: Evaluations, weights: Floats, means: Floats) -> None:
-    """Fill ``means``, shape (D + 1, r, K), with the weighted means of each arm's own instances."""
+    """Fill ``means``, shape (D + 1, r, K), with weighted means over the instances."""
     for arms in evaluations.blocks(np.arange(means.shape[2])):
         values, present = evaluations.block(arms)
         totals = weights @ present.T.astype(float)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cobandit.errors import BudgetError
 from cobandit.replay import Spec, spec
 from cobandit.replay.grid import Source
-from cobandit.stats import contrasts, metrics
+from cobandit.stats import contrasts, metrics, summaries
 from companion.paper.experiments import RADII
 from companion.proofs.known_arms import feedback_source, play_on, random_arms
 
@@ -262,5 +262,5 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     # one number per problem: budgets on the same problem are not independent
     gain = (losses["HV-UCB"] - losses["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
     runs = gain.rename("gained").reset_index().assign(status="ok")
-    summary = metrics.summarise(runs, "gained", ("cost_ratio", "dependence"))
+    summary = summaries.summarise(runs, "gained", ("cost_ratio", "dependence"))
     return summary.set_index(["cost_ratio", "dependence"])[["mean", "low", "high"]]

@@ -38,10 +38,10 @@ from cobandit.replay.paper_settings import (
     online_methods,
 )
 from cobandit.replay.parallel import Parallel
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 from cobandit.stats.contrasts import paired_contrasts, ratio_of_counts
-from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import paired_difference
+from cobandit.stats.summaries import proportion_interval
 from cobandit.tables import EvaluationTable
 
 FULL_SET_RHO = (10, 20, 50, 100, 200)
@@ -313,7 +313,7 @@ def tuning_cells(table: EvaluationTable, replications: int = 100) -> pd.DataFram
     regret = runs.groupby([*RADII, "replication"])["efficiency_regret"].mean()
     gaps = regret.loc[tuple(RADII.values())] - regret.loc[tuple(chosen.values())]
     found = _exact({("tuning", name): value for name, value in chosen.items()})
-    low, high = metrics.mean_interval(gaps.to_numpy())
+    low, high = summaries.mean_interval(gaps.to_numpy())
     found.loc[len(found)] = ["tuning", "gap", gaps.mean(), low, high]
     return found.assign(dataset=table.name)
 
@@ -369,7 +369,7 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
 
 
 def _compare(runs: pd.DataFrame, quantity: str, by: tuple[str, ...]) -> pd.DataFrame:
-    means = metrics.summarise(runs, quantity, ("method", "options", *by))
+    means = summaries.summarise(runs, quantity, ("method", "options", *by))
     return pd.concat(
         [means, paired_contrasts(runs, quantity, PAIRS, by)], ignore_index=True
     )

@@ -150,7 +150,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     ----------
     claim : Claim
     frame : DataFrame
-        As `cobandit.stats.metrics.summarise` returns it: ``dataset``, ``method``,
+        As `cobandit.stats.summaries.summarise` returns it: ``dataset``, ``method``,
         ``mean``, ``low``, ``high`` and the column ``claim.along``, one row per cell;
         with ``against`` and ``measure`` also the paired comparisons of
         `cobandit.stats.paired_contrasts`.  The values are those of the claim's

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit.stats.metrics import proportion_interval
 from cobandit.stats.paired_errors import compare
+from cobandit.stats.summaries import proportion_interval
 from companion.paper.derived import EQUAL, DerivedValue, derive
 from companion.paper.judge import (
     CLOSE,

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from cobandit.advice import recommend
 from cobandit.advice.choice import choose_configuration, read_wishes
 from cobandit.dominance import TIE
-from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.finite_limits import finite_mean_limits
+from cobandit.stats.limits import mean_limits
 from cobandit.stats.pairwise import Paired, cost_aware_front
 from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome

@@ -21,7 +21,7 @@ from cobandit.errors import CobanditError
 from cobandit.policies import CoPSI
 from cobandit.problem import Problem
 from cobandit.replay import play, replay_identification, spec
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 from cobandit.tables import EvaluationTable
 from cobandit.tables.profiling import profiling_mask
 from companion import bounds
@@ -146,7 +146,7 @@ def errors_by_budget(
         errors = int(wrong.sum())
         n = len(wrong)
         rows.append(
-            (budget, errors, n, errors / n, *metrics.proportion_interval(errors, n))
+            (budget, errors, n, errors / n, *summaries.proportion_interval(errors, n))
         )
     return pd.DataFrame(
         rows, columns=["budget", "errors", "runs", "error", "low", "high"]
@@ -272,7 +272,7 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
         budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled"
     )
     rate = -float(slope)
-    width = metrics.NORMAL * float(spread[0, 0]) ** 0.5
+    width = summaries.NORMAL * float(spread[0, 0]) ** 0.5
     return {"rate": rate, "low": rate - width, "high": rate + width}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation, theory
 from cobandit.policies import CoHVKLUCB
 from cobandit.replay import Spec
-from cobandit.stats.metrics import NORMAL
+from cobandit.stats.summaries import NORMAL
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import ever_outside
 from companion.proofs.known_arms import (

@@ -16,7 +16,7 @@ from cobandit import _budget, _validation, theory
 from cobandit.errors import BudgetError
 from cobandit.problem import Problem
 from cobandit.replay.kernels._cache import compiled
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 from companion import bounds
 from companion.proofs.known_arms import Arms
 
@@ -262,7 +262,7 @@ def compare_bounds(
     rows = []
     for arm in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
         counts = runs.pulls[:, arm]
-        low, high = metrics.mean_interval(counts)
+        low, high = summaries.mean_interval(counts)
         all_bounds = pull_bounds(
             problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha
         )

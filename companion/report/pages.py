@@ -238,7 +238,7 @@ def lead(
     >>> lead(runs, "f1", "F1", most=True)["largest budget"]
     'PSI-SR (ρ = 20)'
     """
-    found = leaders(runs, column, most=most).sort_values("rho")
+    found = leaders(runs, column, largest=most).sort_values("rho")
     row = {"what": what}
     for name, place in {"smallest budget": 0, "largest budget": -1}.items():
         at = found.iloc[place]

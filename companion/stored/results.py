@@ -24,7 +24,7 @@ from rich.progress import track
 from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
-from cobandit.stats import metrics, paired_errors
+from cobandit.stats import paired_errors, summaries
 from cobandit.tables import EvaluationTable, available, load
 from companion import paper
 from companion.pages import first_figure, regions
@@ -347,7 +347,7 @@ def once(name: str) -> pd.DataFrame:
     runs["wrong"] = ~runs["correct"].astype(bool)
     keys = ("dataset", "method", "share")
     cells = [
-        metrics.summarise(runs, column, keys).assign(quantity=column)
+        summaries.summarise(runs, column, keys).assign(quantity=column)
         for column in ("wrong", "f1")
     ]
     return pd.concat(cells, ignore_index=True)

@@ -10,7 +10,7 @@ import pytest
 from support.commands import call
 
 import cobandit as cb
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 from cobandit.tables.catalogue import data_directory
 from companion.paper import experiments
 
@@ -121,7 +121,7 @@ def test_replay_online(suffix):
         cb.load("synthetic-24"), methods, [0.5, 4], replications=3, seed=5
     )
     (cell,) = (
-        metrics.summarise(expected, "efficiency_regret")
+        summaries.summarise(expected, "efficiency_regret")
         .query("rho == 4 and options == ''")
         .itertuples()
     )

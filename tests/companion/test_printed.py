@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from cobandit.stats import paired_errors
-from cobandit.stats.metrics import proportion_interval
+from cobandit.stats.summaries import proportion_interval
 from companion import paper
 from companion.paper.printed import printed_cells
 

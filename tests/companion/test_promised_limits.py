@@ -55,7 +55,7 @@ def test_students_limits_would_be_refuted(cell, monkeypatch):
         half = 1.96 * scores.std(axis=1) / np.sqrt(scores.shape[1])
         return scores.mean(axis=1) - half, scores.mean(axis=1) + half
 
-    monkeypatch.setattr("cobandit.advice.choice.doubt_exceeds", student)
+    monkeypatch.setattr("cobandit.advice.choice.threshold_p_values", student)
     monkeypatch.setattr(limits, "mean_limits", interval)
     assert cells.add_intervals(cells.play("limits", cell, 60))["refuted"].all()
 

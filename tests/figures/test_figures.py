@@ -26,7 +26,7 @@ from cobandit._text import amount
 from cobandit.errors import CobanditError
 from cobandit.figures.style import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
-from cobandit.stats import metrics
+from cobandit.stats import summaries
 from cobandit.testing.protocol import table_of
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def bands(ax):
 @pytest.mark.slow
 def test_by_budget_draws_the_summary(online):
     ax = figures.by_budget(online, "efficiency_regret", "regret")
-    cells = metrics.summarise(online, "efficiency_regret").sort_values("rho")
+    cells = summaries.summarise(online, "efficiency_regret").sort_values("rho")
     labels = {
         ("CoHVUCB", ""): "CoHV-UCB (default)",
         ("CoHVUCB", "reward_scale=0.1"): "CoHV-UCB (reward_scale=0.1)",
@@ -133,7 +133,7 @@ def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
 
 def test_error_by_budget_draws_zero_errors_as_limits(found):
     ax = figures.error_by_budget(found)
-    cells = metrics.summarise(
+    cells = summaries.summarise(
         found.assign(error=~found["correct"]), "error"
     ).sort_values("rho")
     arrows = [line for line in ax.get_lines() if line.get_marker() == r"$\downarrow$"]

@@ -6,8 +6,8 @@ import pytest
 
 import cobandit as cb
 from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_counts
-from cobandit.stats.metrics import mean_interval
 from cobandit.stats.paired_errors import joint_errors, paired_difference
+from cobandit.stats.summaries import mean_interval
 from companion import paper
 from companion.paper import experiments
 
@@ -114,7 +114,7 @@ def test_realised_costs_are_compared_with_declared_ones():
 
 @pytest.mark.parametrize("most", [False, True])
 def test_leaders_are_the_best_mean_and_those_that_pairs_cannot_tell_from_it(most):
-    found = leaders(RUNS, "standard_regret", most=most).set_index("rho")
+    found = leaders(RUNS, "standard_regret", largest=most).set_index("rho")
     for rho, part in RUNS.groupby("rho"):
         wide = part.pivot_table(
             index="replication", columns="method", values="standard_regret"
@@ -142,7 +142,7 @@ def test_whoever_cannot_run_leads_nowhere_and_equals_share():
     runs = runs.assign(
         status=["ok"] * 3 + ["infeasible"] * 3, f1=[0.5, 0.5, 0.25, 1.0, 1.0, 1.0]
     )
-    (row,) = leaders(runs, "f1", most=True).to_dict("records")
+    (row,) = leaders(runs, "f1", largest=True).to_dict("records")
     assert (row["rho"], row["leader"], row["level"], row["next"]) == (
         1.0,
         "A",

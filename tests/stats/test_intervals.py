@@ -8,8 +8,9 @@ from support.drawn import table_of
 
 import cobandit as cb
 from cobandit.advice.answer_table import STEP, write_answer_table
+from cobandit.stats.finite_limits import finite_mean_limits
 from cobandit.stats.intervals import mean_intervals, step_interval
-from cobandit.stats.limits import finite_mean_limits, mean_limits
+from cobandit.stats.limits import mean_limits
 from cobandit.stats.pairwise import Paired
 
 

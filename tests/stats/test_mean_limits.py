@@ -11,25 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from cobandit.stats import limits
-from cobandit.stats.limits import (
-    doubt_exceeds,
-    doubt_exceeds_finite,
+from cobandit.stats import finite_limits
+from cobandit.stats.finite_limits import (
     finite_mean_limits,
-    mean_limits,
+    finite_threshold_p_values,
 )
+from cobandit.stats.limits import mean_limits, threshold_p_values
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.floats(0.01, 0.99))
 @settings(max_examples=40, deadline=None)
 def test_true_or_false_scores_have_the_binomial_test(hits, misses, threshold):
-    found = doubt_exceeds([0.0, 1.0], [[misses, hits]], threshold)[0]
+    found = threshold_p_values([0.0, 1.0], [[misses, hits]], threshold)[0]
     assert found == pytest.approx(
         stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12
     )
-    turned = doubt_exceeds([-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0)[
-        0
-    ]
+    turned = threshold_p_values(
+        [-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0
+    )[0]
     assert turned == pytest.approx(found, abs=1e-12)
 
 
@@ -42,9 +41,9 @@ def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(
     seen = data.draw(st.integers(1, total))
     hits = data.draw(st.integers(0, seen))
     scores = np.arange(seen)[None] < hits
-    found = doubt_exceeds_finite(scores, np.ones_like(scores), threshold, total, 0.05)[
-        0
-    ]
+    found = finite_threshold_p_values(
+        scores, np.ones_like(scores), threshold, total, 0.05
+    )[0]
     below = [
         held for held in range(total + 1) if held < total * threshold and held <= total
     ]
@@ -59,9 +58,9 @@ def test_an_average_is_the_same_counted_or_one_by_one(shares):
     drawn = rng.choice(values, (5, 40), p=shares)
     counts = (drawn[:, :, None] == values).sum(axis=1)
     for threshold in (0.1, 0.5, 0.9):
-        apart = doubt_exceeds(drawn, np.ones(drawn.shape), threshold)
+        apart = threshold_p_values(drawn, np.ones(drawn.shape), threshold)
         np.testing.assert_allclose(
-            doubt_exceeds(values, counts, threshold), apart, rtol=1e-6
+            threshold_p_values(values, counts, threshold), apart, rtol=1e-6
         )
 
 
@@ -78,21 +77,21 @@ def test_the_chance_is_that_of_drawn_weights(n):
         weights = rng.standard_exponential((100_000, n + 1))
         means = weights[:, :-1] @ scores / weights.sum(axis=1)
         for level in (0.3, 0.05, 0.01):
-            found = doubt_exceeds(
+            found = threshold_p_values(
                 scores[None], np.ones((1, n)), np.quantile(means, level)
             )[0]
             error = 3 / np.sqrt(level * 100_000)  # of the quantile
             assert level * (1 - error) <= found <= level * (1.06 + error)
 
 
-def chance_of_small(values, shares, n, level, doubt=doubt_exceeds):
+def chance_of_small(values, shares, n, level, p_values=threshold_p_values):
     """The exact probability that a p-value of the true mean is at most ``level``."""
     values = np.array(values)
     counts = np.array(
         [each for each in product(range(n + 1), repeat=len(values)) if sum(each) == n]
     )
     chances = stats.multinomial.pmf(counts, n, shares)
-    small = doubt(values, counts, float(values @ shares)) <= level
+    small = p_values(values, counts, float(values @ shares)) <= level
     return chances[small].sum()
 
 
@@ -140,7 +139,7 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
     for seen in range(1, total):
         drawn = orders[:, :seen]
         for level in (0.05, 0.2, 0.5):
-            doubt = doubt_exceeds_finite(
+            doubt = finite_threshold_p_values(
                 drawn, np.ones(drawn.shape), mean, total, level
             )
             for alpha in (0.05, 0.2, 0.5):
@@ -149,11 +148,13 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
 
 def test_a_benchmark_of_which_all_is_there_is_exact():
     scores = np.array([[0.5, 0.75, 1.0], [0.25, 0.25, 0.5]])
-    found = doubt_exceeds_finite(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
+    found = finite_threshold_p_values(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
     assert found.tolist() == [0.0, 1.0]
     # two of the last three would have to be negative
     first = [[1.0, 1.0, 0.9, 0.5, 0.5, 0.5]]
-    assert doubt_exceeds_finite(first, [[1, 1, 1, 0, 0, 0]], 0.4, 6, 0.05)[0] == 0.0
+    assert (
+        finite_threshold_p_values(first, [[1, 1, 1, 0, 0, 0]], 0.4, 6, 0.05)[0] == 0.0
+    )
 
 
 @pytest.mark.parametrize(("n", "level"), [(1, 0.5), (2, 0.95), (25, 0.95), (25, 0.99)])
@@ -187,7 +188,7 @@ def test_alike_scores_keep_an_interval():
     """Ten differences of zero say little about differences in [-1, 1]."""
     (low,), (high,) = mean_limits([0.0], [[10]], low=-1.0)
     assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
-    assert limits.mean_limits([0.7], [[10]])[0][0] < 0.65
+    assert mean_limits([0.7], [[10]])[0][0] < 0.65
 
 
 # ----------------------------------------------------------------------------- intervals about a benchmark
@@ -259,7 +260,7 @@ def test_limits_about_a_benchmark_narrow_as_it_is_seen_and_mirror_each_other(low
         before = ends
     # of a benchmark without end the lower one is where one score more, the worst,
     # leaves this doubt
-    assert doubt_exceeds(scores, counts, ends[0], low=low) == pytest.approx(
+    assert threshold_p_values(scores, counts, ends[0], low=low) == pytest.approx(
         0.025, rel=1e-3
     )
 
@@ -267,7 +268,7 @@ def test_limits_about_a_benchmark_narrow_as_it_is_seen_and_mirror_each_other(low
 def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
     scores = np.random.default_rng(1).random((3, 90))
     drawn = finite_mean_limits(scores, np.ones(scores.shape), 180)
-    monkeypatch.setattr(limits, "FEW", 0)
+    monkeypatch.setattr(finite_limits, "MOST_DRAWN", 0)
     approximated = finite_mean_limits(scores, np.ones(scores.shape), 180)
     half_a_score = 0.5 / 180
     assert approximated[0] + half_a_score == pytest.approx(drawn[0], abs=3e-3)
@@ -324,7 +325,9 @@ def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(
     threshold, mean, n_arms
 ):
     def exact(hits, n, threshold):
-        return doubt_exceeds([0.0, 1.0], np.column_stack([n - hits, hits]), threshold)
+        return threshold_p_values(
+            [0.0, 1.0], np.column_stack([n - hits, hits]), threshold
+        )
 
     def student(hits, n, threshold):
         means = hits / n

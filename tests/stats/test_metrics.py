@@ -11,7 +11,7 @@ from scipy import stats
 from support.strategies import problems
 
 from cobandit import Problem
-from cobandit.stats import metrics
+from cobandit.stats import metrics, summaries
 
 
 @pytest.mark.slow
@@ -73,11 +73,11 @@ def test_wilson(k, n):
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     bounds = max(0, middle - half), min(1, middle + half)
-    assert metrics.proportion_interval(k, n) == pytest.approx(bounds, abs=1e-12)
+    assert summaries.proportion_interval(k, n) == pytest.approx(bounds, abs=1e-12)
 
 
 def test_a_single_value_has_no_interval():
-    assert metrics.mean_interval([7.0]) == (7.0, 7.0)
+    assert summaries.mean_interval([7.0]) == (7.0, 7.0)
 
 
 RUNS = pd.DataFrame(
@@ -96,20 +96,20 @@ RUNS = pd.DataFrame(
 def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
     values = np.random.default_rng(n).exponential(size=n)
     how = {
-        "n_resamples": metrics.RESAMPLES,
-        "batch": metrics.RESAMPLES,
+        "n_resamples": summaries.RESAMPLES,
+        "batch": summaries.RESAMPLES,
         "method": "percentile",
     }
     theirs = stats.bootstrap(
         (values,), np.mean, **how, rng=np.random.default_rng(0)
     ).confidence_interval
-    assert metrics.mean_interval(values) == pytest.approx(
+    assert summaries.mean_interval(values) == pytest.approx(
         (theirs.low, theirs.high), rel=1e-12
     )
 
 
 def test_summarise_means():
-    cells = metrics.summarise(RUNS, "regret")
+    cells = summaries.summarise(RUNS, "regret")
     assert list(cells) == ["method", "options", "rho", "runs", "mean", "low", "high"]
     assert cells[["method", "rho", "runs"]].to_numpy().tolist() == [
         ["A", 1.0, 2],
@@ -118,34 +118,34 @@ def test_summarise_means():
         ["B", 2.0, 1],
     ]
     assert cells["mean"].tolist() == pytest.approx([2, 5, np.nan, 2], nan_ok=True)
-    assert (cells["low"][0], cells["high"][0]) == metrics.mean_interval([1.0, 3.0])
+    assert (cells["low"][0], cells["high"][0]) == summaries.mean_interval([1.0, 3.0])
     assert cells.loc[2, ["mean", "low", "high"]].isna().all()
 
 
 def test_summarise_proportions():
-    cells = metrics.summarise(RUNS, "correct", by=("method",))
+    cells = summaries.summarise(RUNS, "correct", by=("method",))
     assert cells["runs"].tolist() == [3, 1] and cells["successes"].tolist() == [2, 1]
-    assert (cells["low"][0], cells["high"][0]) == metrics.proportion_interval(2, 3)
+    assert (cells["low"][0], cells["high"][0]) == summaries.proportion_interval(2, 3)
 
 
 @pytest.mark.parametrize("column", ["regret", "correct"])
 def test_summarise_has_the_same_columns_when_nothing_was_feasible(column):
-    starved = metrics.summarise(RUNS.assign(status="infeasible"), column)
-    assert list(starved) == list(metrics.summarise(RUNS, column))
+    starved = summaries.summarise(RUNS.assign(status="infeasible"), column)
+    assert list(starved) == list(summaries.summarise(RUNS, column))
     assert starved["mean"].isna().all()
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: metrics.summarise(RUNS, "regrets"),
+        lambda: summaries.summarise(RUNS, "regrets"),
         lambda: metrics.moving_average([1.0], window=0),
         lambda: metrics.moving_average([float("nan")]),
-        lambda: metrics.mean_interval([]),
-        lambda: metrics.mean_interval([1.0, float("inf")]),
+        lambda: summaries.mean_interval([]),
+        lambda: summaries.mean_interval([1.0, float("inf")]),
         lambda: metrics.standard_regret(Problem([[0.5], [0.25]], [1, 1]), [1, 1], 0),
-        lambda: metrics.proportion_interval(3, 2),
-        lambda: metrics.proportion_interval(0, 0),
+        lambda: summaries.proportion_interval(3, 2),
+        lambda: summaries.proportion_interval(0, 0),
         lambda: metrics.f1_score([True, False], [True, False, True]),
         lambda: metrics.efficiency_regret(Problem([[0.5], [0.25]], [1, 1]), [1, 1, 1]),
     ],

@@ -1,0 +1,324 @@
+r"""Limits of means of bounded scores on a finite benchmark of which a part was drawn.
+
+On a benchmark of N instances, of which n were drawn without replacement, scores that
+are all at the ends of the range have the hypergeometric distribution.  For other
+scores, p-values come from bets against the hypothesis (Waudby-Smith and Ramdas 2024),
+and limits from an urn with the n scores and the worst possible one: the other N - n
+scores are drawn from it, and each is put back with another of its kind (Polya's urn, Lo
+1988).  For scores that are all at the ends this is the hypergeometric distribution
+again, and as N grows the shares of the draws become Gaffke's weights
+(`cobandit.stats.limits`).
+
+References
+----------
+A. Y. Lo (1988), A Bayesian bootstrap for a finite population, Annals of Statistics 16,
+1684-1695.
+
+I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by
+betting, Journal of the Royal Statistical Society B 86, 1-27.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log
+
+import numpy as np
+import scipy  # loads its parts at their first use
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit.dominance import TIE
+from cobandit.stats.weighted_sums import (
+    Bools,
+    Floats,
+    as_samples,
+    find_quantile,
+    lower_tail,
+    only_ends,
+)
+
+#: Largest number of missing scores that are drawn from the urn. The sum of more is
+#: approximated.
+MOST_DRAWN = 100
+#: Number of times that they are drawn.
+DRAWS = 4000
+
+
+def finite_threshold_p_values(
+    scores: ArrayLike,
+    present: ArrayLike,
+    threshold: ArrayLike,
+    n_instances: int,
+    level: float,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Floats:
+    """Return p-values of "the mean of all N instances is below the threshold".
+
+    Parameters
+    ----------
+    scores : array_like, shape (k, I)
+        In [low, high], in random order: each column is equally likely to be any of the
+        N instances.
+    present : array_like of bool, shape (k, I)
+        Whether a sample has a score.
+    threshold : array_like, shape (k,) or ()
+    n_instances : int
+        N >= I.
+    level : float
+        Level at which the p-values will be used.  Bets are sized for it; the p-values
+        are valid at every level.
+    low, high : float
+        Ends of the range.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        0 or 1 if all N scores are present.
+
+    Examples
+    --------
+    >>> scores = np.ones((1, 40))
+    >>> for total in (40, 60, 900):
+    ...     print(finite_threshold_p_values(scores, scores > 0, 0.95, total, 0.05).round(3))
+    [0.]
+    [0.01]
+    [0.117]
+    """
+    scores = np.asarray(scores, dtype=float)
+    present = np.asarray(present, dtype=bool)
+    scores, counts, threshold = as_samples(scores, present, threshold)
+    p_values = np.empty(len(scores))
+
+    # scores in [0, 1], as in the two tests below
+    scores = (scores - low) / (high - low)
+    threshold = (threshold - low) / (high - low)
+    n_drawn = counts.sum(axis=1)
+    sums = (scores * counts).sum(axis=1)
+
+    binary = only_ends(scores, counts, 0.0, 1.0)
+    if binary.any():
+        # the largest number of hits whose mean is below the threshold
+        most_hits = np.ceil(n_instances * threshold * (1 - TIE))[binary] - 1
+        most_hits = np.clip(most_hits, -1, n_instances)
+        hits = np.rint(sums[binary])
+        tail = scipy.stats.hypergeom.sf(
+            hits - 1, n_instances, np.maximum(most_hits, 0), n_drawn[binary]
+        )
+        p_values[binary] = np.where(most_hits < 0, 0.0, tail)
+
+    graded = ~binary
+    if graded.any():
+        p_values[graded] = _bet(
+            scores[graded], present[graded], threshold[graded], n_instances, level
+        )
+
+    is_exact = n_drawn == n_instances
+    is_reached = sums >= n_instances * (threshold - TIE)
+    return np.where(is_exact, np.where(is_reached, 0.0, 1.0), p_values)
+
+
+def finite_mean_limits(
+    values: ArrayLike,
+    counts: ArrayLike,
+    n_instances: ArrayLike,
+    level: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> tuple[Floats, Floats]:
+    """Return the interval of each mean of all N scores, from scores of a part.
+
+    Parameters
+    ----------
+    values, counts, low, high
+        As in `cobandit.stats.limits.threshold_p_values`, drawn without replacement.
+    n_instances : array_like of int, shape (k,) or ()
+        N, at least the number of scores of each sample.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : ndarray, shape (k,)
+        Both are the mean if all N scores are present, and NaN for an empty sample.  For
+        scores that are all ``low`` or ``high`` the limits are exact: the mean is beyond
+        either with probability at most (1 - level) / 2.  For others they are quantiles
+        of draws from the urn.  If more than `MOST_DRAWN` scores are missing, gamma
+        variables of the same mean and variance take the place of their shares, and the
+        limits are half a score further out, since shares come in steps.
+
+    Examples
+    --------
+    Fifty-six right answers of fifty-six, on a benchmark of 56, 60 and 600 instances:
+
+    >>> low, high = finite_mean_limits([0.0, 1.0], [[0, 56]] * 3, [56, 60, 600])
+    >>> low.round(3), high
+    (array([1.   , 0.983, 0.94 ]), array([1., 1., 1.]))
+    """
+    values, counts, _ = as_samples(values, counts, low)
+    total = np.broadcast_to(np.asarray(n_instances, dtype=float), len(counts))
+    n_drawn = counts.sum(axis=1)
+    n_missing = total - n_drawn
+    has_scores = n_drawn > 0
+    ends = np.full((2, len(counts)), np.nan)
+
+    is_exact = (n_missing == 0) & has_scores
+    means = (values * counts).sum(axis=1) / np.maximum(n_drawn, 1)
+    ends[:, is_exact] = means[is_exact]
+
+    # the upper limit is the lower limit of the negated scores, negated
+    tail = (1 - level) / 2
+    for sign, end in zip((1.0, -1.0), ends, strict=True):
+        scores = sign * values
+        lowest, highest = sorted((sign * low, sign * high))
+        sums = (scores * counts).sum(axis=1)
+        missing_sums = _smallest_missing_sums(
+            scores, counts, total, tail, lowest, highest
+        )
+        limits = sign * ((sums + missing_sums) / total)
+        end[~is_exact] = limits[~is_exact]
+
+    return ends[0], ends[1]
+
+
+def _smallest_missing_sums(
+    values: Floats,
+    counts: Floats,
+    total: Floats,
+    tail: float,
+    low: float,
+    high: float,
+) -> Floats:
+    """Return a lower limit of the sum of the missing scores, shape (k,).
+
+    NaN for samples without scores, or without missing scores.
+    """
+    n_drawn = counts.sum(axis=1)
+    n_missing = total - n_drawn
+    is_open = (n_drawn > 0) & (n_missing != 0)
+    binary = only_ends(values, counts, low, high) & is_open
+    drawn = is_open & ~binary & (n_missing <= MOST_DRAWN)
+    approximated = is_open & ~binary & (n_missing > MOST_DRAWN)
+    sums = np.full(len(counts), np.nan)
+
+    if binary.any():
+        hits = (counts * (values > low)).sum(axis=1)[binary]
+        fewest_hits = _fewest_hits(hits, n_drawn[binary], total[binary], tail)
+        sums[binary] = n_missing[binary] * low + (high - low) * (fewest_hits - hits)
+    for row in np.flatnonzero(drawn):
+        sums[row] = _draw_smallest_sum(
+            values[row], counts[row], int(n_missing[row]), tail, low
+        )
+    if approximated.any():
+        missing = n_missing[approximated]
+        mean = _find_smallest_mean(
+            values[approximated], counts[approximated], missing, tail, low, high
+        )
+        lowest = missing * low
+        sums[approximated] = np.maximum(missing * mean - (high - low) / 2, lowest)
+    return sums
+
+
+def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> Floats:
+    """Find the fewest hits of all with a chance above ``tail`` of as many in a draw."""
+    left = hits - 1
+    right = hits + total - n_drawn
+    while (right - left > 1).any():
+        middle = np.floor((left + right) / 2)
+        chance = scipy.stats.hypergeom.sf(
+            hits - 1, total, np.maximum(middle, 0), n_drawn
+        )
+        is_enough = (chance > tail) & (middle >= hits)
+        right = np.where(is_enough, middle, right)
+        left = np.where(is_enough, left, middle)
+    return right
+
+
+def _draw_smallest_sum(
+    values: Floats, counts: Floats, n_missing: int, tail: float, low: float
+) -> float:
+    """Draw the missing scores from the urn, and return the quantile of their sum."""
+    urn = np.append(np.repeat(values, counts.astype(np.int64)), low)
+    sums = urn[_draw_balls(len(urn), n_missing)].sum(axis=1)
+    return float(np.quantile(sums, tail, method="inverted_cdf"))
+
+
+@lru_cache(maxsize=4)  # most samples of a table are of one size
+def _draw_balls(n_balls: int, n_draws: int) -> NDArray[np.int64]:
+    """Draw numbers of balls from Polya's urn, shape (DRAWS, n_draws)."""
+    rng = np.random.default_rng(0)
+    balls = rng.integers(0, n_balls, (DRAWS, n_draws))
+    for number in range(1, n_draws):
+        # the urn has the n_balls and a copy of each of the ``number`` earlier draws
+        is_copy = rng.random(DRAWS) < number / (n_balls + number)
+        earlier = balls[np.arange(DRAWS), rng.integers(0, number, DRAWS)]
+        balls[is_copy, number] = earlier[is_copy]
+    return balls
+
+
+def _find_smallest_mean(
+    values: Floats,
+    counts: Floats,
+    n_missing: Floats,
+    tail: float,
+    low: float,
+    high: float,
+) -> Floats:
+    r"""Find the quantile of the mean of the missing scores, drawn from the urn.
+
+    The share of one of the :math:`A = n + 1` balls among m draws has the mean 1 / A,
+    and a variance that is :math:`(A + m) / m` times the variance of Gaffke's weight: it
+    is replaced by a gamma variable whose shape is less than one.
+    """
+    balls = counts.sum(axis=1) + 1
+    shape = (n_missing * (balls + 1) / (balls + n_missing) - 1) / balls
+    weighted = counts * shape[:, None]
+
+    def chance(mean: Floats) -> Floats:
+        return lower_tail(values, weighted, mean, low, low_count=shape)
+
+    return find_quantile(chance, values, counts, tail, low, high)
+
+
+def _bet(
+    scores: Floats, present: Bools, threshold: Floats, n_instances: int, level: float
+) -> Floats:
+    r"""Return p-values of "the mean is at most the threshold" from bets on the scores.
+
+    Scores are in [0, 1] and are bet on one after another.  The q-th bet is against the
+    mean of the remaining scores under the hypothesis.  The earlier scores determine the
+    stake that is best for n scores and the level, at most .9 of the capital:
+
+    .. math::
+
+        m_q = \frac{N m - S_{q-1}}{N - q + 1}, \qquad
+        W_q = W_{q-1} \bigl(1 + \lambda_q (x_q - m_q)\bigr), \qquad
+        \lambda_q = \min\Bigl\{ \frac{.9}{m_q},
+            \sqrt{\frac{2 \log (1 / \alpha)}{n\, \hat\sigma^2_{q-1}}} \Bigr\}
+
+    The capital has mean at most one if the hypothesis is true, so that one over the
+    largest capital is a p-value (Ville).
+    """
+    n = present.sum(axis=1)
+    order = np.cumsum(present, axis=1)
+    sums = np.cumsum(np.where(present, scores, 0.0), axis=1)
+    before = sums - np.where(present, scores, 0.0)
+    n_before: NDArray[np.int64] = order - present
+    n_remaining = np.maximum(n_instances - n_before, 1)
+    remaining_mean = (n_instances * threshold[:, None] - before) / n_remaining
+
+    # the variance of the earlier scores, and of half an instance that scored one and
+    # half an instance that scored zero
+    squares = np.where(present, (scores - (0.5 + sums) / (order + 1)) ** 2, 0.0)
+    variance = (0.25 + np.cumsum(squares, axis=1) - squares) / (n_before + 1)
+    stake = np.sqrt(2 * log(1 / level) / (np.maximum(n, 1)[:, None] * variance))
+    stake = np.minimum(stake, 0.9 / np.maximum(remaining_mean, TIE))
+
+    log_factors = np.log1p(stake * (scores - remaining_mean))
+    growth = np.where(present & (remaining_mean > 0), log_factors, 0.0)
+    largest = np.cumsum(growth, axis=1).max(axis=1, initial=0.0)
+    capital = np.exp(np.minimum(largest, 700.0))
+
+    # the remaining scores cannot be negative: a hypothesis that needs it is wrong
+    is_contradicted = (sums > n_instances * (threshold[:, None] + TIE)).any(axis=1)
+    return np.where(is_contradicted, 0.0, 1 / capital)
