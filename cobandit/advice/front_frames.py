@@ -11,7 +11,7 @@ import pandas as pd
 
 from cobandit.dominance import TIE
 from cobandit.policies.cost_comparison import read_cost_tolerance
-from cobandit.policies.pareto_race import Calls, Standing
+from cobandit.policies.race_standing import Calls, Standing
 from cobandit.problem import hypervolume
 from cobandit.stats.evaluations import Bools, Floats
 from cobandit.stats.intervals import mean_intervals, step_interval

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from cobandit import _budget
 from cobandit.policies.cost_comparison import FRONTS
-from cobandit.policies.pareto_race import FIRST_LOOK, ParetoRace, arrange
+from cobandit.policies.look_depths import FIRST_LOOK
+from cobandit.policies.pareto_race import ParetoRace
+from cobandit.policies.race_order import arrange
 from cobandit.stats.evaluations import Bools, Ints
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from cobandit import _budget, _validation
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
-from cobandit.policies.pareto_race import ParetoRace, find_starts
+from cobandit.policies.pareto_race import ParetoRace
+from cobandit.policies.race_order import find_starts
 from cobandit.policies.registry import KERNELS
 from cobandit.replay import kernels
 from cobandit.replay.kernels import FeedbackRows, Record, Terms, instance, shared_order

@@ -12,14 +12,9 @@ from scipy import stats
 from cobandit.dominance import pareto_mask
 from cobandit.policies import ParetoRace
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
-from cobandit.policies.pareto_race import (
-    LEAST_SCATTER,
-    Calls,
-    Standing,
-    beats,
-    list_looks,
-    next_look,
-)
+from cobandit.policies.cost_comparison import LEAST_SCATTER
+from cobandit.policies.look_depths import list_looks, next_look
+from cobandit.policies.race_standing import Calls, Standing, beats
 from cobandit.replay.kernels import shared_order
 from cobandit.stats import metrics
 from companion.stored.made_up_tables import SEED, Floats, read_rows

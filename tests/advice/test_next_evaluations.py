@@ -13,7 +13,7 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit.advice.next_evaluations import plan_next
-from cobandit.policies.pareto_race import FIRST_LOOK
+from cobandit.policies.look_depths import FIRST_LOOK
 from cobandit.tables import EvaluationTable
 
 

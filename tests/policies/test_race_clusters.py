@@ -142,7 +142,7 @@ def test_what_is_to_come_is_told_in_whole_clusters(certified):
 
 
 def test_labels_are_checked():
-    with pytest.raises(CobanditError, match="10 instances need a cluster each"):
+    with pytest.raises(CobanditError, match="2 labels for 10 instances"):
         ParetoRace([1, 1], 1, 10, cluster=[1, 2])
     with pytest.raises(CobanditError, match="stand between those of 'a'"):
         ParetoRace([1, 1], 1, 4, cluster=["a", "a", "b", "a"])

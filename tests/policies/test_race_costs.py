@@ -180,9 +180,7 @@ def test_what_is_known_is_known_with_its_costs():
         race.ask() is None and race.recommend().tolist() == played.recommend().tolist()
     )
     for wrong in (-costs.T, costs, np.full((120, 8), np.nan)):
-        with pytest.raises(
-            CobanditError, match="positive numbers are needed, one for each evaluation"
-        ):
+        with pytest.raises(CobanditError, match="positive numbers, one per evaluation"):
             ParetoRace(np.ones(8), 1, 120).know(rewards.transpose(1, 0, 2), wrong)
 
 

@@ -9,16 +9,10 @@ from cobandit import policies
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.cost_comparison import LEAST_SCATTER, compare_costs
-from cobandit.policies.pareto_race import (
-    FIRST_LOOK,
-    NEAR,
-    REACH,
-    STEP,
-    UNSEEN,
-    count_near_ties,
-    list_looks,
-    widen,
-)
+from cobandit.policies.look_depths import FIRST_LOOK, STEP, list_looks
+from cobandit.policies.look_thresholds import widen
+from cobandit.policies.near_ties import NEAR, REACH, count_near_ties
+from cobandit.policies.pareto_race import UNSEEN
 from cobandit.policies.tolerance_evidence import next_certified_look
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.certified_racing import (
@@ -277,7 +271,7 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
     """Let leave who may, and return who is fine; who of the arms is still active, by position.
 
-    ``covers`` (K, K) are those of `cobandit.policies.pareto_race.Standing`,
+    ``covers`` (K, K) are those of `cobandit.policies.race_standing.Standing`,
     ``n_covers`` (K,) how many.
     """
     stays, active = (

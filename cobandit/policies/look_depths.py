@@ -1,0 +1,34 @@
+"""Depths, in instances, at which a race compares its arms."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Instances before the first comparison.
+FIRST_LOOK = 20
+#: Growth of the number of instances from one comparison to the next.
+STEP = 0.05
+
+
+def next_look(depth: int, n_instances: int) -> int:
+    """Return the depth of the next comparison.
+
+    Examples
+    --------
+    >>> next_look(0, 300), next_look(20, 300), next_look(100, 300), next_look(290, 300)
+    (20, 21, 105, 300)
+    """
+    return min(n_instances, max(FIRST_LOOK, depth + max(1, int(STEP * depth))))
+
+
+def list_looks(n_instances: int) -> NDArray[np.int64]:
+    """Return the depths of all comparisons, the last at ``n_instances``.
+
+    Examples
+    --------
+    >>> list_looks(24)
+    array([20, 21, 22, 23, 24])
+    """
+    looks = [next_look(0, n_instances)]
+    while looks[-1] < n_instances:
+        looks.append(next_look(looks[-1], n_instances))
+    return np.array(looks)

@@ -1,0 +1,72 @@
+"""The order in which a race evaluates the instances of a table, clusters kept whole."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit.errors import CobanditError
+
+
+def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
+    """Return the first instance of each cluster, and the end of the last one.
+
+    Raises
+    ------
+    CobanditError
+        If there is not one cluster per instance, or the instances of one are apart.
+
+    Examples
+    --------
+    >>> find_starts(["a", "a", "b", "c", "c"], 5), find_starts(None, 3)
+    (array([0, 2, 3, 5]), array([0, 1, 2, 3]))
+    """
+    if cluster is None:
+        return np.arange(n_instances + 1)
+
+    labels = list(cluster)
+    if len(labels) != n_instances:
+        raise CobanditError(
+            f"cluster has {len(labels)} labels for {n_instances} instances -> give one"
+            " label per instance"
+        )
+
+    starts = [
+        place
+        for place in range(n_instances)
+        if place == 0 or labels[place] != labels[place - 1]
+    ]
+    counts = Counter(labels[place] for place in starts)
+    if apart := [label for label, count in counts.items() if count > 1]:
+        raise CobanditError(
+            f"cluster: other instances stand between those of {apart[0]!r} -> order"
+            " the instances by cluster"
+        )
+
+    return np.array([*starts, n_instances])
+
+
+def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
+    """Order the instances of a table with holes: most evaluations first, ties at random.
+
+    Whether an evaluation is present must not depend on its score.
+
+    Parameters
+    ----------
+    evaluated : array_like of bool, shape (N, K)
+    seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (N,)
+
+    Examples
+    --------
+    >>> arrange([[True, False], [False, False], [True, True]]).tolist()
+    [2, 0, 1]
+    """
+    counts = np.asarray(evaluated, dtype=np.bool_).sum(axis=1)
+    shuffled = np.random.default_rng(seed).permutation(len(counts))
+    return shuffled[np.argsort(-counts[shuffled], kind="stable")]
