@@ -1,4 +1,4 @@
-r"""The configuration that meets what is asked, and how sure it is that it does.
+r"""The configuration that meets given requirements, and the confidence that it does.
 
 Conditions on means are tested with limits that hold for any number of instances
 (`cobandit.stats.limits`): that a mean is at least a number, on the scores of one
@@ -25,9 +25,9 @@ from cobandit.stats.pairwise import Paired
 class Wishes(NamedTuple):
     """Joint requirements on a configuration, per objective."""
 
-    at_least: dict[str, float]  #: least mean
+    at_least: dict[str, float]  #: smallest mean
     within: dict[str, float]  #: largest distance below the best mean
-    #: weights of the objectives; without any, the cheapest is chosen
+    #: weights of the objectives; without weights, the cheapest is chosen
     prefer: dict[str, float]
 
     def __str__(self) -> str:
@@ -47,22 +47,22 @@ class Wishes(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The configuration that is chosen by the means; None where none meets the conditions."""
+    """The configuration chosen by the means among those that meet the conditions."""
 
-    wishes: Wishes
-    configuration: str | None
+    wishes: Wishes  #: the requirements
+    configuration: str | None  #: None if no configuration meets the conditions
     confidence: float  #: that it meets the conditions
-    sure: str | None  #: the same choice among those that meet the conditions surely
+    sure: str | None  #: the choice among configurations that surely meet the conditions
     next: str | None  #: the second best by the weighted mean
     ahead: float  #: difference of the weighted means of these two
-    #: of the redrawn tables in which the choice is ahead of all that meet the
-    #: conditions
+    #: share of the redrawn tables in which the choice is the best of those that meet
+    #: the conditions
     share: float
     closest: str  #: the configuration that comes closest to the conditions
 
     @property
     def asked(self) -> str:
-        """The wishes in words."""
+        """The requirements as a phrase."""
         return str(self.wishes)
 
     @property
@@ -71,7 +71,7 @@ class Choice(NamedTuple):
         return bool(self.wishes.at_least or self.wishes.within)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {"asked": self.asked, **self._asdict(), "wishes": self.wishes._asdict()}
 
 
@@ -81,16 +81,18 @@ def read_wishes(
     within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
 ) -> Wishes | None:
-    """Check the requirements; None if there are none.
+    """Check the requirements and return them, None if there are none.
 
     Raises
     ------
     CobanditError
-        If an objective is none of the table's, or a number is out of range.
+        If the table does not have an objective, or a number is out of range.
 
     Examples
     --------
-    >>> str(read_wishes(("accuracy", "speed"), {"accuracy": 0.7}, prefer={"accuracy": 3, "speed": 1}))
+    >>> objectives = ("accuracy", "speed")
+    >>> prefer = {"accuracy": 3, "speed": 1}
+    >>> str(read_wishes(objectives, {"accuracy": 0.7}, prefer=prefer))
     'best by 3 x accuracy + 1 x speed with accuracy of at least 0.7'
     """
     score = "give a score from 0 to 1"
@@ -103,7 +105,7 @@ def read_wishes(
     )
     if wishes.prefer and not any(wishes.prefer.values()):
         raise_fault(
-            "prefer", "every weight is zero", "give one that is not", code="no-weight"
+            "prefer", "every weight is zero", "give a positive weight", code="no-weight"
         )
     return wishes if any(wishes) else None
 
@@ -115,7 +117,7 @@ def _check_wish(
     limit: float,
     remedy: str,
 ) -> dict[str, float]:
-    """Return the numbers of a wish by objective, each from zero to below the limit."""
+    """Return the numbers of a requirement, each from zero to below the limit."""
     numbers = {}
     for name, value in (wish or {}).items():
         _validation.choice(name, f"objective of {place}", objectives)
@@ -133,13 +135,13 @@ def choose_configuration(
     among: Bools,
     seed: int = 0,
 ) -> Choice:
-    r"""Choose a configuration by the means, with the confidence that it meets the conditions.
+    """Choose a configuration by the means, and test that it meets the conditions.
 
-    That a configuration meets all conditions is one intersection-union test: its
-    confidence is the least of those of the single conditions, against each threshold
-    and against each configuration that could be the best.  *Sure* is the first that
-    meets them at ``1 - (1 - level) / K``, so that the statement holds for whichever is
-    chosen.
+    The conditions are tested jointly by an intersection-union test: its confidence is
+    the smallest confidence of a single condition, against each threshold and against
+    each configuration that could be the best.  *Sure* is the first configuration that
+    meets them at ``1 - (1 - level) / K``, so that the statement holds for whichever
+    configuration is chosen.
 
     Parameters
     ----------
@@ -149,9 +151,9 @@ def choose_configuration(
         Means of the redrawn tables.
     level : float
     among : ndarray of bool, shape (K,)
-        Those to choose from.
+        Configurations to choose from.
     seed : int
-        Of the order in which scores are bet on, about a benchmark with missing
+        Seed of the order in which scores are bet on, for a benchmark with missing
         evaluations.
 
     Returns
@@ -159,9 +161,8 @@ def choose_configuration(
     Choice
     """
     names = compared.table.configs
-    weights = np.array(
-        [wishes.prefer.get(name, 0.0) for name in compared.table.objectives]
-    )
+    objectives = compared.table.objectives
+    weights = np.array([wishes.prefer.get(name, 0.0) for name in objectives])
     weights /= weights.sum() or 1.0
     preferred = compared.means @ weights
     order = np.lexsort((compared.costs, -preferred))
@@ -169,48 +170,65 @@ def choose_configuration(
     closest = names[int(np.where(among, slack, -np.inf).argmax())]
     meets = order[(slack >= -TIE)[order] & among[order]]
     if not len(meets):
-        return Choice(wishes, None, 0.0, None, None, 0.0, 0.0, closest)
+        return Choice(
+            wishes,
+            configuration=None,
+            confidence=0.0,
+            sure=None,
+            next=None,
+            ahead=0.0,
+            share=0.0,
+            closest=closest,
+        )
 
-    needed = (1 - level) / among.sum()
-    doubt = ConditionDoubt(wishes, compared, needed, seed)
-    sure = next((arm for arm in meets if doubt.is_at_most(needed, arm)), None)
-    first, *others = meets if wishes.prefer else meets[:1]
+    # any of them may be chosen, so each test has its share of the error
+    alpha = (1 - level) / among.sum()
+    tests = ConditionTests(wishes, compared, alpha, seed)
+    sure = next((names[arm] for arm in meets if tests.meets_all(arm)), None)
+
+    best = meets[0]
+    second = None
+    ahead = 0.0
+    if wishes.prefer and len(meets) > 1:
+        second = names[meets[1]]
+        ahead = float(preferred[best] - preferred[meets[1]])
+    is_best = (redrawn[:, meets] @ weights).argmax(axis=1) == 0
     return Choice(
         wishes,
-        names[first],
-        1 - doubt.of(first),
-        None if sure is None else names[sure],
-        names[others[0]] if others else None,
-        float(preferred[first] - preferred[others[0]]) if others else 0.0,
-        float(((redrawn[:, meets] @ weights).argmax(axis=1) == 0).mean()),
-        closest,
+        configuration=names[best],
+        confidence=1 - tests.p_value(best),
+        sure=sure,
+        next=second,
+        ahead=ahead,
+        share=float(is_best.mean()),
+        closest=closest,
     )
 
 
 def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
-    """Find by how much each configuration meets all conditions, by the means: shape (K,)."""
+    """Return the margin by which the means of each arm meet all conditions, (K,)."""
+    objectives = compared.table.objectives
     slack = np.full(len(compared.costs), np.inf)
-    for name, least in wishes.at_least.items():
-        means = compared.means[:, compared.table.objectives.index(name)]
-        slack = np.minimum(slack, means - least)
-    for name, most in wishes.within.items():
-        slack = np.minimum(
-            slack, most - compared.fall_behind(compared.table.objectives.index(name))
-        )
+    for name, threshold in wishes.at_least.items():
+        means = compared.means[:, objectives.index(name)]
+        slack = np.minimum(slack, means - threshold)
+    for name, margin in wishes.within.items():
+        behind = compared.fall_behind(objectives.index(name))
+        slack = np.minimum(slack, margin - behind)
     return slack
 
 
-class ConditionDoubt:
-    """Tests of "does not meet all conditions", per configuration.
+class ConditionTests:
+    """Tests of the hypothesis that a configuration does not meet all conditions.
 
     Parameters
     ----------
     wishes : Wishes
     compared : Paired
     level : float
-        The level at which the p-values will be used.
+        Level at which the p-values will be used.
     seed : int
-        Of the order in which scores are bet on.
+        Seed of the order in which scores are bet on.
     """
 
     def __init__(self, wishes: Wishes, compared: Paired, level: float, seed: int):
@@ -218,67 +236,66 @@ class ConditionDoubt:
         self.compared = compared
         self.level = level
         self.evaluations = compared.evaluations
-        self.order = np.random.default_rng(seed).permutation(
-            self.evaluations.n_instances
-        )
+        rng = np.random.default_rng(seed)
+        self.order = rng.permutation(self.evaluations.n_instances)
+
         objectives = compared.table.objectives
         self.at_least = {
-            objectives.index(name): least for name, least in wishes.at_least.items()
+            objectives.index(name): value for name, value in wishes.at_least.items()
         }
         self.within = {
-            objectives.index(name): most for name, most in wishes.within.items()
+            objectives.index(name): value for name, value in wishes.within.items()
         }
 
-        #: Who is the best by the means, by objective: who most often stands in the way.
+        #: Best configuration by the means, by objective: the most likely obstacle.
         self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
         self.binary = {
             d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all())
             for d in self.within
         }
 
-    def is_at_most(self, level: float, arm: int) -> bool:
-        """Return whether a configuration meets all conditions at a level, the cheapest tests first."""
-        if self._of_itself(arm) > level:
+    def meets_all(self, arm: int) -> bool:
+        """Return whether a configuration meets all conditions at the level."""
+        # the cheapest tests come first, since most configurations fail one of them
+        if self._threshold_p_value(arm) > self.level:
             return False
-        if any(self._of_others(arm, d, best) > level for d, best in self.best.items()):
-            return False
-        return self.of(arm) <= level
+        for d, best in self.best.items():
+            if self._margin_p_value(arm, d, best) > self.level:
+                return False
+        return self.p_value(arm) <= self.level
 
-    def of(self, arm: int) -> float:
+    def p_value(self, arm: int) -> float:
         """Return the p-value of "does not meet all conditions".
 
-        The largest of those of the conditions, and of those against each other
-        configuration: one is the best, and not known which.
+        It is the largest p-value of a condition, and of a comparison with another
+        configuration, since it is unknown which one is the best.
         """
-        doubt = self._of_itself(arm)
+        largest = self._threshold_p_value(arm)
         for d in self.within:
             for others in self.evaluations.blocks(np.arange(len(self.compared.costs))):
-                doubt = max(doubt, self._of_others(arm, d, others))
-        return doubt
+                largest = max(largest, self._margin_p_value(arm, d, others))
+        return largest
 
-    def _of_itself(self, arm: int) -> float:
-        """Return the largest p-value of "the mean is below" what it has to be."""
-        doubt = 0.0
-        for d, least in self.at_least.items():
+    def _threshold_p_value(self, arm: int) -> float:
+        """Return the largest p-value of "the mean is below its threshold"."""
+        largest = 0.0
+        for d, threshold in self.at_least.items():
             scores, present = self._read([arm], d)
-            (p_value,) = self._doubt(scores, present, least, low=0.0)
-            doubt = max(doubt, float(p_value))
-        return doubt
+            (p_value,) = self._p_values(scores, present, threshold, low=0.0)
+            largest = max(largest, float(p_value))
+        return largest
 
-    def _of_others(self, arm: int, d: int, others: Ints) -> float:
-        """Return the largest p-value of "another mean is higher by more than" what is allowed."""
+    def _margin_p_value(self, arm: int, d: int, others: Ints) -> float:
+        """Return the largest p-value of "another mean is higher by too much"."""
         others = others[others != arm]
         if not len(others):
             return 0.0
 
         other_scores, other_present = self._read(others, d)
         scores, present = (row[0] for row in self._read([arm], d))
-        if (
-            self.binary[d]
-            and not self.compared.finite
-            and not self.evaluations.is_clustered
-        ):
-            # true or false scores have three differences, which are counted; absent
+        is_simple = not self.compared.finite and not self.evaluations.is_clustered
+        if self.binary[d] and is_simple:
+            # binary scores have three possible differences, which are counted; absent
             # scores are zero
             both_right = other_scores @ scores
             ahead = other_present @ scores - both_right
@@ -290,33 +307,33 @@ class ConditionDoubt:
             )
         else:
             differences = scores - other_scores
-            p_values = self._doubt(
+            p_values = self._p_values(
                 differences, other_present & present, -self.within[d], low=-1.0
             )
 
         return float(p_values.max())
 
     def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
-        """Read the scores of some configurations, and which instances they have, in random order."""
+        """Return scores of configurations in random order, and which are present."""
         values, present = self.evaluations.block(arms)
         return values[d][:, self.order], present[:, self.order]
 
-    def _doubt(
+    def _p_values(
         self, scores: Floats, present: Bools, threshold: float, low: float
     ) -> Floats:
+        """Return the p-values of "the mean is below the threshold"."""
         total = self.compared.n_instances
         if self.evaluations.is_clustered:
-            exact = (
-                present.sum(axis=1) == total
-                if self.compared.finite
-                else np.zeros(len(present), bool)
-            )
             excess = np.where(present, scores - threshold, 0.0)
-            met = excess.sum(axis=1) >= -TIE * total
-            doubt = threshold_p_values(
-                *self._pool(excess, present, threshold), threshold, low
-            )
-            return np.where(exact, np.where(met, 0.0, 1.0), doubt)
+            pooled, has_instances = self._pool(excess, present, threshold)
+            p_values = threshold_p_values(pooled, has_instances, threshold, low)
+
+            is_exact = np.zeros(len(present), dtype=bool)
+            if self.compared.finite:
+                is_exact = present.sum(axis=1) == total
+            is_reached = excess.sum(axis=1) >= -TIE * total
+            return np.where(is_exact, np.where(is_reached, 0.0, 1.0), p_values)
+
         if not self.compared.finite:
             return threshold_p_values(scores, present, threshold, low)
 
@@ -327,9 +344,10 @@ class ConditionDoubt:
     def _pool(
         self, excess: Floats, present: Bools, threshold: float
     ) -> tuple[Floats, Bools]:
-        """Return one score per cluster, whose excess over the threshold is the sum over its instances.
+        """Return one score per cluster, and which clusters have instances.
 
-        It is divided by the size of the largest, so that scores stay in their range.
+        The excess of its score over the threshold is the sum over its instances,
+        divided by the size of the largest cluster, so that scores stay in their range.
         """
         back = np.argsort(self.order)
         sums = self.evaluations.gather(excess[:, back])

@@ -42,8 +42,8 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     clearest = find_clearest_evidence(compared)
     rows = []
     for gaps in compared.dominance():
-        critical_off = critical_values(gaps.shared, levels.off)
-        critical_on = critical_values(gaps.shared, levels.on)
+        critical_off = critical_values(gaps.shared, levels.off_front)
+        critical_on = critical_values(gaps.shared, levels.on_front)
         for k, (arm, ratios) in enumerate(
             zip(gaps.arms, smallest_ratios(gaps), strict=True)
         ):

@@ -80,7 +80,8 @@ def finite_threshold_p_values(
     --------
     >>> scores = np.ones((1, 40))
     >>> for total in (40, 60, 900):
-    ...     print(finite_threshold_p_values(scores, scores > 0, 0.95, total, 0.05).round(3))
+    ...     p = finite_threshold_p_values(scores, scores > 0, 0.95, total, level=0.05)
+    ...     print(p.round(3))
     [0.]
     [0.01]
     [0.117]

@@ -139,7 +139,7 @@ def _find_limits(
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
-    """Return values and counts: of true and false scores two, otherwise one per score."""
+    """Return values and counts: two of binary scores, otherwise one per score."""
     if np.isin(scores, (0.0, 1.0)).all():  # an absent score is zero
         hits = scores.sum(axis=1)
         misses = present.sum(axis=1) - hits

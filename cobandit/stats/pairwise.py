@@ -1,7 +1,7 @@
-"""Configurations compared on the instances that they share: gaps over their standard errors, pair by pair.
+"""Pairs of configurations compared on shared instances: gaps and standard errors.
 
-An evaluation table is one draw of instances.  Configurations share them, so their means
-err together, and whatever compares configurations has to redraw instances, not rows.
+An evaluation table is one draw of instances.  Configurations share them, so the errors
+of their means are correlated, and a comparison has to redraw instances, not rows.
 """
 
 from __future__ import annotations
@@ -21,108 +21,111 @@ if TYPE_CHECKING:
 
 
 def cost_aware_front(means: Floats, costs: Floats) -> Bools:
-    """Return the Pareto front of the means (K, D) and the costs (K,), in the standard order.
+    """Return the Pareto front of means (K, D) and costs (K,), in the standard order.
 
     Examples
     --------
     >>> cost_aware_front(np.array([[0.5], [0.7], [0.7]]), np.array([1.0, 2.0, 3.0]))
     array([ True,  True, False])
     """
-    return pareto_mask(
-        np.column_stack([means, -costs / costs.max()]), dominance="standard"
-    )
+    coordinates = np.column_stack([means, -costs / costs.max()])
+    return pareto_mask(coordinates, dominance="standard")
 
 
 class PairGaps(NamedTuple):
-    """Gaps of k arms to all K arms, each array but the first and the last of shape (rows, k, K)."""
+    """Gaps of k arms to all K arms, in each compared coordinate."""
 
     arms: Ints  #: shape (k,)
-    ratios: Floats  #: t-statistics of the gaps
-    errors: Floats  #: standard errors of gaps on new instances
-    gaps: Floats  #: positive where the other is ahead
-    #: standard errors that remain, which are smaller about the benchmark itself
-    left: Floats
-    #: shape (k, K), instances that both have, or clusters with such instances
+    ratios: Floats  #: shape (rows, k, K), t-statistics of the gaps
+    errors: Floats  #: shape (rows, k, K), standard errors on new instances
+    gaps: Floats  #: shape (rows, k, K), positive if the other arm is ahead
+    #: shape (rows, k, K), standard errors of what the gaps are about, which are smaller
+    #: for the benchmark itself
+    remaining_errors: Floats
+    #: shape (k, K), instances that both arms have, or clusters with such instances
     shared: Ints
 
 
 class SharedMeans(NamedTuple):
-    """Gaps of k arms to m others on the instances that both have, before they are judged."""
+    """Gaps of k arms to m others on shared instances, and their squared errors."""
 
-    gaps: Floats  #: shape (D + 1, k, m), positive where the other is ahead
+    gaps: Floats  #: shape (D + 1, k, m), positive if the other arm is ahead
     squares: Floats  #: shape (D + 1, k, m), squared standard errors
-    #: shape (D + 1, k, m), the part of these that the additional instances contribute
+    #: shape (D + 1, k, m), part of the squares that the additional instances contribute
     added: Floats
-    counts: Ints  #: shape (k, m), instances that both have
-    units: Ints  #: shape (k, m), clusters of these, or the same number
+    counts: Ints  #: shape (k, m), instances that both arms have
+    units: Ints  #: shape (k, m), clusters of these instances, or their number
 
 
 class Front(NamedTuple):
-    """Membership of the front on shared instances, shape (K,) each."""
+    """Membership of the front on shared instances."""
 
-    on_front: Bools
-    in_cycle: Bools  #: ahead of arms that are, over others, ahead of them
+    on_front: Bools  #: shape (K,)
+    #: shape (K,), arms that are ahead of an arm that is, via others, ahead of them
+    in_cycle: Bools
 
 
 class Paired:
-    r"""Configurations compared pair by pair, each pair on the instances that both were evaluated on.
+    r"""Configurations compared pair by pair, each pair on its shared instances.
 
     The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the
-    :math:`n_{ij}` instances s that they share: a mean over other instances says as much
-    of these as of the arm.  Instances are independent, so its variance is :math:`\sum_s
-    z_{ijs}^2` with the influences
+    :math:`n_{ij}` instances s that they share, since a mean over other instances also
+    depends on how hard these are.  Instances are independent, so its variance is
+    :math:`\sum_s z_{ijs}^2` with the influences
 
-    .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}{\sqrt{n_{ij} (n_{ij} - 1)}} .
+    .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}
+        {\sqrt{n_{ij} (n_{ij} - 1)}} .
 
     Instances of one cluster, such as questions about one passage, are not independent,
-    and clusters are: the influences are then added up within each cluster, and of n - 1
-    clusters degrees of freedom are left.  Gaps stay means over instances.
+    but clusters are.  The influences are then added up within each cluster, and n
+    clusters have n - 1 degrees of freedom.  Gaps remain means over instances.
 
-    Arms whose few instances all scored alike would be certain by that, so the variance
-    counts for either arm one instance more that varies like the pooled arms.  About the
-    benchmark itself, a finite population of N instances, gaps are exact once all is
-    evaluated, and what is missing leaves :math:`1 - n_{ij} / N` of the variance open.
+    A few equal scores would have no variance, so the variance counts one additional
+    instance per arm that varies like the pooled arms.  The benchmark itself is a finite
+    population of N instances: gaps are exact once everything is evaluated, and until
+    then :math:`1 - n_{ij} / N` of the variance remains.
 
-    Where some evaluations are missing, the means that are shown are adjusted to all
-    instances (`cobandit.tables.adjusted`).  Gaps of pairs need not add up then.  Of
-    three arms each may be ahead of the next, and the last of the first; who is ahead in
-    such a cycle is what the adjusted means say.
+    If some evaluations are missing, the means that are shown are adjusted to all
+    instances (`cobandit.tables.adjusted`), and gaps of pairs need not add up: each of
+    three arms may be ahead of the next, and the last ahead of the first.  In such a
+    cycle the adjusted means decide.
 
     Parameters
     ----------
     table : EvaluationTable
     finite : bool
-        Whether the benchmark is all there is, so that only missing evaluations are
-        uncertain.
+        Whether gaps are about the benchmark itself, so that only missing evaluations
+        are uncertain.
     strict : bool
-        Whether dominance is the paper's, better in every objective and whatever the
-        cost; otherwise it is at least as good in every objective and in cost, and
-        better in one of them.
+        Whether dominance is the paper's: better in every objective, at any cost.
+        Otherwise it is at least as good in every objective and in cost, and better in
+        one of them.
 
     Attributes
     ----------
     table, evaluations, finite, strict
-        As given, and the table's `Evaluations`.
+        The arguments, and the table's `Evaluations`.
     complete : bool
         Whether every arm is evaluated on every instance of the table.
     means, costs : ndarray, shapes (K, D) and (K,)
-        On all instances of the table, adjusted where some are missing.
+        On all instances of the table, adjusted if some evaluations are missing.
     counts, missing : ndarray of int, shape (K,)
-        Instances on which each arm is evaluated, and those of the benchmark on which it
-        is not.
+        Numbers of instances on which each arm is evaluated, and of instances of the
+        benchmark on which it is not.
     units : ndarray of int, shape (K,)
-        Clusters of the instances on which each arm is evaluated; without clusters the
-        instances.
-    one_more, variances : ndarray, shape (D + 1, K)
-        Of the means over each arm's instances; what the instance more adds to each
-        variance, and with it the variance.
+        Number of clusters of the instances on which each arm is evaluated; without
+        clusters, number of instances.
+    variances : ndarray, shape (D + 1, K)
+        Variance of each mean over an arm's own instances.
+    one_more : ndarray, shape (D + 1, K)
+        Part of it that the additional instance contributes.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> compared = Paired(cb.load("synthetic-24"))
     >>> gaps, = compared.dominance()
-    >>> ratios = gaps.ratios.min(axis=0)  # positive: the other is ahead in both objectives and in cost
+    >>> ratios = gaps.ratios.min(axis=0)  # positive if the other arm is better in all
     >>> ratios.shape, int((ratios.max(axis=1) <= 0).sum()), int(compared.on_front.sum())
     ((24, 24), 6, 6)
     """
@@ -157,45 +160,46 @@ class Paired:
         self.variances += self.one_more
 
     def _vary_one_more(self) -> Floats:
-        """Return the variance that one additional instance per arm contributes, shape (D + 1, K).
+        """Return the contribution of the additional instances, shape (D + 1, K).
 
-        The instance varies like the pooled arms: a score by as much, a cost by the same
-        share of its mean.
+        The instance varies like the pooled arms: a score by the same variance, a cost
+        by the same variance relative to its mean.
         """
         n = self.units.astype(float)
         costs = self._centres[-1]
         pooled = np.average(self.variances[:-1] * n, axis=1)
         relative = np.average(self.variances[-1] * n / costs**2)
-        of_one = np.vstack([np.outer(pooled, np.ones(len(n))), relative * costs**2])
-        return np.asarray(of_one / n**2)
+        score_variances = np.outer(pooled, np.ones(len(n)))
+        of_instance = np.vstack([score_variances, relative * costs**2])
+        return np.asarray(of_instance / n**2)
 
     def _count_units(self) -> Ints:
         """Count the units of each arm, that is, the distinct pairs of arm and unit."""
         evaluations = self.evaluations
         arm = np.repeat(np.arange(len(self.counts)), self.counts)
-        pairs = np.unique(
-            arm * evaluations.n_units + evaluations.unit[evaluations.instance]
-        )
+        unit = evaluations.unit[evaluations.instance]
+        pairs = np.unique(arm * evaluations.n_units + unit)
         return np.bincount(pairs // evaluations.n_units, minlength=len(self.counts))
 
     @property
     def coordinates(self) -> Floats:
-        """Values that are better when large: the objectives, then minus the cost; shape (D + 1, K)."""
+        """The objectives, then minus the cost: larger is better; shape (D + 1, K)."""
         return np.vstack([self.means.T, -self.costs])
 
     @property
     def n_compared(self) -> int:
-        """Number of coordinates that dominance looks at: D, and one for the cost unless it is strict."""
-        return self.means.shape[1] + (not self.strict)
+        """Number of compared coordinates: D, and one for the cost unless strict."""
+        n_objectives = self.means.shape[1]
+        return n_objectives if self.strict else n_objectives + 1
 
     @property
     def on_front(self) -> Bools:
-        """Arms that no other dominates on the instances that they share, as a mask of shape (K,)."""
+        """Arms that no other arm dominates on shared instances, a mask (K,)."""
         return self._front.on_front
 
     @property
     def in_cycle(self) -> Bools:
-        """Arms in a cycle, in which each is ahead of the next, as a mask of shape (K,)."""
+        """Arms in a cycle of arms each ahead of the next, a mask of shape (K,)."""
         return self._front.in_cycle
 
     @cached_property
@@ -207,21 +211,18 @@ class Paired:
 
         better = np.concatenate([block.gaps > 0 for block in self.dominance()], axis=1)
         worse = np.concatenate([block.gaps < 0 for block in self.dominance()], axis=1)
-        is_beaten_by = (
-            better.all(axis=0)
-            if self.strict
-            else better.any(axis=0) & ~worse.any(axis=0)
-        )
+        is_beaten_by = better.any(axis=0) & ~worse.any(axis=0)
+        if self.strict:
+            is_beaten_by = better.all(axis=0)
 
-        # arms that beat each other in a circle are one component, and stand or fall
-        # together
+        # arms of a cycle are one component, on the front or off it as a whole
         graph = sparse.csr_array(is_beaten_by)
         _, component = sparse.csgraph.connected_components(graph, connection="strong")
         is_beaten = (is_beaten_by & (component[:, None] != component)).any(axis=1)
         is_beaten = np.bincount(component, is_beaten)[component] > 0
         in_cycle = np.bincount(component)[component] > 1
 
-        # within a cycle that nobody else beats, the adjusted means decide
+        # within a cycle that no other arm beats, the adjusted means decide
         on_front = ~is_beaten
         for number in np.unique(component[in_cycle & ~is_beaten]):
             arms = np.flatnonzero(component == number)
@@ -229,11 +230,14 @@ class Paired:
         return Front(on_front, in_cycle)
 
     def front_of(self, means: Floats, costs: Floats) -> Bools:
-        """Return the arms that no other dominates, given means (K, D) and costs (K,)."""
+        """Return the arms that none dominates by means (K, D) and costs (K,)."""
         return pareto_mask(means) if self.strict else cost_aware_front(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
-        """Return the influences of units on each arm's own means, minus the cost last: (D + 1, k, G)."""
+        """Return the influences of units on the means of arms, shape (D + 1, k, G).
+
+        The influence on minus the mean cost is the last.
+        """
         values, present = self.evaluations.block(arms)
         values -= self._centres[:, arms, None]
         values *= present / self.counts[arms, None]
@@ -243,17 +247,17 @@ class Paired:
     def gap_influence(
         self, arm: int, others: Ints
     ) -> tuple[Floats, Floats, Ints, Ints]:
-        """Compare an arm with others on the instances that both have.
+        """Return the gaps of an arm to others on shared instances, and the influences.
 
         Returns
         -------
         influence : ndarray, shape (D + 1, m, G)
-            Of each instance, or cluster, on each gap.
+            Influence of each instance, or cluster, on each gap.
         gaps : ndarray, shape (D + 1, m)
-            Positive where the other is ahead, 0 where they share fewer than two
+            Positive if the other arm is ahead, 0 if they share fewer than two
             instances.
         counts, units : ndarray of int, shape (m,)
-            Instances that both have, and clusters of these.
+            Numbers of shared instances, and of clusters of these.
         """
         values, present = self.evaluations.block(np.array([arm]))
         other_values, other_present = self.evaluations.block(others)
@@ -272,23 +276,23 @@ class Paired:
         return influence, gaps, counts, units
 
     def step(self, lower: int, upper: int) -> tuple[Floats, float]:
-        """Return the gains of one arm over another, shape (D,), and the factor of its cost.
+        """Return the gains of one arm over another, shape (D,), and their cost ratio.
 
-        Both are on the instances that the two share, and NaN where they share none.
+        Both are on the instances that the two share, and NaN if they share none.
         """
         if self.complete:
-            return self.means[upper] - self.means[lower], float(
-                self.costs[upper] / self.costs[lower]
-            )
+            gains = self.means[upper] - self.means[lower]
+            return gains, float(self.costs[upper] / self.costs[lower])
+
         values, present = self.evaluations.block([lower, upper])
-        both = present.all(axis=0)
-        if not both.any():
+        is_shared = present.all(axis=0)
+        if not is_shared.any():
             return np.full(self.means.shape[1], np.nan), np.nan
-        means = values[:, :, both].mean(axis=2)
+        means = values[:, :, is_shared].mean(axis=2)
         return means[:-1, 1] - means[:-1, 0], float(means[-1, 1] / means[-1, 0])
 
     def fall_behind(self, objective: int) -> Floats:
-        """Return the largest gap of each arm to another one in an objective: shape (K,)."""
+        """Return the largest gap of each arm to another in an objective, shape (K,)."""
         if self.complete:
             means = self.means[:, objective]
             return np.asarray(means.max() - means)
@@ -297,73 +301,78 @@ class Paired:
         )
 
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
-        """Compare arms (default: all) with every arm in each of `n_compared` coordinates.
+        """Compare arms (default: all) with every arm in each compared coordinate.
 
-        Equal in one of them is as good as ahead there, unless dominance is strict:
-        about the benchmark where both means are exact, and of costs where both cost the
-        same on every instance.
+        Unless dominance is strict, equality in a coordinate counts like being ahead in
+        it, if it is certain: two exact means on the benchmark, or two costs that are
+        equal on every instance.
         """
         everyone = np.arange(len(self.costs))
-
         arms = everyone if arms is None else arms
         compare = self._compare_means if self.complete else self._compare_pairs
+
         for block in self._cut(arms):
             parts = [
                 compare(block, others) for others in self.evaluations.blocks(everyone)
             ]
-            joined = SharedMeans(
-                *(
-                    np.concatenate(fields, axis=-1)
-                    for fields in zip(*parts, strict=True)
-                )
-            )
-            yield self._judge(block, joined)
+            fields = [
+                np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)
+            ]
+            yield self._judge(block, SharedMeans(*fields))
 
     def _cut(self, arms: Ints) -> Iterator[Ints]:
-        """Cut arms so that neither their evaluations nor their gaps take too much memory."""
+        """Cut arms into blocks whose evaluations and gaps fit into memory."""
         width = dense.BLOCK_SIZE // (self.n_compared * len(self.costs))
         for block in self.evaluations.blocks(arms):
             yield from dense.cut_runs(block, width)
 
     def _judge(self, arms: Ints, compared: SharedMeans) -> PairGaps:
-        """Divide gaps by their standard errors; ties are infinite evidence where they are exact."""
+        """Divide gaps by their standard errors; exact ties are infinite evidence."""
         rows = self.n_compared
         gaps = compared.gaps[:rows]
         squares = compared.squares[:rows]
         smallest_gap = TIE * np.abs(self.coordinates[:rows]).max(axis=1)[:, None, None]
         gaps[np.abs(gaps) <= smallest_gap] = 0.0
 
-        # about the benchmark itself, only evaluations that are missing leave anything
-        # open
+        # about the benchmark itself, only missing evaluations are uncertain
         missing = np.ones(compared.counts.shape)
         if self.finite:
             missing = 1 - compared.counts / self.n_instances
         is_exact = missing == 0
-        left = np.maximum(missing * squares, 0.0)
+        remaining_errors = np.sqrt(np.maximum(missing * squares, 0.0))
 
-        # no gap is no evidence, unless it is exact
+        # a gap of zero is no evidence, unless it is exact
         no_gap = np.where(is_exact, -np.inf, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(gaps == 0, no_gap, gaps / np.sqrt(left))
+            ratios = np.where(gaps == 0, no_gap, gaps / remaining_errors)
+
         if not self.strict:
             is_tied = (gaps == 0) & is_exact
             is_tied[-1] |= _cost_the_same(compared, gaps[-1], rows - 1)
             ratios[is_tied] = np.inf
-            # two that are equal in everything do not beat each other
+
+            # two arms that are equal in everything do not beat each other
             ratios[:, is_tied.all(axis=0)] = -np.inf
-        errors = np.sqrt(np.maximum(squares, 0.0))
-        return PairGaps(arms, ratios, errors, gaps, np.sqrt(left), compared.units)
+
+        return PairGaps(
+            arms=arms,
+            ratios=ratios,
+            errors=np.sqrt(np.maximum(squares, 0.0)),
+            gaps=gaps,
+            remaining_errors=remaining_errors,
+            shared=compared.units,
+        )
 
     def _compare_means(self, some: Ints, others: Ints) -> SharedMeans:
-        """Compare arms that all have the same instances: the variation that two of them share cancels."""
+        """Compare arms that all have the same instances, by means and covariances."""
         values = self.coordinates
         gaps = values[:, None, others] - values[:, some, None]
+
+        # the variation that two arms share cancels in their gap
         covariances = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
-        squares = (
-            self.variances[:, some, None]
-            + self.variances[:, None, others]
-            - 2 * covariances
-        )
+        variances = self.variances[:, some, None] + self.variances[:, None, others]
+        squares = variances - 2 * covariances
+
         added = self.one_more[:, some, None] + self.one_more[:, None, others]
         shape = len(some), len(others)
         counts = np.broadcast_to(self.counts[others], shape)
@@ -371,7 +380,7 @@ class Paired:
         return SharedMeans(gaps, squares, added, counts, units)
 
     def _compare_pairs(self, some: Ints, others: Ints) -> SharedMeans:
-        """Compare arms of which each pair has instances of its own."""
+        """Compare arms pair by pair, each pair on its own shared instances."""
         shape = len(self.one_more), len(some), len(others)
         gaps = np.empty(shape)
         squares = np.empty(shape)
@@ -381,17 +390,19 @@ class Paired:
             influence, gaps[:, k], counts[k], units[k] = self.gap_influence(arm, others)
             squares[:, k] = (influence**2).sum(axis=2)
 
-        # the variance of one unit, spread over as many as the two share
-        of_one = self.one_more * self.units**2.0
-        added = (of_one[:, some, None] + of_one[:, None, others]) / np.maximum(
-            units, 1
-        ) ** 2.0
+        # the variance of one unit, spread over the units that the two arms share
+        of_unit = self.one_more * self.units**2.0
+        of_both = of_unit[:, some, None] + of_unit[:, None, others]
+        added = of_both / np.maximum(units, 1) ** 2.0
         squares = np.where(units > 1, squares + added, np.inf)
         return SharedMeans(gaps, squares, added, counts, units)
 
 
 def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
-    """Find the pairs whose costs are equal on every instance: all of the variance is that of one more."""
+    """Find the pairs of arms whose costs are equal on every shared instance.
+
+    Their gap varies by nothing but the additional instances.
+    """
     square = compared.squares[row]
     varies_by_one_more = square - compared.added[row] <= TIE * square
     result: Bools = (gaps == 0) & varies_by_one_more & (compared.units > 1)
@@ -399,5 +410,5 @@ def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
 
 
 def _widen(units: Ints) -> Floats:
-    """Return the factors that make sums of squares over so many units unbiased variances."""
+    """Return the factors that make sums of squares over units unbiased variances."""
     return np.sqrt(units / np.maximum(units - 1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Means of replications with 95 % intervals, and tables of them per cell of a replay."""
+"""Means of replications, their 95 % intervals, and tables per cell of a replay."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -74,13 +74,17 @@ def by_hand(compared, alpha, seed=0):
 def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
     compared = Paired(ragged_table(np.random.default_rng(seed), 6, 2))
     found = find_levels(compared, alpha)
-    assert (found.off, found.on) == pytest.approx(by_hand(compared, alpha), rel=1e-3)
+    assert (found.off_front, found.on_front) == pytest.approx(
+        by_hand(compared, alpha), rel=1e-3
+    )
 
 
 def test_levels_of_one_table_are_those_by_hand():
     compared = Paired(ragged_table(np.random.default_rng(5), 6, 2))
     found = find_levels(compared, 0.2)
-    assert (found.off, found.on) == pytest.approx(by_hand(compared, 0.2), rel=1e-3)
+    assert (found.off_front, found.on_front) == pytest.approx(
+        by_hand(compared, 0.2), rel=1e-3
+    )
 
 
 def test_cutting_into_blocks_changes_nothing(monkeypatch):
@@ -109,7 +113,7 @@ def test_configurations_that_err_alike_count_as_few():
     means, levels = np.linspace(0.46, 0.54, 11)[:, None], []
     for shared in (0.95, 0.0):
         table = drawn(np.random.default_rng(2), means, np.ones(11), 300, shared=shared)
-        levels.append(find_levels(Paired(table, strict=True), 0.2).off)
+        levels.append(find_levels(Paired(table, strict=True), 0.2).off_front)
     assert levels[0] > 3 * levels[1]
 
 
@@ -119,4 +123,7 @@ def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
         compared = Paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
         for alpha in (0.2, 0.05, 1e-4):  # the last with too few draws to tell
             found, least = find_levels(compared, alpha), bonferroni(compared, alpha)
-            assert found.off >= least.off / 2 and found.on >= least.on / 2
+            assert (
+                found.off_front >= least.off_front / 2
+                and found.on_front >= least.on_front / 2
+            )
