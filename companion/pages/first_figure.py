@@ -23,15 +23,10 @@ from cobandit.replay import play, replay_identification, spec
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: What can be chosen, from evaluating a part of the benchmark to leaving early: name
-#: and how it draws.
-METHODS = {
-    "UniformOnce": "once",
-    "CoPSI": "bootstrap",
-    "CoPSIAdaptive": "bootstrap",
-    "CoPSIOnce": "once",
-    "ParetoRace": "once",
-}
+#: The methods to choose from.  All evaluate the instances at most once, in the same
+#: random orders, so that they differ in nothing else.
+METHODS = ("UniformOnce", "CoPSIPrintedOnce", "CoPSIOnce", "ParetoRace")
+FEEDBACK = "once"
 #: The picture is of the objectives, whose front all methods look for.
 OPTIONS = {"ParetoRace": {"front": "objectives"}}
 #: Budgets, as shares of what evaluating everything costs.
@@ -89,13 +84,10 @@ def play_states(
     >>> int(states["exact"].iloc[-1])
     2
     """
-    everything, kind = (
-        float(np.diff(table.feedback.offsets) @ table.costs),
-        METHODS[method],
-    )
+    everything = float(np.diff(table.feedback.offsets) @ table.costs)
     asked = spec(method, **OPTIONS.get(method, {}))
     runs = replay_identification(
-        table, asked, None, replications, seed, share=SHARES, feedback=kind
+        table, asked, None, replications, seed, share=SHARES, feedback=FEEDBACK
     )
     exact = runs.groupby("share")["correct"].sum()
     rows = [
@@ -211,7 +203,7 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
         )
         ax.set(
             title=(
-                f"{method['label']}: exact in"
+                f"{method['label']}:\nexact in"
                 f" {state['exact'] / data['replications']:.0%}"
             )
         )

@@ -33,9 +33,9 @@ def described(table, replications):
 @pytest.mark.slow
 def test_states_are_those_of_the_replays(data):
     table = cb.load("synthetic-24")
-    for name, feedback in first_figure.METHODS.items():
+    for name in first_figure.METHODS:
         runs = cb.replay_identification(
-            table, name, share=0.4, replications=3, feedback=feedback
+            table, name, share=0.4, replications=3, feedback="once"
         )
         state = data["methods"][name]["states"][first_figure.SHARES.index(0.4)]
         first = runs.iloc[0]
@@ -76,7 +76,7 @@ def test_a_budget_that_is_too_small_has_no_run():
     data = described(
         table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2
     )
-    assert set(data["methods"]["CoPSI"]["states"][0]) == {"exact"}
+    assert set(data["methods"]["CoPSIPrintedOnce"]["states"][0]) == {"exact"}
 
 
 @pytest.mark.browser
@@ -91,43 +91,52 @@ class TestPage:
         visited = visit(PAGE.as_uri())
         tab = visited.tab
         held = json.loads(tab.locator("#argument-data").text_content())
+        side = tab.locator("#argument .argument-side").first
         for name, method in held["methods"].items():
-            tab.locator(f"#argument-{name}").check()
+            tab.locator("#argument-method-left").select_option(name)
             for place in (0, len(held["shares"]) - 1):
                 tab.locator("#argument-budget").fill(str(place))
-                state, text = (
-                    method["states"][place],
-                    tab.locator(".argument-says").inner_text(),
-                )
+                state = method["states"][place]
+                text = side.locator(".argument-says").inner_text()
                 if "pulls" not in state:
                     assert "cannot start" in text
                     continue
                 share = round(100 * state["exact"] / held["replications"])
-                assert (
-                    f"{method['label']}: exact in {share} % of {held['replications']}"
-                    " runs." in text
-                )
+                exact = f"exact in {share} % of {held['replications']} runs."
+                assert f"{method['label']}: {exact}" in text
                 returned, front = set(state["returned"]), set(method["front"])
-                assert tab.locator("#argument .argument-fill.returned").count() == len(
-                    returned
-                )
-                assert tab.locator("#argument .argument-wrong").count() == len(
-                    returned ^ front
-                )
+                shown = side.locator(".argument-fill.returned").count()
+                assert shown == len(returned)
+                assert side.locator(".argument-wrong").count() == len(returned ^ front)
         link = tab.locator(".argument-link").get_attribute("href")
-        tab.goto(PAGE.as_uri() + "#CoPSI-100")
-        assert tab.locator("#argument-CoPSI").is_checked() and link == f"#{name}-100"
+        assert link == f"#{name}-CoPSIOnce-100"
         assert not visited.complaints
+
+    @pytest.mark.parametrize(
+        ("address", "shown"),
+        [
+            ("", ["CoPSIPrintedOnce", "CoPSIOnce"]),
+            ("#UniformOnce-ParetoRace-90", ["UniformOnce", "ParetoRace"]),
+            ("#UniformOnce-100", ["CoPSIPrintedOnce", "UniformOnce"]),
+            ("#Unknown-100", ["CoPSIPrintedOnce", "CoPSIOnce"]),
+        ],
+    )
+    def test_address_selects_methods(self, visit, address, shown):
+        tab = visit(PAGE.as_uri() + address).tab
+        menus = tab.locator("#argument select")
+        assert [menu.input_value() for menu in menus.all()] == shown
 
     def test_keyboard_is_enough(self, visit):
         tab = visit(PAGE.as_uri()).tab
-        before = tab.locator(".argument-says").inner_text()
+        sentences = tab.locator(".argument-says")
+        before = sentences.all_inner_texts()
         tab.locator("#argument-budget").focus()
         tab.keyboard.press("Home")
-        assert tab.locator(".argument-says").inner_text() != before
+        after = sentences.all_inner_texts()
+        assert all(old != new for old, new in zip(before, after, strict=True))
         labelled = (
-            "[...document.querySelectorAll('#argument input')].every(input =>"
-            " input.labels.length == 1)"
+            "[...document.querySelectorAll('#argument input, #argument select')]"
+            ".every(control => control.labels.length == 1)"
         )
         assert tab.evaluate(labelled)
 
@@ -136,6 +145,11 @@ class TestPage:
         tab.emulate_media(color_scheme="dark")
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
         tab.set_viewport_size({"width": 375, "height": 800})
+        widths = [
+            side.bounding_box()["width"]
+            for side in tab.locator("#argument .argument-side").all()
+        ]
+        assert min(widths) > 300, "one above the other, each as wide as the column"
         assert tab.evaluate("document.documentElement.scrollWidth") <= 375
         shade = tab.evaluate(
             "getComputedStyle(document.querySelector('#argument svg text')).fill"

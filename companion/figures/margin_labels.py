@@ -1,0 +1,83 @@
+"""Labels at the right margin of a panel, for points too close to label in place."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from cobandit.figures.style import FAINT, INK, escape_math
+
+#: Smallest distance of two labels, as a share of the height of the panel.
+SPACING = 0.075
+
+
+def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
+    """Write names at the right of a panel, in the order of their points, and join each to its point.
+
+    Call it when the limits of the axes are final.
+
+    Parameters
+    ----------
+    ax : Axes
+    points : array_like of shape (n, 2)
+    names : sequence of n str
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = plt.subplots()[1]
+    >>> label_at_margin(ax, [(0.2, 0.5), (0.2, 0.5), (0.8, 0.9)], ["a", "b", "c"])
+    >>> heights = {text.get_text(): float(text.xyann[1]) for text in ax.texts}
+    >>> heights["c"] > heights["a"] > heights["b"]
+    True
+    """
+    places = np.asarray(points, dtype=float)
+    low, high = ax.get_ylim()
+    # of equal height the rightmost first, whose line then crosses no other
+    order = np.lexsort((-places[:, 0], -places[:, 1]))
+    heights = spread((places[order, 1] - low) / (high - low), SPACING)
+    for row, height in zip(order, heights, strict=True):
+        ax.annotate(
+            escape_math(names[row]),
+            places[row],
+            xytext=(1.04, height),
+            textcoords="axes fraction",
+            fontsize="small",
+            color=INK,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": FAINT,
+                "lw": 0.7,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def spread(heights: ArrayLike, spacing: float) -> np.ndarray:
+    """Move falling heights apart by at least a distance, each as little as that takes.
+
+    Examples
+    --------
+    >>> spread([0.9, 0.5, 0.5, 0.1], 0.1).round(2).tolist()
+    [0.9, 0.55, 0.45, 0.1]
+    >>> spread([0.5], 0.1).tolist()
+    [0.5]
+    """
+    # Less its number of distances, the sequence only has to fall: the nearest one that
+    # does is found by pooling neighbours that rise.
+    wanted = np.asarray(heights, dtype=float)
+    steps = spacing * np.arange(len(wanted))
+    pools: list[tuple[float, int]] = []
+    for value in wanted + steps:
+        mean, size = float(value), 1
+        while pools and pools[-1][0] < mean:
+            earlier, count = pools.pop()
+            mean = (earlier * count + mean * size) / (count + size)
+            size += count
+        pools.append((mean, size))
+    fitted = [mean for mean, size in pools for _ in range(size)]
+    return np.array(fitted) - steps
