@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from cobandit._text import amount, some_names
 from cobandit.advice.findings import Finding, Findings, name_few
@@ -63,8 +64,6 @@ def _count_needed(
     better: pd.Series[float], worse: pd.Series[float], is_binary: bool
 ) -> float:
     """Count the shared instances at which a paired test of level .05 has a power of .8."""
-    from scipy import stats  # half a second that an import of cobandit need not take
-
     if is_binary:
         wrong = [
             (scores == 0).mean()
@@ -73,7 +72,8 @@ def _count_needed(
         return float(replays_needed(*wrong))
     difference = better - worse
     effect = difference.mean() / max(difference.std(), 1e-12)
-    return float(np.ceil(((stats.norm.isf(0.025) + stats.norm.isf(0.2)) / effect) ** 2))
+    quantiles = -special.ndtri([0.025, 0.2])
+    return float(np.ceil((quantiles.sum() / effect) ** 2))
 
 
 def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:

@@ -5,7 +5,7 @@ from math import log, pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from cobandit.policies.look_depths import FIRST_LOOK, list_looks
 
@@ -54,7 +54,7 @@ def find_crossing_chances(
     steps = steps.reshape(-1, *[1] * (z.ndim - 1))
 
     chances = np.empty_like(z)
-    chances[:1] = stats.norm.sf(z[:1])
+    chances[:1] = special.ndtr(-z[:1])
     density = np.exp(-(z[1:] ** 2) / 2) / sqrt(2 * pi)
     chances[1:] = z[1:] * density * steps / 2 * np.exp(-0.583 * z[1:] * np.sqrt(steps))
     return chances

@@ -9,6 +9,9 @@ are settled at one step are removed, and the others are compared among fewer (Ro
 Wolf, Econometrica 73, 2005).  Gaps of three standard errors to the other side do not
 count, since they cannot cause an error (Hansen, Journal of Business and Economic
 Statistics 23, 2005).
+
+Student's distribution comes from `scipy.special`: importing `scipy.stats` takes as long
+as a whole recommendation.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from cobandit.stats import evaluations as dense
 from cobandit.stats.evaluations import Bools, Floats, Ints
@@ -112,8 +116,6 @@ class ClearestEvidence(NamedTuple):
 
 def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
     """Find the evidence against each arm that is least probable for equal arms."""
-    from scipy import stats  # half a second that an import of cobandit need not take
-
     ratios = []
     shared = []
     for gaps in compared.dominance():
@@ -121,7 +123,7 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
         evidence = smallest
         if not compared.complete:
             # the same ratio is clearer evidence on more shared instances
-            evidence = -stats.t.logsf(smallest, np.maximum(gaps.shared, 2) - 1)
+            evidence = -np.log(special.stdtr(np.maximum(gaps.shared, 2) - 1, -smallest))
             evidence[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
         place = evidence.argmax(axis=1)[:, None]
         ratios.append(np.take_along_axis(smallest, place, axis=1)[:, 0])
@@ -226,10 +228,8 @@ def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
     >>> critical_value([5, 500], 0.05).round(2)
     array([2.13, 1.65])
     """
-    from scipy import stats  # half a second that an import of cobandit need not take
-
     counts = np.asarray(counts)
-    values: Floats = stats.t.isf(alpha, np.maximum(counts, 2) - 1)
+    values: Floats = -special.stdtrit(np.maximum(counts, 2) - 1, alpha)
     return np.where(counts < 2, np.inf, values)
 
 
@@ -282,9 +282,7 @@ def _largest(
 
 def _level(largest: NDArray[np.float32], alpha: float) -> float:
     """Return the level at the quantile of the largest statistic, 0 if draws are few."""
-    from scipy import stats  # half a second that an import of cobandit need not take
-
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
         return 0.0
     quantile = np.quantile(largest.max(axis=0), 1 - alpha, method="higher")
-    return float(stats.norm.sf(quantile))
+    return float(special.ndtr(-quantile))

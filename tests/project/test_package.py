@@ -178,6 +178,26 @@ print(took, sorted(heavy))
     assert float(took) < 1
 
 
+def test_recommendation_imports_no_slow_package(tmp_path):
+    """Each of these takes as long to import as the whole recommendation."""
+    code = """
+import sys
+import cobandit as cb
+print(cb.recommend(cb.load("synthetic-24"), within={"accuracy": 0.06}, tolerance=0.02))
+slow = {"scipy.stats", "scipy.optimize", "numba", "seaborn", "matplotlib", "joblib"}
+print(sorted(slow & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stdout
+    assert done.stderr.strip() == "[]"
+
+
 def test_every_public_name_is_there_and_listed():
     import cobandit as cb
 
