@@ -1,6 +1,6 @@
-"""Simulations and exact computations that test the steps of the paper's proofs, one module a step.
+"""Numerical tests of the steps of the paper's proofs, one module per topic.
 
-Nothing here is part of a method.  Each function measures one quantity that a proof
-bounds; the bounds themselves are in `cobandit.theory`, so that what is tested and what
-it is tested with stay apart.
+Nothing here is part of a method. Each function measures a quantity that a proof bounds.
+The bounds themselves are in `cobandit.theory` and `companion.bounds`, so that the
+tested and the testing code are separate.
 """

@@ -1,7 +1,8 @@
-"""Step 2 of Theorem 2: the budget always suffices; what our adaptive normaliser makes of the rest."""
+"""Step 2 of Theorem 2: the budget suffices, and our adaptive constant spends more."""
 
 from collections.abc import Sequence
 from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,24 @@ from cobandit.policies.registry import read_methods
 from companion.proofs.checks import SLACK, CheckResult, Floats, check
 from companion.proofs.known_arms import LEVELS, designed_arms, feedback_source, play_on
 
-# ----------------------------------------------------------------------------- forced orders of elimination
-#: Orders of elimination that `spending_trials` forces: the first is the worst there is.
+#: Orders of elimination that `spending_trials` forces; the first is the worst case.
 ORDERS = ("most expensive first", "cheapest first", "random")
 
 
 def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats:
-    r"""Spend of a gap elimination in which arm 0 leaves first, then arm 1, and so on.
+    r"""Return the spend of a gap elimination that removes arm 0 first, then arm 1, etc.
 
-    .. math:: \sum_{r=1}^{K-1} C_r (n_r - n_{r-1}), \qquad n_r = \Bigl\lfloor \frac{B}{L\, C_r} \Bigr\rfloor
+    .. math::
+
+        \sum_{r=1}^{K-1} C_r (n_r - n_{r-1}), \qquad
+        n_r = \Bigl\lfloor \frac{B}{L\, C_r} \Bigr\rfloor
 
     Parameters
     ----------
     costs : array_like, shape (..., K)
-        In the order of elimination; the last two stay to the end.
+        Costs in the order of elimination; the last two arms remain to the end.
     budget, constant : array_like, shape (...)
-        B, and the L that divides it.
+        B and L.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats
 
     Examples
     --------
-    The example by hand of `companion.paper.examples`: targets of 2, then of 8 pulls.
+    The example of `companion.paper.examples` has targets of 2 and of 8 pulls.
 
     >>> spending([4.0, 1.0, 1.0], budget=40, constant=37 / 15)
     np.float64(24.0)
@@ -47,61 +50,65 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats
 
 
 def _remaining(costs: ArrayLike) -> Floats:
-    """Costs of all arms that are left, C_r, in phases 1 to K - 1."""
+    """Return the total cost C_r of the remaining arms, in phases 1 to K - 1."""
     return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
 
 
 def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
-    """Costs (trials, K), the largest 1, for random lambdas >= 1/1000: spread out, or high and low only."""
-    least = 10 ** rng.uniform(-3, 0, (trials, 1))
+    """Draw costs (trials, K) with largest cost 1 and random lambdas >= 1/1000.
+
+    Every second vector has high and low costs only.
+    """
+    cost_ratio = 10 ** rng.uniform(-3, 0, (trials, 1))
     share = rng.random((trials, n_arms))
     share[::2] = np.round(share[::2])
-    costs = least ** (1 - share)
+    costs = cost_ratio ** (1 - share)
     return np.asarray(costs / costs.max(axis=1, keepdims=True))
 
 
 def spending_trials(
-    trials: int, seed: int, least: str = "published", decades: float = 6.0
+    trials: int, seed: int, base: str = "published", decades: float = 6.0
 ) -> pd.DataFrame:
-    """Spend of CoPSI, and of its adaptive form, on random costs in forced orders of elimination.
+    """Return the spend of CoPSI and its adaptive form in forced orders of elimination.
 
     Parameters
     ----------
     trials : int
-        Cost vectors for each of `ORDERS`, of 2 to 30 arms together; rounded up.
+        Number of cost vectors per order, of 2 to 30 arms together; rounded up.
     seed : int
-    least : {"published", "exact"}
-        Constant of the smallest budgets; the largest are so many ``decades`` above.
+    base : {"published", "exact"}
+        Constant of the smallest budgets.
     decades : float
+        Powers of ten between the smallest and the largest budgets.
 
     Returns
     -------
     DataFrame, one row per cost vector and order
         ``n_arms``, ``order``, ``spent`` (share of the budget), ``spent_exact`` (the
-        same with the exact constant in place of L) and ``ceiling``, the share that no
-        order can pass, L* / L.  Of the adaptive normaliser ``growth``, the least
-        X_{r+1} over X_r; ``monotone``, if targets never fall; ``spent_adaptive``;
-        ``unspent``, in units of one pull of the last two arms; ``ahead``, whether no
-        target is below that of L*([K]), nor that below the paper's.
+        share with the exact constant instead of L) and ``ceiling``, the largest share
+        of any order, L* / L. For the adaptive constant: ``growth``, the smallest
+        X_{r+1} over X_r; ``monotone``, whether targets never fall; ``spent_adaptive``;
+        ``unspent``, in units of one pull of the last two arms; and ``ahead``, whether
+        targets are at least as large as with L*([K]), and these as the paper's.
 
     Examples
     --------
-    >>> tried = spending_trials(30, seed=0)
-    >>> bool((tried["spent"] <= 1).all() and tried["ahead"].all() and (tried["unspent"] < 1).all())
+    >>> trials = spending_trials(30, seed=0)
+    >>> bool((trials["spent"] <= 1).all() and trials["ahead"].all())
     True
     """
     rng = np.random.default_rng(seed)
     frames = []
     sizes = range(2, 31)
-    each = -(-trials // len(sizes))
+    n_vectors = ceil(trials / len(sizes))
     for n_arms in sizes:
-        costs = random_costs(rng, each, n_arms)
+        costs = random_costs(rng, n_vectors, n_arms)
         exact = np.array([theory.exact_allocation_constant(row) for row in costs])
         paper = np.array(
             [theory.allocation_constant(n_arms, row.min()) for row in costs]
         )
-        smallest = exact if least == "exact" else paper
-        budget = 10 ** rng.uniform(0, decades, each) * smallest * costs.sum(axis=1)
+        smallest = exact if base == "exact" else paper
+        budget = 10 ** rng.uniform(0, decades, n_vectors) * smallest * costs.sum(axis=1)
         ascending = np.sort(costs, axis=1)
         stretched = budget * (1 + _budget.SLACK)
         for order, sequence in zip(
@@ -109,11 +116,12 @@ def spending_trials(
         ):
             targets, shares = elimination_targets(sequence, stretched)
             constant, published = (
-                constant_targets(sequence, stretched, by) for by in (exact, paper)
+                constant_targets(sequence, stretched, normaliser)
+                for normaliser in (exact, paper)
             )
             steps = np.diff(targets, prepend=0, axis=1)
-            left = _remaining(sequence)
-            adaptive = (left * steps).sum(axis=1) / stretched
+            remaining = _remaining(sequence)
+            adaptive = (remaining * steps).sum(axis=1) / stretched
             columns = {
                 "n_arms": n_arms,
                 "order": order,
@@ -123,7 +131,7 @@ def spending_trials(
                 "growth": (shares[:, 1:] / shares[:, :-1]).min(axis=1, initial=np.inf),
                 "monotone": (steps >= 0).all(axis=1),
                 "spent_adaptive": adaptive,
-                "unspent": (1 - adaptive) * stretched / left[:, -1],
+                "unspent": (1 - adaptive) * stretched / remaining[:, -1],
                 "ahead": ((targets >= constant) & (constant >= published)).all(axis=1),
             }
             frames.append(pd.DataFrame(columns))
@@ -132,38 +140,39 @@ def spending_trials(
 
 
 def constants(costs: ArrayLike) -> dict[str, float]:
-    """Constants that the budget can be divided by, for one vector of costs.
+    """Return the constants that can divide the budget, for one vector of costs.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
-        In any unit.
+        Costs in any unit.
 
     Returns
     -------
     dict
-        ``lambda``, and the constants: ``published`` (L of the paper) and ``exact``
-        (L*).
+        ``lambda``, and the constants ``published`` (L of the paper) and ``exact`` (L*).
 
     Examples
     --------
     >>> {name: round(value, 3) for name, value in constants([1.0, 4.0, 1.0]).items()}
     {'lambda': 0.25, 'published': 2.467, 'exact': 1.667}
     """
-    least = float(np.min(costs) / np.max(costs))
-    published = theory.allocation_constant(len(np.asarray(costs)), least)
+    cost_ratio = float(np.min(costs) / np.max(costs))
+    published = theory.allocation_constant(len(np.asarray(costs)), cost_ratio)
     return {
-        "lambda": least,
+        "lambda": cost_ratio,
         "published": published,
         "exact": theory.exact_allocation_constant(costs),
     }
 
 
-# ----------------------------------------------------------------------------- the adaptive normaliser
 def recursion_slack(costs: ArrayLike) -> Floats:
-    r"""Return what the recursion of the constant gives away, arm by arm.
+    r"""Return the slack of the constant's recursion, per arm.
 
-    .. math:: L^\star(A) - \frac{c_e}{C(A)} - L^\star(A \setminus \{e\}) \ge 0, \qquad |A| \ge 3
+    .. math::
+
+        L^\star(A) - \frac{c_e}{C(A)} - L^\star(A \setminus \{e\}) \ge 0,
+        \qquad |A| \ge 3
 
     Parameters
     ----------
@@ -173,7 +182,7 @@ def recursion_slack(costs: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (K,)
-        Zero for the most expensive arm.  Time O(K^2 log K).
+        The slack is zero for the most expensive arm. Time O(K^2 log K).
 
     Examples
     --------
@@ -181,23 +190,24 @@ def recursion_slack(costs: ArrayLike) -> Floats:
     array([0.25, 0.  , 0.25])
     """
     costs = _validation.costs(costs)
-    rest = [
+    without = [
         theory.exact_allocation_constant(np.delete(costs, e)) for e in range(len(costs))
     ]
-    return (
-        theory.exact_allocation_constant(costs) - costs / costs.sum() - np.array(rest)
-    )
+    constant = theory.exact_allocation_constant(costs)
+    return constant - costs / costs.sum() - np.array(without)
 
 
 def constant_targets(
     costs: ArrayLike, budget: ArrayLike, constant: ArrayLike
 ) -> NDArray[np.int64]:
-    r"""Targets :math:`\lfloor B / (L\, C_r) \rfloor` where arm 0 leaves first, then arm 1, and so on.
+    r"""Return the targets of a fixed constant if arm 0 is removed first, then arm 1.
+
+    They are :math:`\lfloor B / (L\, C_r) \rfloor`.
 
     Parameters
     ----------
     costs : array_like, shape (..., K)
-        In the order of elimination; the last two stay to the end.
+        Costs in the order of elimination; the last two arms remain to the end.
     budget, constant : array_like, shape (...)
         B and L.
 
@@ -219,41 +229,44 @@ def constant_targets(
 def elimination_targets(
     costs: ArrayLike, budget: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats]:
-    r"""Targets of the adaptive normaliser where arm 0 leaves first, then arm 1, and so on.
+    r"""Return the targets of the adaptive constant if arm 0 is removed first, etc.
 
-    .. math:: X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad n_r = \lfloor X_r / C_r \rfloor
+    .. math::
+
+        X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad
+        n_r = \lfloor X_r / C_r \rfloor
 
     Parameters
     ----------
     costs : array_like, shape (..., K)
-        In the order of elimination; the last two stay to the end.
+        Costs in the order of elimination; the last two arms remain to the end.
     budget : array_like, shape (...)
 
     Returns
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, what each phase may bring all its arms to if it is the most expensive that
-        always leaves.
+        X_r, the spend that each phase allows if the most expensive arm is always
+        removed.
 
     Examples
     --------
-    The example by hand of `companion.paper.examples`.
+    The example of `companion.paper.examples`:
 
     >>> targets, shares = elimination_targets([4.0, 1.0, 1.0], budget=40.0)
     >>> targets.tolist(), shares.round(9).tolist()
     ([4, 12], [24.0, 24.0])
     """
     costs = np.asarray(costs, dtype=float)
-    left = np.array(np.broadcast_to(budget, costs.shape[:-1]), dtype=float)
+    unspent = np.array(np.broadcast_to(budget, costs.shape[:-1]), dtype=float)
     targets = np.empty((*costs.shape[:-1], costs.shape[-1] - 1), dtype=np.int64)
     shares = np.empty(targets.shape)
     for r in range(costs.shape[-1] - 1):
         cheapest = np.sort(costs[..., r:], axis=-1)
         sums = np.cumsum(cheapest, axis=-1)
-        shares[..., r] = left / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
+        shares[..., r] = unspent / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
         targets[..., r] = np.floor(shares[..., r] / sums[..., -1] * (1 + _budget.SLACK))
-        left -= costs[..., r] * targets[..., r]
+        unspent -= costs[..., r] * targets[..., r]
     return targets, shares
 
 
@@ -265,20 +278,20 @@ def errors_by_ratio(
     replications: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Play methods on random problems whose costs span given ratios; the means are the same for each.
+    """Play methods on random problems whose costs span given ratios, at the same means.
 
     Parameters
     ----------
     methods : list of str or Spec
     ratios : sequence of float
-        Largest over smallest cost, >= 1; costs are evenly spread in the logarithm and
-        dealt at random.
+        Ratios of largest to smallest cost, >= 1. Costs are evenly spread in the
+        logarithm and assigned at random.
     rho : float
     count : int
-        Problems a ratio, of eight Bernoulli arms, two objectives and gaps of at least
+        Problems per ratio, of eight Bernoulli arms, two objectives and gaps of at least
         1/10.
     replications, seed : int
-        Independent runs of each; charges are the declared costs.
+        Independent runs per problem; charges are the declared costs.
 
     Returns
     -------
@@ -293,22 +306,25 @@ def errors_by_ratio(
 
     Examples
     --------
-    >>> errors = errors_by_ratio(["CoPSI"], [1, 10], rho=50, count=2, replications=5, seed=0)
+    >>> size = {"rho": 50, "count": 2, "replications": 5}
+    >>> errors = errors_by_ratio(["CoPSI"], [1, 10], **size, seed=0)
     >>> errors[["ratio", "problem"]].to_numpy().tolist()
     [[1, 0], [1, 1], [10, 0], [10, 1]]
     """
     rng = np.random.default_rng(seed)
-    dealt: list[tuple[Floats, NDArray[np.int64]]] = []
-    while len(dealt) < count:
+    problems: list[tuple[Floats, NDArray[np.int64]]] = []
+    while len(problems) < count:
         means = rng.integers(1, LEVELS, (8, 2)) / LEVELS
         if classification_gaps(means).min() >= 0.1 - 1e-9:
-            dealt.append((means, rng.permutation(8)))
+            problems.append((means, rng.permutation(8)))
 
     rows = []
     streams = np.arange(replications)
-    for ratio, (number, (means, deal)) in product(ratios, enumerate(dealt)):
+    for ratio, (number, (means, assignment)) in product(ratios, enumerate(problems)):
         source = feedback_source(
-            designed_arms(means, np.geomspace(1 / ratio, 1.0, 8)[deal], grain=LEVELS)
+            designed_arms(
+                means, np.geomspace(1 / ratio, 1.0, 8)[assignment], grain=LEVELS
+            )
         )
         budget = rho * float(source.costs.sum())
         truth = source.problem.pareto_mask
@@ -330,11 +346,13 @@ def errors_by_ratio(
     return pd.DataFrame(rows, columns=["method", "ratio", "problem", "error", "used"])
 
 
-# ----------------------------------------------------------------------------- checks
-def largest_share(cases: list[tuple[Floats, float]], by: float = 1.0) -> float:
-    """Largest share of a budget, without floors, that is spent with costs in order and constants cut."""
+def largest_share(cases: list[tuple[Floats, float]], factor: float = 1.0) -> float:
+    """Return the largest spent share without floors, with constants cut by a factor.
+
+    Costs are in the order of elimination.
+    """
     large = 1e9
-    return max(float(spending(costs, large, L / by)) / large for costs, L in cases)
+    return max(float(spending(costs, large, L / factor)) / large for costs, L in cases)
 
 
 @check("Theorem 2, Step 2: CoPSI stays within its budget", "copsi")
@@ -348,7 +366,7 @@ def check_feasibility(seed: int) -> CheckResult:
         f"{len(forced):,} runs to {forced['n_arms'].max()} arms; equal costs to"
         f" {max(arms):,} arms",
         f"at most {spent:.3g} of the budget",
-        {"L ÷": lambda by: largest_share(cases, by) <= 1 + SLACK},
+        {"L ÷": lambda factor: largest_share(cases, factor) <= 1 + SLACK},
         holds=spent <= 1 + SLACK,
     )
 
@@ -362,24 +380,24 @@ def check_exact_constant(seed: int) -> CheckResult:
     return CheckResult(
         f"{len(orders)} vectors of costs to {len(orders[-1])} arms",
         f"{largest_share(cases):.6f} of the budget",
-        {"L* ÷": lambda by: largest_share(cases, by) <= 1 + SLACK},
+        {"L* ÷": lambda factor: largest_share(cases, factor) <= 1 + SLACK},
     )
 
 
 @check("The adaptive constant spends all but a round", "once", ours=True)
 def check_whole_budget(seed: int) -> CheckResult:
     """Spend with the adaptive constant in forced orders."""
-    tried = spending_trials(3000, seed, "exact", 4.0)
-    left = float(tried["unspent"].max())
+    trials = spending_trials(3000, seed, "exact", 4.0)
+    unspent = float(trials["unspent"].max())
     return CheckResult(
-        f"{len(tried):,} runs to {tried['n_arms'].max()} arms",
-        f"all but {left:.4f} of a round of the last two arms",
-        {"one round ÷": lambda by: left < 1 / by + SLACK},
+        f"{len(trials):,} runs to {trials['n_arms'].max()} arms",
+        f"all but {unspent:.4f} of a round of the last two arms",
+        {"one round ÷": lambda factor: unspent < 1 / factor + SLACK},
         holds=bool(
             (
-                tried["monotone"]
-                & tried["ahead"]
-                & (tried["spent_adaptive"] <= 1 + SLACK)
+                trials["monotone"]
+                & trials["ahead"]
+                & (trials["spent_adaptive"] <= 1 + SLACK)
             ).all()
         ),
     )

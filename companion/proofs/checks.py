@@ -1,4 +1,4 @@
-"""Check statements in small: how each came out, and by how much its constants could be cut."""
+"""Numerical checks of statements: outcomes, and the slack of the constants."""
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -13,18 +13,18 @@ from cobandit.errors import CobanditError
 
 Floats = NDArray[np.float64]
 
-#: What a row can say.  Vacuous: the bound holds, but only above what holds trivially.
+#: Outcomes of a check. A bound is vacuous if every value that was tried is trivial.
 HOLDS = "holds"
 SAYS_NOTHING = "holds, vacuous at this size"
 FAILS = "counterexample"
 
-#: Rounding, relative or of numbers about one, that is no counterexample.
+#: Rounding error that is not a counterexample, relative or for numbers about one.
 SLACK = 1e-9
 
-#: Changes larger than this are not tried.
+#: Largest change of a constant that is tried.
 LARGEST = 1e6
 
-#: Where checks are, in the order of the book.
+#: Modules of the checks, in the order of the book.
 TOPICS = (
     "optimism",
     "standard_regret",
@@ -38,28 +38,31 @@ TOPICS = (
     "plain_remarks",
 )
 
-#: From a factor >= 1 to whether the check still passes with a constant cut (or raised)
-#: by that much; once it fails it fails for all larger factors.
+#: Function from a factor >= 1 to whether the check passes with a constant cut or raised
+#: by this factor. Once it fails, it fails for all larger factors.
 Holds = Callable[[float], bool]
 
 
 class CheckResult(NamedTuple):
-    """What one check looked at and found; it holds if it does with every constant as it is."""
+    """Result of one check: its size, its finding, and how it depends on constants.
+
+    ``holds`` is for the parts that depend on no constant.
+    """
 
     size: str
     found: str
-    #: by the constant, with a sign for how it is changed
+    #: per constant, named with the sign of its change
     constants: Mapping[str, Holds]
-    holds: bool = True  #: what depends on no constant
+    holds: bool = True
     informative: bool = True
 
 
-#: From a seed to what was found.
+#: Function from a seed to the result of a check.
 Test = Callable[[int], CheckResult]
 
 
 class Check(NamedTuple):
-    """A test of a statement, the page that has more of it, and what is looked at."""
+    """A test of a statement, the page with more about it, and a description."""
 
     test: Test
     page: str
@@ -71,9 +74,10 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], Test]:
-    """Register a test, from a seed to a `CheckResult`, of a statement of the paper or one of ours.
+    """Register a test of a statement: a function from a seed to a `CheckResult`.
 
-    The docstring of the test says what is looked at.
+    The docstring of the test describes the tested quantity. ``ours`` marks statements
+    that are not the paper's.
     """
 
     def register(test: Test) -> Test:
@@ -84,7 +88,7 @@ def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], 
 
 
 def checks() -> Mapping[str, Check]:
-    """Every check by its statement, those of the paper and ours.
+    """Return every check by its statement, in the order of the book.
 
     Examples
     --------
@@ -101,29 +105,29 @@ def checks() -> Mapping[str, Check]:
 def check_statements(
     statements: Iterable[str] | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Test statements in small, and say what came out and what change of a constant would have been noticed.
+    """Test statements numerically, and find the slack of their constants.
 
     Parameters
     ----------
     statements : iterable of str, optional
-        Keys of `checks`; default all.
+        Keys of `checks`; all by default.
     seed : int
-        Of what is simulated.
+        Seed of the simulations.
 
     Returns
     -------
     DataFrame, one row per statement
-        ``statement``; ``ours``; ``tested``, what was looked at; ``size``; ``outcome``
-        (``holds``, ``holds, vacuous at this size`` if every bound tried is above what
-        holds trivially, or ``counterexample``); ``found``, the number behind it;
-        ``slack``, a dict with, for each constant, the smallest factor by which it can
-        be cut (÷) or raised (×) so that the check fails; ``page``, the notebook that
-        has more.  Seconds for all of them.
+        ``statement``; ``ours``; ``tested``, the tested quantity; ``size``; ``outcome``
+        (``holds``, ``holds, vacuous at this size`` if every bound is above the trivial
+        one, or ``counterexample``); ``found``, the number behind it; ``slack``, a dict
+        with the smallest factor per constant by which it can be cut (÷) or raised (×)
+        so that the check fails; ``page``, the notebook with more about it. All checks
+        together take seconds.
 
     Raises
     ------
     CobanditError
-        If a statement is not among `checks`.
+        If a statement has no check.
 
     Examples
     --------
@@ -131,20 +135,20 @@ def check_statements(
     >>> row["outcome"], round(row["slack"]["H ÷"], 2)
     ('holds', 1.0)
     """
-    known = checks()
+    available = checks()
     rows = []
-    for statement in known if statements is None else statements:
-        if statement not in known:
+    for statement in available if statements is None else statements:
+        if statement not in available:
             raise CobanditError(
-                f"{statement!r} is not tested; there are: {'; '.join(known)}"
+                f"{statement!r} has no check. Statements: {'; '.join(available)}"
             )
-        test, page, tested, ours = known[statement]
-        found = test(seed)
-        slack = {name: noticed_at(holds) for name, holds in found.constants.items()}
-        holds = found.holds and not np.isnan(list(slack.values())).any()
-        outcome = (HOLDS if found.informative else SAYS_NOTHING) if holds else FAILS
+        test, page, tested, ours = available[statement]
+        result = test(seed)
+        slack = {name: find_slack(test) for name, test in result.constants.items()}
+        holds = result.holds and not np.isnan(list(slack.values())).any()
+        outcome = (HOLDS if result.informative else SAYS_NOTHING) if holds else FAILS
         rows.append(
-            (statement, ours, tested, found.size, outcome, found.found, slack, page)
+            (statement, ours, tested, result.size, outcome, result.found, slack, page)
         )
 
     columns = [
@@ -160,8 +164,10 @@ def check_statements(
     return pd.DataFrame(rows, columns=columns)
 
 
-def noticed_at(holds: Holds) -> float:
-    """Smallest factor by which a constant has to be changed for a check to fail, to a relative 1e-3.
+def find_slack(holds: Holds) -> float:
+    """Return the smallest factor at which a check fails, to a relative 1e-3.
+
+    The constant is changed by the factor.
 
     Parameters
     ----------
@@ -170,12 +176,12 @@ def noticed_at(holds: Holds) -> float:
     Returns
     -------
     float
-        From above; ``inf`` if it passes at ``LARGEST``, ``nan`` if it fails with the
-        constant as it is.
+        A bound from above; ``inf`` if the check passes at ``LARGEST``, ``nan`` if it
+        fails with the unchanged constant.
 
     Examples
     --------
-    >>> round(noticed_at(lambda by: by <= 2.5), 2)
+    >>> round(find_slack(lambda factor: factor <= 2.5), 2)
     2.5
     """
     if not holds(1.0):
@@ -190,22 +196,26 @@ def noticed_at(holds: Holds) -> float:
     return high
 
 
-def below(seen: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -> Holds:
-    """Whether what was seen is below bounds that are cut, or below what bounds are by the factor.
+def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -> Holds:
+    """Return the check that values are below bounds, as a function of a factor.
+
+    The bounds are divided by the factor, unless they are a function of it.
 
     Examples
     --------
-    >>> round(noticed_at(below([1.0, 2.0], [10.0, 5.0])), 2)
+    >>> round(find_slack(below([1.0, 2.0], [10.0, 5.0])), 2)
     2.5
-    >>> round(noticed_at(below(1.0, lambda by: 10.0 - by)), 2)
+    >>> round(find_slack(below(1.0, lambda factor: 10.0 - factor)), 2)
     9.0
     """
-    bounds_at = bounds if callable(bounds) else lambda by: np.asarray(bounds) / by
-    return lambda by: bool(np.less_equal(seen, bounds_at(by)).all())
+    bounds_at = (
+        bounds if callable(bounds) else lambda factor: np.asarray(bounds) / factor
+    )
+    return lambda factor: bool(np.less_equal(values, bounds_at(factor)).all())
 
 
 def format_slack(slack: Mapping[str, float]) -> str:
-    """Put constants and their factors into words.
+    """Write constants and their factors as text.
 
     Examples
     --------
@@ -214,15 +224,9 @@ def format_slack(slack: Mapping[str, float]) -> str:
     """
 
     def number(factor: float) -> str:
-        return (
-            "anything"
-            if factor == inf
-            else f"{factor:,.0f}"
-            if factor >= 100
-            else f"{factor:.3g}"
-        )
+        if factor == inf:
+            return "anything"
+        return f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
 
-    return (
-        ", ".join(f"{constant} {number(factor)}" for constant, factor in slack.items())
-        or "–"
-    )
+    factors = [f"{constant} {number(factor)}" for constant, factor in slack.items()]
+    return ", ".join(factors) or "–"

@@ -1,4 +1,4 @@
-"""How often running means leave a region, exactly."""
+"""Exact probabilities that running means leave a region."""
 
 from collections.abc import Callable
 from math import exp, log, sqrt
@@ -8,18 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
 
-#: From the number of draws n and an array of sums to which of these are outside a
-#: region.
+#: Function from the number of draws n and an array of sums to a mask: which of the sums
+#: are outside of a region.
 Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def ever_outside(
     steps: ArrayLike, chances: ArrayLike, outside: Outside, last: int
 ) -> float:
-    """Probability that a sum of independent draws is ever outside a region, exactly.
+    """Return the probability that a sum of independent draws is ever outside a region.
 
-    By a recursion over the sums with the paths that have left taken out, so that no
-    probability is too small to be told.
+    It is exact: a recursion over the sums in which paths that have left are removed, so
+    that no probability is too small to be represented.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def ever_outside(
     chances : array_like, shape (S,)
         Their probabilities.
     outside : callable
-        From the number of draws n and an array of sums to which of these are outside.
+        Function from the number of draws n and an array of sums to a mask.
     last : int
-        Draws of a path.
+        Number of draws of a path.
 
     Returns
     -------
@@ -39,37 +39,39 @@ def ever_outside(
 
     Examples
     --------
-    A fair coin, tossed twice: tails at first, or heads twice.
+    Two tosses of a fair coin: first tails, or heads twice.
 
-    >>> ever_outside([0, 1], [0.5, 0.5], lambda n, heads: heads == (0 if n == 1 else 2), last=2)
+    >>> def outside(n, heads):
+    ...     return heads == (0 if n == 1 else 2)
+    >>> ever_outside([0, 1], [0.5, 0.5], outside, last=2)
     0.75
     """
     steps = np.asarray(steps, dtype=np.int64)
     chances = _validation.numbers(chances, "chances", 1)
-    least = int(steps.min())
+    smallest = int(steps.min())
     inside = np.zeros(
-        (int(steps.max()) - least) * _validation.count(last, "last", 1) + 1
+        (int(steps.max()) - smallest) * _validation.count(last, "last", 1) + 1
     )
 
     inside[0] = 1.0
-    left = 0.0
+    probability = 0.0
     sums = np.arange(len(inside))
     for n in range(1, last + 1):
         drawn = np.zeros_like(inside)
-        for step, chance in zip(steps - least, chances, strict=True):
+        for step, chance in zip(steps - smallest, chances, strict=True):
             drawn[step:] += chance * inside[: len(inside) - step]
         inside = drawn
-        out = outside(n, sums + n * least)
-        left += float(inside[out].sum())
-        inside[out] = 0.0
+        leaves = outside(n, sums + n * smallest)
+        probability += float(inside[leaves].sum())
+        inside[leaves] = 0.0
 
-    return left
+    return probability
 
 
 def leaving_probability(
     horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2
 ) -> float:
-    r"""Probability that a Bernoulli sample path ever leaves the radius, exactly.
+    r"""Return the probability that a Bernoulli sample path ever leaves the radius.
 
     .. math::
 
@@ -82,9 +84,9 @@ def leaving_probability(
     alpha : float
         Exploration constant.
     mean : float
-        Of the Bernoulli variables, in (0, 1].
+        Mean of the Bernoulli variables, in (0, 1].
     sides : int
-        2, or 1 for leaving upwards only.
+        2, or 1 to count upward deviations only.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def leaving_probability(
 
     Examples
     --------
-    With T = 2 and a radius of sqrt(0.25 log 2) = 0.42 every first sample leaves.
+    With T = 2 and a radius of sqrt(0.25 log 2) = 0.42, every first sample leaves.
 
     >>> leaving_probability(2, 0.25), leaving_probability(2, 0.25, sides=1)
     (1.0, 0.5)
@@ -102,18 +104,19 @@ def leaving_probability(
     mean = _validation.positive(mean, "mean", 1.0)
     width = _validation.positive(alpha, "alpha") * log(horizon)
 
-    def off(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def is_outside(s: int, successes: NDArray[np.int64]) -> NDArray[np.bool_]:
         deviation = successes - s * mean
         return (deviation if sides == 1 else np.abs(deviation)) > sqrt(width * s)
 
-    return ever_outside([0, 1], [1 - mean, mean], off, horizon)
+    return ever_outside([0, 1], [1 - mean, mean], is_outside, horizon)
 
 
-# ------------------------------------------------------------------------- of targets that depend on the data
 def leaving_from(
     steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
 ) -> float:
-    r"""Probability that a running mean is off by x or more at some n from N to M.
+    r"""Return the probability that a running mean is off by x or more after N draws.
+
+    Deviations count from N up to M draws.
 
     Parameters
     ----------
@@ -133,31 +136,33 @@ def leaving_from(
 
     Examples
     --------
-    Two coins are off by 1/2 if they agree; one draw later the others may be off by more than 1/3.
+    The mean of two coins is off by 1/2 if they agree.
 
     >>> leaving_from([0, 1], [0.5, 0.5], first=2, width=0.5, last=2)
     0.5
     """
     mean = float(np.asarray(steps) @ np.asarray(chances))
 
-    def off(n: int, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def is_outside(n: int, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
         return (np.abs(sums - n * mean) >= n * width - 1e-9) & (n >= first)
 
-    return ever_outside(steps, chances, off, last)
+    return ever_outside(steps, chances, is_outside, last)
 
 
-#: Paths end after so many N draws, so that probabilities are a little too small, which
-#: favours the bounds.
+#: Length of the paths over N. Probabilities are slightly too small, in favour of the
+#: bounds.
 SPAN = 20
 
 
 def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, float]:
-    r"""How often a running mean is off by x or more at *some* n >= N, against :math:`2\exp(-2Nx^2)`.
+    r"""Compare the deviations of a running mean after N draws with their bound.
+
+    The bound on a deviation by x or more at *some* n >= N is :math:`2\exp(-2Nx^2)`.
 
     Parameters
     ----------
     mean : float
-        Of the Bernoulli draws.
+        Mean of the Bernoulli draws.
     first : int
         N.
     width : float
@@ -166,7 +171,8 @@ def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, flo
     Returns
     -------
     ever, bound : float
-        Exact, but for what comes after 20 N draws: at most :math:`2\exp(-40Nx^2)`.
+        The probability is exact up to 20 N draws; later ones add at most
+        :math:`2\exp(-40Nx^2)`.
 
     Examples
     --------
@@ -181,7 +187,9 @@ def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, flo
 def difference_deviation(
     better: float, worse: float, first: int, width: float
 ) -> tuple[float, float]:
-    r"""How often the difference of two running means is off by x or more, against :math:`2\exp(-Nx^2)`.
+    r"""Compare the deviations of a difference of running means with their bound.
+
+    The bound on a deviation by x or more at some n >= N is :math:`2\exp(-Nx^2)`.
 
     Parameters
     ----------
@@ -200,9 +208,9 @@ def difference_deviation(
     >>> ever < bound
     True
     """
-    up = better * (1 - worse)
-    down = worse * (1 - better)
+    p_up = better * (1 - worse)
+    p_down = worse * (1 - better)
     ever = leaving_from(
-        [-1, 0, 1], [down, 1 - up - down, up], first, width, SPAN * first
+        [-1, 0, 1], [p_down, 1 - p_up - p_down, p_up], first, width, SPAN * first
     )
     return ever, 2 * exp(-first * width**2)

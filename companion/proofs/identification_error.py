@@ -1,9 +1,9 @@
-r"""Theorem 2: errors of CoPSI on problems whose means are known, in runs and exactly.
+r"""Theorem 2: errors of CoPSI on problems with known means, simulated and exact.
 
-Exact are Bernoulli arms of one objective at unit costs.  Where K of them are equal but
-for the best, :math:`H = K / \gamma^2`, and the first phase gives each :math:`\lfloor B
-/ (L K) \rfloor` pulls: :math:`L = H_K`, the harmonic number, in the paper, and
-:math:`H_K - \tfrac12` with `cobandit.theory.exact_allocation_constant`.
+Exact errors are for Bernoulli arms of one objective at unit costs. If all K arms but
+the best are equal, :math:`H = K / \gamma^2`, and each gets :math:`\lfloor B / (L K)
+\rfloor` pulls in the first phase: :math:`L = H_K`, the harmonic number, in the paper,
+and :math:`H_K - \tfrac12` with `cobandit.theory.exact_allocation_constant`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,9 +36,8 @@ from companion.proofs.known_arms import (
 )
 
 
-# ----------------------------------------------------------------------------- problems
 def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
-    """Table whose bootstrap is a bandit of Bernoulli rewards with these means and constant costs.
+    """Return a table whose bootstrap is a bandit of Bernoulli rewards and fixed costs.
 
     Parameters
     ----------
@@ -49,14 +48,14 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        Each arm has 20 evaluation rows; coordinate d is 1 in as many of them as its
-        mean says, shifted by d places, so that coordinates are dependent as they are on
-        one instance.
+        Each arm has 20 evaluation rows. Coordinate d is 1 in 20 times its mean of them,
+        shifted by d places, so that coordinates depend on each other as they do on one
+        instance.
 
     Raises
     ------
     CobanditError
-        If a mean is no multiple of 1/20.
+        If a mean is not a multiple of 1/20.
 
     Examples
     --------
@@ -65,20 +64,20 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     ([[0.75, 0.25], [0.5, 0.5]], [1.0, 0.5])
     """
     hits = count_ones(means, LEVELS)
-    profiling = 2  # the fewest that a table may have
-    own = ~profiling_mask(LEVELS + profiling, profiling, seed=0)
-    row = np.where(own, own.cumsum() - 1, -1)
-    place = (row[:, None] + 7 * np.arange(hits.shape[1])) % LEVELS
+    profiling = 2  # the smallest number that a table may have
+    is_evaluation = ~profiling_mask(LEVELS + profiling, profiling, seed=0)
+    row = np.where(is_evaluation, is_evaluation.cumsum() - 1, -1)
+    position = (row[:, None] + 7 * np.arange(hits.shape[1])) % LEVELS
     return EvaluationTable.from_arrays(
-        place < hits[:, None, :], costs, profiling=profiling, kind="synthetic"
+        position < hits[:, None, :], costs, profiling=profiling, kind="synthetic"
     )
 
 
 def random_problems(count: int, seed: int) -> list[Problem]:
-    """Problems of 3 to 6 arms with two objectives, means on a grid of 1/20 and costs from 1/10 to 1.
+    """Draw problems of 3 to 6 arms with means on a grid of 1/20, and two objectives.
 
-    No classification gap is below 1/10: the smaller, the larger the budgets that show
-    anything.
+    Costs are from 1/10 to 1. Classification gaps are at least 1/10, because smaller
+    ones need larger budgets to show anything.
 
     Parameters
     ----------
@@ -106,7 +105,6 @@ def random_problems(count: int, seed: int) -> list[Problem]:
     return problems
 
 
-# ----------------------------------------------------------------------------- errors of CoPSI
 def errors_by_budget(
     problem: Problem,
     budgets: Sequence[float],
@@ -114,14 +112,14 @@ def errors_by_budget(
     seed: int = 0,
     method: str = "CoPSI",
 ) -> pd.DataFrame:
-    """Error probability of an identification method at given budgets.
+    """Measure the error probability of an identification method at given budgets.
 
     Parameters
     ----------
     problem : Problem
-        With means that `bernoulli_table` takes.
+        Problem with means as for `bernoulli_table`.
     budgets : sequence of float
-        In the unit of the costs.
+        Budgets in the unit of the costs.
     replications, seed : int
     method : str
 
@@ -129,12 +127,13 @@ def errors_by_budget(
     -------
     DataFrame, one row per budget
         ``budget``, ``errors``, ``runs``, ``error`` and its Wilson 95 % interval
-        ``low``, ``high``.  A budget that is too small for the method returns nothing,
-        which is an error.
+        ``low``, ``high``. A budget that is too small for the method counts as an error.
 
     Examples
     --------
-    >>> errors_by_budget(random_problems(1, seed=1)[0], [20.0, 2000.0], 50)["error"].is_monotonic_decreasing
+    >>> problem, = random_problems(1, seed=1)
+    >>> measured = errors_by_budget(problem, [20.0, 2000.0], 50)
+    >>> measured["error"].is_monotonic_decreasing
     True
     """
     table = bernoulli_table(problem.means, problem.costs)
@@ -145,9 +144,8 @@ def errors_by_budget(
         wrong = ~runs.loc[runs["rho"] == rho, "correct"]
         errors = int(wrong.sum())
         n = len(wrong)
-        rows.append(
-            (budget, errors, n, errors / n, *summaries.proportion_interval(errors, n))
-        )
+        interval = summaries.proportion_interval(errors, n)
+        rows.append((budget, errors, n, errors / n, *interval))
     return pd.DataFrame(
         rows, columns=["budget", "errors", "runs", "error", "low", "high"]
     )
@@ -160,15 +158,16 @@ def budget_for_error(
     seed: int = 0,
     method: str = "CoPSI",
 ) -> float:
-    """Budget at which the measured error falls to ``error``, interpolated in its logarithm.
+    """Estimate the budget at which the measured error falls to ``error``.
 
-    The budget is doubled until the error is below, and the last doubling cut in four.
+    The budget is doubled until the error is smaller. Then the last doubling is cut in
+    four, and the budget is interpolated in the logarithm of the error.
 
     Parameters
     ----------
     problem : Problem
     error : float
-        In (0, 1), well above one over ``replications``.
+        Error in (0, 1), well above one over ``replications``.
     replications, seed : int
     method : str
 
@@ -189,27 +188,27 @@ def budget_for_error(
         budget *= 2
 
     steps = budget / 2 * 2 ** np.linspace(0, 1, 5)
-    seen = errors_by_budget(problem, steps.tolist(), replications, seed, method)[
+    errors = errors_by_budget(problem, steps.tolist(), replications, seed, method)[
         "error"
     ].to_numpy()
-    below = int(np.argmax(seen <= error))
+    below = int(np.argmax(errors <= error))
     if below == 0:
         return float(steps[0])
 
-    high = seen[below - 1]
-    low = max(seen[below], 0.5 / replications)
+    high = errors[below - 1]
+    low = max(errors[below], 0.5 / replications)
     share = np.log(high / error) / np.log(high / low)
     return float(steps[below - 1] * (steps[below] / steps[below - 1]) ** share)
 
 
 def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
-    r"""Least :math:`n_r \gamma_{(k_r)}^2` over the phases of one run of CoPSI, over what Step 3 promises.
+    r"""Return the smallest :math:`n_r \gamma_{(k_r)}^2` of a run, over Step 3's bound.
 
     Parameters
     ----------
     problem : Problem
-        With means that `bernoulli_table` takes and costs in [lambda, 1], the largest
-        being 1.
+        Problem with means as for `bernoulli_table` and costs in [lambda, 1], the
+        largest being 1.
     budget : float
         B, at least :math:`2 L H` for the step to apply.
     seed : int
@@ -217,7 +216,8 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     Returns
     -------
     float
-        Over :math:`B / (2 L_{K,\lambda} H_{\mu,c})`; below one refutes the step.
+        The minimum over the phases of a run of CoPSI, over :math:`B / (2 L_{K,\lambda}
+        H_{\mu,c})`. A value below one refutes the step.
 
     Examples
     --------
@@ -228,26 +228,28 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     finder = CoPSI(table.costs, budget, problem.n_objectives)
     play(finder, table, seed=seed, charge="declared")
     gaps = np.sort(problem.classification_gaps)
-    seen = [phase.target * gaps[len(phase.active) - 1] ** 2 for phase in finder.phases]
+    phase_terms = [
+        phase.target * gaps[len(phase.active) - 1] ** 2 for phase in finder.phases
+    ]
     return float(
-        min(seen) * 2 * finder.allocation_constant * problem.complexity / budget
+        min(phase_terms) * 2 * finder.allocation_constant * problem.complexity / budget
     )
 
 
 def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
-    """Slope of -log(error) against the budget, by least squares with binomial weights.
+    """Fit the slope of -log(error) against the budget, with binomial weights.
 
     Parameters
     ----------
     measured : DataFrame
-        From `errors_by_budget`; budgets with fewer than 20 errors, or with an error
-        above one half, are left out.
+        Result of `errors_by_budget`. Budgets with fewer than 20 errors, or with an
+        error above one half, are left out.
 
     Returns
     -------
     dict
-        ``rate`` per unit of budget, ``low`` and ``high`` (95 %, counting errors are the
-        only uncertainty).
+        ``rate`` per unit of budget, ``low`` and ``high`` (95 %; the only uncertainty is
+        the number of errors).
 
     Raises
     ------
@@ -256,20 +258,24 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
 
     Examples
     --------
-    >>> measured = pd.DataFrame({"budget": [10, 20], "errors": [400, 200], "runs": 1000})
-    >>> round(decay_rate(measured.assign(error=measured.errors / 1000))["rate"], 4)  # log(2) / 10
+    >>> measured = pd.DataFrame({"budget": [10, 20], "errors": [400, 200]})
+    >>> measured = measured.assign(runs=1000, error=measured["errors"] / 1000)
+    >>> round(decay_rate(measured)["rate"], 4)  # log(2) / 10
     0.0693
     """
-    kept = _fitted(measured)
-    if len(kept) < 2:
+    fitted = _fitted(measured)
+    if len(fitted) < 2:
         raise CobanditError(
-            f"measured: {len(kept)} budgets have 20 errors and at most one half"
+            f"measured: only {len(fitted)} budgets have 20 errors and an error rate"
+            " of at most one half; at least two are needed"
         )
-    p = kept["error"].to_numpy()
-    budget = kept["budget"].to_numpy(dtype=float)
-    weight = kept["runs"].to_numpy() * p / (1 - p)  # one over the variance of log p
+    error = fitted["error"].to_numpy()
+    budget = fitted["budget"].to_numpy(dtype=float)
+    weight = (
+        fitted["runs"].to_numpy() * error / (1 - error)
+    )  # one over the variance of log p
     (slope, _), spread = np.polyfit(
-        budget, np.log(p), 1, w=np.sqrt(weight), cov="unscaled"
+        budget, np.log(error), 1, w=np.sqrt(weight), cov="unscaled"
     )
     rate = -float(slope)
     width = summaries.NORMAL * float(spread[0, 0]) ** 0.5
@@ -277,7 +283,7 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
 
 
 def has_enough_errors(measured: pd.DataFrame) -> bool:
-    """Decide whether `decay_rate` has enough to fit a line to.
+    """Return whether `decay_rate` has enough budgets to fit a line.
 
     Examples
     --------
@@ -288,17 +294,17 @@ def has_enough_errors(measured: pd.DataFrame) -> bool:
 
 
 def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
-    """Rows that a line is fitted to: those with 20 errors, of at most one half of the runs."""
+    """Return the rows of the fit: at least 20 errors, and at most half of the runs."""
     return measured[(measured["errors"] >= 20) & (measured["error"] <= 0.5)]
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
-    r"""Return the rounds over all arms below which Theorem 2 says nothing, whatever else holds.
+    r"""Return the rounds over all arms below which Theorem 2 is vacuous.
 
-    The smallest gap is that of two arms, so that :math:`H_{\mu,c}` is at least the cost
-    of the two most expensive arms, and so 2 / K of all costs, over
-    :math:`\gamma_{(1)}^2`.  As :math:`L_{K,\lambda}` is at least the harmonic number,
-    the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this.
+    The smallest gap is the gap of two arms, so that :math:`H_{\mu,c}` is at least the
+    cost of the two most expensive arms, and so 2 / K of all costs, over
+    :math:`\gamma_{(1)}^2`. As :math:`L_{K,\lambda}` is at least the harmonic number,
+    the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this value.
 
     Parameters
     ----------
@@ -327,25 +333,26 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 
 def by_objectives(
     problems: int,
-    most: int,
+    max_objectives: int,
     replications: int,
     seed: int,
     n_arms: int = 16,
     rho: float = 200,
 ) -> pd.DataFrame:
-    r"""Return what more objectives do to random problems: the first d of the same ``most``, for each d.
+    r"""Measure random problems by their number of objectives, the first d for each d.
 
-    Problems in which a classification gap is zero for some d are passed over.
+    The problems have the largest number of objectives. Problems in which a
+    classification gap is zero for some d are skipped.
 
     Parameters
     ----------
-    problems, most : int
-        Problems, and the largest D.
+    problems, max_objectives : int
+        Number of problems, and the largest D.
     replications, seed : int
     n_arms : int
         K.
     rho : float
-        Budget of every run, in evaluations of each arm.
+        Budget of every run, in evaluations per arm.
 
     Returns
     -------
@@ -355,37 +362,33 @@ def by_objectives(
 
     Examples
     --------
-    >>> found = by_objectives(2, 3, replications=5, seed=0, n_arms=6, rho=50)
-    >>> found["n_objectives"].tolist(), bool((found["front"].diff().dropna() >= -5).all())
-    ([1, 2, 3, 1, 2, 3], True)
+    >>> errors = by_objectives(2, 3, replications=5, seed=0, n_arms=6, rho=50)
+    >>> errors["n_objectives"].tolist()
+    [1, 2, 3, 1, 2, 3]
     """
     rows: list[tuple[float, ...]] = []
     numbers = count()
     streams = np.arange(replications)
     method = spec("CoPSIAdaptive")
-    while len(rows) < problems * most:
+    while len(rows) < problems * max_objectives:
         full = random_arms(
-            next(numbers), n_arms, 10.0, 0.0, n_objectives=most, seed=seed
+            next(numbers), n_arms, 10.0, 0.0, n_objectives=max_objectives, seed=seed
         )
         sources = [
             feedback_source(full._replace(rows=full.rows[:, : d + 1]))
-            for d in range(1, most + 1)
+            for d in range(1, max_objectives + 1)
         ]
         if any(np.isinf(source.problem.complexity) for source in sources):
             continue
-        problem = len(rows) // most
+        problem = len(rows) // max_objectives
         for d, source in enumerate(sources, start=1):
-            p = source.problem
-            runs = play_on(
-                source,
-                method,
-                rho * float(p.costs.sum()),
-                streams,
-                seed,
-                realised=False,
-            )
-            wrong = (runs.returned != p.pareto_mask).any(axis=1).mean()
-            rows.append((problem, d, int(p.pareto_mask.sum()), p.complexity, wrong))
+            costs = source.problem.costs
+            front = source.problem.pareto_mask
+            budget = rho * float(costs.sum())
+            runs = play_on(source, method, budget, streams, seed, realised=False)
+            error = (runs.returned != front).any(axis=1).mean()
+            complexity = source.problem.complexity
+            rows.append((problem, d, int(front.sum()), complexity, error))
 
     return pd.DataFrame(
         rows, columns=["problem", "n_objectives", "front", "complexity", "error"]
@@ -393,7 +396,7 @@ def by_objectives(
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
-    """Give the same means and costs twice: the most expensive arms hardest to classify, then easiest.
+    """Assign costs twice: the most expensive arms hardest to classify, then easiest.
 
     Examples
     --------
@@ -409,11 +412,10 @@ def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
     )
 
 
-# ----------------------------------------------------------------------------- exactly
 def two_arm_error(
     better: float, worse: float, budget: float, *, allocation: float = 1.5
 ) -> float:
-    r"""Error probability on two arms.
+    r"""Return the error probability on two arms.
 
     Both get :math:`n = \lfloor B / (2L) \rfloor` pulls, and the set is wrong unless the
     better arm has strictly more successes.
@@ -425,7 +427,7 @@ def two_arm_error(
     budget : float
         At least 2 L.
     allocation : float
-        L: 3/2 in CoPSI as printed, 1 if all of the budget is spent.
+        L: 3/2 in CoPSI as printed, 1 if the whole budget is spent.
 
     Returns
     -------
@@ -433,7 +435,7 @@ def two_arm_error(
 
     Examples
     --------
-    >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm succeeds three times of three
+    >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm has three successes
     0.125
     """
     pulls, successes = _first_phase(better, worse, 2 * allocation, budget)
@@ -445,10 +447,10 @@ def two_arm_error(
 def first_phase_error(
     better: float, worse: float, n_arms: int, budget: float, *, allocation: float
 ) -> float:
-    r"""Probability that the best of K arms, all others equal, is strictly the last after the first phase.
+    r"""Return the probability that the best arm is strictly last after the first phase.
 
-    Then its empirical gap is the largest, it is rejected, and the set is wrong: a lower
-    bound of the error.
+    All other arms are equal. The empirical gap of the best arm is then the largest, it
+    is rejected, and the set is wrong: a lower bound on the error.
 
     Parameters
     ----------
@@ -465,22 +467,22 @@ def first_phase_error(
 
     Examples
     --------
-    One pull each: the best fails, both others succeed.
+    With one pull per arm, the best arm fails and both others succeed.
 
     >>> first_phase_error(0.75, 0.5, 3, budget=6, allocation=11 / 6)
     0.0625
     """
     pulls, successes = _first_phase(better, worse, n_arms * allocation, budget)
-    # logarithms: powers of tails would be lost long before the sum is
-    each = stats.binom.logpmf(successes, pulls, better)
-    each += (n_arms - 1) * stats.binom.logsf(successes, pulls, worse)
-    return exp(special.logsumexp(each))
+    # sum in logarithms: powers of tails underflow long before their sum does
+    log_terms = stats.binom.logpmf(successes, pulls, better)
+    log_terms += (n_arms - 1) * stats.binom.logsf(successes, pulls, worse)
+    return exp(special.logsumexp(log_terms))
 
 
 def first_phase_rate(
     better: float, worse: float, n_arms: int, *, allocation: float
 ) -> float:
-    r"""Rate at which `first_phase_error` falls, of its -log per B / H.
+    r"""Return the rate at which `first_phase_error` falls: its -log per B / H.
 
     .. math::
 
@@ -488,8 +490,8 @@ def first_phase_rate(
             \bigl(p\, q^{K-1}\bigr)^{1/K} + \bigl((1-p)(1-q)^{K-1}\bigr)^{1/K} \Bigr),
         \qquad \gamma = p - q
 
-    It is the rate of the cheapest way in which all K means come to agree (Cramér); for
-    small gaps near 1/2 it is :math:`2 (K-1) / (K L)`.
+    It is the rate of the most likely way for all K means to agree (Cramér). For small
+    gaps near 1/2 it is :math:`2 (K-1) / (K L)`.
 
     Parameters
     ----------
@@ -503,14 +505,14 @@ def first_phase_rate(
     Returns
     -------
     float
-        Below one, the error is not of order :math:`e^{-B/H}`.
+        If it is below one, the error is not of order :math:`e^{-B/H}`.
 
     Examples
     --------
     >>> round(first_phase_rate(0.55, 0.45, 2, allocation=1.0), 3)
     1.005
     """
-    chances = (better, worse), (1 - better, 1 - worse)  # of a success, and of none
+    chances = (better, worse), (1 - better, 1 - worse)  # of a success and of a failure
     together = sum((p * q ** (n_arms - 1)) ** (1 / n_arms) for p, q in chances)
     return -n_arms * log(together) / (allocation * (better - worse) ** 2)
 
@@ -518,18 +520,16 @@ def first_phase_rate(
 def _first_phase(
     better: float, worse: float, round_: float, budget: float
 ) -> tuple[int, NDArray[np.int64]]:
-    """Check the arms; pulls of each in the first phase, and how many of these can succeed."""
+    """Return the pulls per arm in the first phase, and 0 to that many successes."""
     pulls = _budget.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
-        needed = (
-            "two means in [0, 1], the first larger, and a budget of at least"
-            f" {round_:g} are needed"
+        raise CobanditError(
+            f"means {better} and {worse}, budget {budget}: give two means in [0, 1],"
+            f" the first larger, and a budget of at least {round_:g}"
         )
-        raise CobanditError(f"means {better} and {worse}, budget {budget}: {needed}")
     return pulls, np.arange(pulls + 1)
 
 
-# ----------------------------------------------------------------------------- checks
 @check("Theorem 2, Step 3: what every phase collects", "copsi")
 def check_targets(seed: int) -> CheckResult:
     """N γ² of every phase over B / (2 L H), gaps where the floor costs most."""
@@ -538,29 +538,35 @@ def check_targets(seed: int) -> CheckResult:
         return 2 * theory.allocation_constant(p.n_arms, p.costs.min()) * p.complexity
 
     # H gamma^2 = C, and budgets just short of another pull of both arms
-    two = Problem([[0.9], [0.05]], [1.0, 1.0])
-    few = random_problems(4, seed)
-    cases = [(two, b) for b in 3.0 * np.arange(2, 7) * (1 - 1e-6) if b >= starts(two)]
+    two_arms = Problem([[0.9], [0.05]], [1.0, 1.0])
+    problems = random_problems(4, seed)
+    cases = [
+        (two_arms, b)
+        for b in 3.0 * np.arange(2, 7) * (1 - 1e-6)
+        if b >= starts(two_arms)
+    ]
     size = (
-        f"{len(cases)} budgets for a gap of {two.classification_gaps[0]:g}; {len(few)}"
-        " random problems"
+        f"{len(cases)} budgets for a gap of {two_arms.classification_gaps[0]:g};"
+        f" {len(problems)} random problems"
     )
-    cases += [(p, starts(p)) for p in few]
-    least = min(least_target_share(p, budget, seed) for p, budget in cases)
-    return CheckResult(size, f"at least {least:.3g}", {"2 ÷": lambda by: by <= least})
+    cases += [(p, starts(p)) for p in problems]
+    smallest = min(least_target_share(p, budget, seed) for p, budget in cases)
+    return CheckResult(
+        size, f"at least {smallest:.3g}", {"2 ÷": lambda factor: factor <= smallest}
+    )
 
 
 def compare_deviations(
     deviation: Callable[..., tuple[float, float]], cases: list[tuple[Any, ...]]
 ) -> CheckResult:
-    """Exact deviations against twice an exponential: both of its constants."""
-    ever, bound = np.array([deviation(*case) for case in cases]).T
+    """Compare exact deviations with twice an exponential, in both of its constants."""
+    exact, bound = np.array([deviation(*case) for case in cases]).T
     return CheckResult(
         f"{len(cases)} cases",
-        f"at most {(ever / bound).max():.2g} of the bound",
+        f"at most {(exact / bound).max():.2g} of the bound",
         {
-            "2 in front ÷": below(ever, bound),
-            "exponent ×": below(ever, lambda by: 2 * (bound / 2) ** by),
+            "2 in front ÷": below(exact, bound),
+            "exponent ×": below(exact, lambda factor: 2 * (bound / 2) ** factor),
         },
     )
 
@@ -580,7 +586,7 @@ def check_concentration(seed: int) -> CheckResult:
 
 @check("Concentration of differences", "copsi", ours=True)
 def check_differences(seed: int) -> CheckResult:
-    """Exact probability that a difference of two running means ever leaves after N draws."""
+    """Exact probability that a difference of running means leaves after N draws."""
     cases = [
         (0.5, 0.5, 100, 0.09),
         (0.5, 0.5, 100, 0.2),
@@ -590,11 +596,11 @@ def check_differences(seed: int) -> CheckResult:
     return compare_deviations(difference_deviation, cases)
 
 
-def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
-    """Exact errors of three pairs of arms, from ties in one pull to budgets where bounds are tiny."""
+def ties_to_tiny(largest_budget: float, allocation: float = 1.5) -> pd.DataFrame:
+    """Return exact errors of three pairs of arms, for ties and for tiny bounds."""
     cases: list[tuple[float, float, Iterable[float]]] = [
         (0.02, 0.01, [3.0, 6.0]),
-        (0.8, 0.2, np.geomspace(3, most, 20)),
+        (0.8, 0.2, np.geomspace(3, largest_budget, 20)),
         (0.55, 0.45, np.geomspace(3e3, 6e4, 6)),
     ]
     rows = []
@@ -608,96 +614,99 @@ def ties_to_tiny(most: float, allocation: float = 1.5) -> pd.DataFrame:
 
 
 def compare_errors(
-    seen: pd.DataFrame,
+    exact: pd.DataFrame,
     bound: Callable[..., float],
     exponent: str,
     front: str,
-    **how: Any,
+    **options: Any,
 ) -> CheckResult:
-    """Exact errors of two arms against a bound: the constants in its exponent and in front of it."""
+    """Compare exact errors of two arms with a bound, in its exponent and its front."""
 
-    def all_bounds(by: float = 1.0) -> Floats:
+    def all_bounds(factor: float = 1.0) -> Floats:
         cases = (
-            seen.drop(columns="error")
-            .assign(budget=by * seen["budget"])
+            exact.drop(columns="error")
+            .assign(budget=factor * exact["budget"])
             .to_dict("records")
         )
         return np.array(
             [
-                bound(n_arms=2, n_objectives=1, **how, **case)  # type: ignore[arg-type]
+                bound(n_arms=2, n_objectives=1, **options, **case)  # type: ignore[arg-type]
                 for case in cases
             ]
         )
 
-    at = all_bounds()
-    error = seen["error"].to_numpy() - SLACK
+    values = all_bounds()
+    error = exact["error"].to_numpy() - SLACK
+    ratio = (error / values)[values < 1].max(initial=0)
     return CheckResult(
-        f"{len(seen)} budgets to {seen['budget'].max():,.0f}",
-        f"at most {(error / at)[at < 1].max(initial=0):.2g} of a bound below one",
-        {f"{exponent} ÷": below(error, all_bounds), f"{front} ÷": below(error, at)},
-        informative=bool((at < 1).any()),
+        f"{len(exact)} budgets to {exact['budget'].max():,.0f}",
+        f"at most {ratio:.2g} of a bound below one",
+        {f"{exponent} ÷": below(error, all_bounds), f"{front} ÷": below(error, values)},
+        informative=bool((values < 1).any()),
     )
 
 
 @check("Theorem 2: error probability", "copsi")
 def check_error(seed: int) -> CheckResult:
     """Exact error of CoPSI on two arms, three pairs of means."""
-    seen = ties_to_tiny(12_000).drop(columns="allocation")
+    exact = ties_to_tiny(12_000).drop(columns="allocation")
     return compare_errors(
-        seen, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0
+        exact, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0
     )
 
 
 @check("Abstract: error O(exp(−B/H))", "errata")
 def check_exponent(seed: int) -> CheckResult:
-    """Exact lower bound of the error with the exact constant, one best arm and 13 equal ones."""
+    """Exact lower bound of the error with the exact constant, 13 arms being equal."""
     costs = np.ones(14)
     means = (0.55, 0.45)
     budgets = np.array([7e4, 1.4e5])
     L = theory.exact_allocation_constant(costs)
     H = theory.cost_complexity([means[0] - means[1]] * 14, costs)
     errors = [first_phase_error(*means, 14, budget, allocation=L) for budget in budgets]
-    falls = float(-np.diff(np.log(errors))[0] / np.diff(budgets)[0] * H)
-    says = f"log error falls by {falls:.2f} per B/H, where the claim asks for 1"
+    slope = float(-np.diff(np.log(errors))[0] / np.diff(budgets)[0] * H)
+    finding = f"log error falls by {slope:.2f} per B/H, where the claim asks for 1"
     return CheckResult(
-        f"{len(budgets)} budgets to {budgets[-1]:,.0f}", says, {}, holds=falls >= 1
+        f"{len(budgets)} budgets to {budgets[-1]:,.0f}", finding, {}, holds=slope >= 1
     )
 
 
 @check("Error probability by differences", "copsi", ours=True)
 def check_difference_error(seed: int) -> CheckResult:
     """Exact error of CoPSI and of its adaptive form on two arms."""
-    # printed; with two arms the exact and the adaptive constant are one
+    # the printed constant, and the exact one, which equals the adaptive one on two arms
     constants = (1.5, 1.0)
-    seen = pd.concat(
+    exact = pd.concat(
         [ties_to_tiny(600, constant) for constant in constants], ignore_index=True
     )
-    return compare_errors(seen, bounds.difference_error_bound, "16", "K(K−1)²D")
+    return compare_errors(exact, bounds.difference_error_bound, "16", "K(K−1)²D")
 
 
 def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
-    """Exact probability that of two arms the better has no more right answers on shared instances.
+    """Return the probability that the better of two arms has no more right answers.
+
+    Both answer the same instances; the probability is exact.
 
     Parameters
     ----------
     only_better, only_worse : float
-        Chances that an instance is answered by one of them only.
+        Probabilities that only this arm answers an instance right.
     pulls : int
 
     Examples
     --------
-    >>> round(shared_error(0.5, 0.25, pulls=1), 6)  # not the first alone
+    >>> round(shared_error(0.5, 0.25, pulls=1), 6)  # only the better is right
     0.5
     """
-    told = np.arange(pulls + 1)  # instances that tell the two apart
+    differing = np.arange(pulls + 1)  # instances on which the arms differ
     share = only_better / (only_better + only_worse)
-    chances = stats.binom.pmf(told, pulls, only_better + only_worse)
-    return float(chances @ stats.binom.cdf(told // 2, told, share))
+    chances = stats.binom.pmf(differing, pulls, only_better + only_worse)
+    return float(chances @ stats.binom.cdf(differing // 2, differing, share))
 
 
 @check("Error probability by variances of pairs, instances shared", "copsi", ours=True)
 def check_variance_error(seed: int) -> CheckResult:
-    """Exact error of two arms that answer the same instances, the same budget for both."""
+    """Exact error of two arms that answer the same instances, at equal budgets."""
     rows = []
     for better, worse in (
         (0.1, 0.0),
@@ -709,10 +718,12 @@ def check_variance_error(seed: int) -> CheckResult:
         gap = better - worse
         variance = better + worse - (better - worse) ** 2
         H = bounds.variance_complexity([gap, gap], [1.0, 1.0], variance)
-        for n in np.unique(
-            np.geomspace(1, 40_000 if gap < 0.05 else 4000, 12).astype(int)
-        ).tolist():
+        largest = 40_000 if gap < 0.05 else 4000
+        sizes = np.unique(np.geomspace(1, largest, 12).astype(int))
+        for n in sizes.tolist():
             rows.append((2.0 * n, 1.0, H, shared_error(better, worse, n)))
 
-    seen = pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
-    return compare_errors(seen, bounds.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D")
+    exact = pd.DataFrame(rows, columns=["budget", "allocation", "complexity", "error"])
+    return compare_errors(
+        exact, bounds.variance_error_bound, "32σ² + 16γ/3", "K(K−1)²D"
+    )

@@ -1,4 +1,4 @@
-"""Arms whose distributions, and so every true mean, are known: designed, random, or the rows of a table."""
+"""Arms with known distributions and true means: designed, random, or of a table."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Of coins and of made-up problems: means, and shares of expensive pulls, are multiples
-#: of one over this.
+#: Means and shares of expensive pulls are multiples of one over this, for coins and
+#: made-up problems.
 LEVELS = 20
 
-#: Of a random arm: its outcomes (mean rewards are multiples of one over them), and by
-#: what share a single evaluation costs less or more than the mean.
+#: Number of outcomes of a random arm; mean rewards are multiples of one over it.
 GRAIN = 100
+#: Relative deviation of the cost of a random arm's evaluations from their mean.
 SPREAD = 0.5
 
 
 class Arms(NamedTuple):
-    """Arms with finitely many equally likely outcomes, so that every true mean is known.
+    """Arms with finitely many equally likely outcomes, and so with known means.
 
-    ``rows`` (N, D + 1) holds cost, then rewards; ``offsets[i]`` to ``offsets[i + 1]``
-    are those of arm i. Costs lie in [``cost_ratio``, 1].
+    ``rows`` (N, D + 1) holds cost and rewards; ``offsets[i]`` to ``offsets[i + 1]`` are
+    the rows of arm i. Costs lie in [``cost_ratio``, 1].
     """
 
     rows: NDArray[np.float64]
@@ -44,9 +44,12 @@ class Arms(NamedTuple):
 
     @property
     def problem(self) -> Problem:
-        """True means and mean costs."""
+        """The problem of the true means and mean costs."""
         means = np.array(
-            [own.mean(axis=0) for own in np.split(self.rows, self.offsets[1:-1])]
+            [
+                outcomes.mean(axis=0)
+                for outcomes in np.split(self.rows, self.offsets[1:-1])
+            ]
         )
         return Problem(means[:, 1:], means[:, 0])
 
@@ -54,13 +57,13 @@ class Arms(NamedTuple):
 def arms_of_outcomes(
     rows: Sequence[ArrayLike], cost_ratio: float | None = None
 ) -> Arms:
-    """Arms with the given outcomes, one array of shape (n_i, D + 1) an arm: cost, then rewards.
+    """Return arms with the given outcomes: cost and rewards, one array per arm.
 
     Parameters
     ----------
-    rows : sequence of array_like
+    rows : sequence of array_like, shape (n_i, D + 1)
     cost_ratio : float, optional
-        lambda; default the smallest cost.
+        lambda; by default the smallest cost.
 
     Returns
     -------
@@ -69,48 +72,49 @@ def arms_of_outcomes(
     Raises
     ------
     CobanditError
-        If a cost leaves [lambda, 1].
+        If a cost is outside of [lambda, 1].
 
     Examples
     --------
-    >>> arms_of_outcomes([[[0.5, 1.0], [1.0, 0.0]], [[1.0, 1.0]]]).problem.efficiency.round(3)
+    >>> arms = arms_of_outcomes([[[0.5, 1.0], [1.0, 0.0]], [[1.0, 1.0]]])
+    >>> arms.problem.efficiency.round(3)
     array([0.667, 1.   ])
     """
-    arrays = [np.asarray(each, dtype=np.float64) for each in rows]
-    together = np.concatenate(arrays)
-    least = float(together[:, 0].min())
-    most = float(together[:, 0].max())
+    arrays = [np.asarray(outcomes, dtype=np.float64) for outcomes in rows]
+    all_rows = np.concatenate(arrays)
+    lowest = float(all_rows[:, 0].min())
+    highest = float(all_rows[:, 0].max())
     cost_ratio = (
-        least
+        lowest
         if cost_ratio is None
         else _validation.positive(cost_ratio, "cost_ratio", 1.0)
     )
     if (
-        least <= 0
-        or _budget.add_slack(least) < cost_ratio
-        or most > _budget.add_slack(1.0)
+        lowest <= 0
+        or _budget.add_slack(lowest) < cost_ratio
+        or highest > _budget.add_slack(1.0)
     ):
         raise CobanditError(
-            f"costs run from {least:g} to {most:g}: they must lie in"
+            f"costs run from {lowest:g} to {highest:g}: they must lie in"
             f" [{cost_ratio:g}, 1]"
         )
 
-    return Arms(together, np.cumsum([0, *map(len, arrays)]), cost_ratio)
+    return Arms(all_rows, np.cumsum([0, *map(len, arrays)]), cost_ratio)
 
 
 def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
-    """Count the ones among so many equally likely outcomes that give these means.
+    """Return the number of ones among ``grain`` equally likely outcomes, per mean.
 
     Examples
     --------
     >>> count_ones([0.75, 0.5], 20)
     array([15, 10])
     """
-    whole = np.asarray(means) * grain
-    ones = np.rint(whole).astype(np.int64)
-    if (np.abs(ones - whole) > 1e-6).any() or ones.min() < 0 or ones.max() > grain:
+    scaled = np.asarray(means) * grain
+    ones = np.rint(scaled).astype(np.int64)
+    if (np.abs(ones - scaled) > 1e-6).any() or ones.min() < 0 or ones.max() > grain:
         raise CobanditError(
-            f"means, or shares: multiples of 1/{grain} in [0, 1] are needed"
+            f"means and shares must be multiples of 1/{grain} in [0, 1]"
         )
     return ones
 
@@ -118,7 +122,9 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
 def designed_arms(
     means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400
 ) -> Arms:
-    """Arms with Bernoulli objectives and two equally likely costs, of the given means.
+    """Return arms of given means, with Bernoulli objectives and two costs.
+
+    Both costs are equally likely.
 
     Parameters
     ----------
@@ -130,8 +136,8 @@ def designed_arms(
     spread : float
         In [0, 1).
     grain : int
-        Outcomes of an arm, an even number.  Objectives and cost are shuffled against
-        each other, in the same way each time.
+        Number of outcomes of an arm, even. Objectives and cost are shuffled
+        independently, with a fixed seed.
 
     Returns
     -------
@@ -145,8 +151,8 @@ def designed_arms(
     Examples
     --------
     >>> arms = designed_arms([[0.75], [0.5]], [0.8, 0.4], spread=0.25)
-    >>> arms.problem.means.ravel(), arms.problem.costs.round(9), round(arms.cost_ratio, 9)
-    (array([0.75, 0.5 ]), array([0.8, 0.4]), 0.3)
+    >>> arms.problem.means.ravel(), arms.problem.costs.round(9)
+    (array([0.75, 0.5 ]), array([0.8, 0.4]))
     """
     means = _validation.means(means)
     costs = _validation.costs(costs, n_arms=len(means))
@@ -162,10 +168,10 @@ def designed_arms(
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
-    r"""Two arms that differ in one objective, with costs lambda or 1 of equal chance.
+    r"""Return two arms that differ in one objective, with costs lambda or 1.
 
-    The best arm has mean 3/4 in every objective; the other has less in the first, by
-    what gives the gap.
+    Both costs are equally likely. The best arm has mean 3/4 in every objective; the
+    other arm's first mean is lower, so that the gap is met.
 
     Parameters
     ----------
@@ -174,7 +180,7 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     cost_ratio : float
         lambda in (0, 1].
     gap : float
-        :math:`\Delta`, met up to the rounding of the lower mean to a multiple of 1/400.
+        :math:`\Delta`, up to the rounding of the lower mean to a multiple of 1/400.
 
     Returns
     -------
@@ -192,18 +198,11 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
     """
     n_objectives = _validation.count(n_objectives, "n_objectives", 1)
     mean_cost = (1 + _validation.positive(cost_ratio, "cost_ratio", 1.0)) / 2
-    lower = (
-        round(
-            (
-                0.75
-                - _validation.positive(gap, "gap")
-                * mean_cost
-                / 0.75 ** (n_objectives - 1)
-            )
-            * 400
-        )
-        / 400
-    )
+    gap = _validation.positive(gap, "gap")
+
+    # the gap of efficiencies is the difference of first means times the other means
+    lower = 0.75 - gap * mean_cost / 0.75 ** (n_objectives - 1)
+    lower = round(lower * 400) / 400
     means = [[0.75] * n_objectives, [lower] + [0.75] * (n_objectives - 1)]
     return designed_arms(
         means, [mean_cost] * 2, spread=(1 - cost_ratio) / (1 + cost_ratio)
@@ -211,10 +210,10 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
 
 
 def arms_of_table(table: EvaluationTable) -> Arms:
-    """Arms whose outcomes are the evaluation split of a table, costs divided by the largest among them.
+    """Return arms whose outcomes are a table's evaluation split.
 
-    Unlike in a replay, true costs and their range are those of the split that is drawn
-    from: this is what the theorem assumes.
+    Costs are divided by the largest cost in it. Unlike in a replay, true costs and
+    their range are computed on the split that is drawn from, as the theorem assumes.
 
     Parameters
     ----------
@@ -230,9 +229,9 @@ def arms_of_table(table: EvaluationTable) -> Arms:
     >>> arms_of_table(cb.load("synthetic-24")).problem
     Problem(24 arms, 2 objectives, best arm '21')
     """
-    seen = table.feedback
-    rows = np.column_stack([seen.costs / seen.costs.max(), seen.rewards])
-    return arms_of_outcomes(np.split(rows, seen.offsets[1:-1]))
+    feedback = table.feedback
+    rows = np.column_stack([feedback.costs / feedback.costs.max(), feedback.rewards])
+    return arms_of_outcomes(np.split(rows, feedback.offsets[1:-1]))
 
 
 def random_arms(
@@ -244,23 +243,23 @@ def random_arms(
     n_objectives: int = 2,
     seed: int = 0,
 ) -> Arms:
-    r"""Bernoulli arms with uniform means, whose costs are dealt out in a chosen order of quality.
+    r"""Draw Bernoulli arms with uniform means, and costs in a chosen order of quality.
 
-    The means depend on ``number`` and the shape only, so that problems of one number
-    differ in nothing but their costs.  Mean costs are evenly spread in the logarithm;
+    The means depend on ``number`` and the shape only, so that problems with the same
+    number differ only in their costs. Mean costs are evenly spread in the logarithm;
     the arm of rank k in
 
     .. math:: \tau\, q_i + \sqrt{1 - \tau^2}\, \varepsilon_i
 
-    gets the k-th cheapest, q being the normal scores of the hypervolumes and
-    :math:`\varepsilon` standard normal: at :math:`\tau = \pm 1` the order of costs is
-    that of quality or its reverse, in between the expected rank correlation is
+    gets the k-th smallest cost, where q are the normal scores of the hypervolumes and
+    :math:`\varepsilon` is standard normal. At :math:`\tau = \pm 1` costs have the order
+    of quality or its reverse; in between, the expected rank correlation is
     :math:`\frac6\pi \arcsin\frac\tau2`.
 
     Parameters
     ----------
     number, seed : int
-        They name the problem.
+        Identify the problem.
     n_arms, n_objectives : int
         K and D.
     cost_ratio : float
@@ -278,10 +277,12 @@ def random_arms(
     --------
     >>> rising, falling = (random_arms(0, 8, 10.0, tau).problem for tau in (1, -1))
     >>> order = np.argsort(rising.hypervolume)
-    >>> bool((np.diff(rising.costs[order]) > 0).all()), bool((np.diff(falling.costs[order]) < 0).all())
-    (True, True)
+    >>> bool((np.diff(rising.costs[order]) > 0).all())
+    True
+    >>> bool((np.diff(falling.costs[order]) < 0).all())
+    True
     """
-    from scipy import stats  # half a second that an import of cobandit need not take
+    from scipy import stats  # slow to import
 
     n_arms = _validation.count(n_arms, "n_arms", 2)
     n_objectives = _validation.count(n_objectives, "n_objectives", 1)
@@ -301,7 +302,9 @@ def random_arms(
 def share_instances(
     rewards: NDArray[np.float64], charges: NDArray[np.float64]
 ) -> FeedbackRows:
-    """Rows of K arms on the same N instances, each evaluated once: rewards (K, N, D) and what each costs.
+    """Return the feedback rows of arms that are evaluated once on the same instances.
+
+    Rewards have the shape (K, N, D); charges broadcast to (K, N).
 
     Examples
     --------
@@ -317,7 +320,7 @@ def share_instances(
 
 
 def feedback_source(arms: Arms) -> Source:
-    """Pack arms as the replays take them; what a policy may know of the costs is exact.
+    """Pack arms as the source of replays, with exact knowledge of their costs.
 
     Examples
     --------
@@ -326,13 +329,13 @@ def feedback_source(arms: Arms) -> Source:
     """
     costs = arms.rows[:, :1]
     problem = arms.problem
-    most = float(costs.max())
-    rows = np.ascontiguousarray(np.hstack([costs, costs / most, arms.rows[:, 1:]]))
+    highest = float(costs.max())
+    rows = np.ascontiguousarray(np.hstack([costs, costs / highest, arms.rows[:, 1:]]))
     return Source(
         FeedbackRows(rows, arms.offsets),
         problem,
         problem.costs,
-        (arms.cost_ratio, most),
+        (arms.cost_ratio, highest),
     )
 
 
@@ -344,7 +347,7 @@ def play_on(
     seed: int,
     realised: bool = True,
 ) -> Runs:
-    """Play a method with its kernel within a budget, in the unit of the costs, once on each stream.
+    """Play a method within a budget, in the unit of the costs, once on each stream.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The lower bound of online selection: coins to compare regrets with it on, and the index's region."""
+"""Lower bound of online selection: coins for comparison, and the index's region."""
 
 from itertools import product
 from math import log, pi
@@ -24,7 +24,7 @@ from companion.proofs.known_arms import (
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
-    """Arms whose objectives are coins and whose pulls cost lambda or 1, all independent.
+    """Return arms with independent coins as objectives, whose pulls cost lambda or 1.
 
     Parameters
     ----------
@@ -38,16 +38,17 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     Returns
     -------
     Arms
-        Of 20^(D + 1) equally likely outcomes each.
+        Arms with 20^(D + 1) equally likely outcomes each.
 
     Raises
     ------
     CobanditError
-        If a mean or a share is no such multiple.
+        If a mean or a share is not a multiple of 1/20.
 
     Examples
     --------
-    >>> coin_arms([[0.75], [0.5]], [0.7, 0.4], cost_ratio=0.4).problem.efficiency.round(4)
+    >>> arms = coin_arms([[0.75], [0.5]], [0.7, 0.4], cost_ratio=0.4)
+    >>> arms.problem.efficiency.round(4)
     array([1.0714, 1.25  ])
     """
     means = _validation.means(means)
@@ -64,14 +65,14 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
 def pulls_within(
     arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0
 ) -> pd.DataFrame:
-    """Return the pulls of every arm, by an online method's kernel.
+    """Return the pulls of every arm within a budget, by an online method's kernel.
 
     Parameters
     ----------
     arms : Arms
     method : Spec
     budget : float
-        In units of the largest single cost.
+        Budget in units of the largest single cost.
     replications, seed : int
 
     Returns
@@ -83,7 +84,8 @@ def pulls_within(
     --------
     >>> from cobandit import spec
     >>> arms = coin_arms([[0.75], [0.5]], [0.7, 0.7], cost_ratio=0.4)
-    >>> pulls_within(arms, spec("CoHVKLUCB", selection="all"), 100.0, 2)["budget"].tolist()
+    >>> method = spec("CoHVKLUCB", selection="all")
+    >>> pulls_within(arms, method, 100.0, 2)["budget"].tolist()
     [100.0, 100.0]
     """
     source = feedback_source(arms)
@@ -95,12 +97,12 @@ def pulls_within(
 
 
 def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
-    """Slope of a column over log B by least squares, with a 95 % interval from the runs' spread.
+    """Fit the slope of a column over log B, with a 95 % interval from the runs' spread.
 
     Parameters
     ----------
     frame : DataFrame
-        With ``budget``, of calls of `pulls_within`.
+        Results of `pulls_within`.
     column : str
 
     Returns
@@ -109,8 +111,9 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"budget": [1.0, 1.0, np.e, np.e], "regret": [1.0, 3.0, 4.0, 4.0]})
-    >>> [round(each, 2) for each in slope(frame, "regret")]
+    >>> frame = pd.DataFrame({"budget": [1.0, 1.0, np.e, np.e]})
+    >>> frame["regret"] = [1.0, 3.0, 4.0, 4.0]
+    >>> [round(value, 2) for value in slope(frame, "regret")]
     [2.0, 0.04, 3.96]
     """
     cells = (
@@ -128,9 +131,9 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
 def leaving_region(
     mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
 ) -> int:
-    r"""How many runs of independent coins leave their joint region at some n.
+    r"""Count the runs of independent coins that leave their joint region at some n.
 
-    Inside is, with delta the level,
+    With delta the level, the region is
 
     .. math::
 
@@ -139,13 +142,13 @@ def leaving_region(
     Parameters
     ----------
     mean : ndarray, shape (M,)
-        Of the coins, in (0, 1).
+        Means of the coins, in (0, 1).
     runs, longest, seed : int
-        Tosses of each coin in a run.
+        Number of runs, and tosses of each coin in a run.
     level : float
         delta.
     share : float
-        Factor of the right-hand side; at 1 at most a share delta of the runs leaves.
+        Factor of the right-hand side; at 1, at most a share delta of the runs leaves.
 
     Returns
     -------
@@ -159,53 +162,55 @@ def leaving_region(
     rng = np.random.default_rng(seed)
     tosses = rng.random((runs, longest, len(mean))) < mean
     n = np.arange(1, longest + 1)
-    seen = tosses.cumsum(axis=1) / n[None, :, None]
-    divergence = n * theory.bernoulli_divergence(seen, mean).sum(axis=2)
+    running_means = tosses.cumsum(axis=1) / n[None, :, None]
+    divergence = n * theory.bernoulli_divergence(running_means, mean).sum(axis=2)
     allowed = -np.log(level) + len(mean) / 2 * np.log(pi * (n + 0.5))
     return int((divergence > share * allowed).any(axis=1).sum())
 
 
-# ----------------------------------------------------------------------------- checks
 def sequential_test(doublings: int) -> float:
-    r"""Most expected pulls of a coin of mean 1/3 in a sequential test against 2/3, with :math:`B = 2^a`.
+    r"""Return the largest expected pulls of a coin in a test of 1/3 against 2/3.
 
-    It ends when heads and tails differ by a, and the coin is pulled on if heads are
-    ahead.  That has probability :math:`1 / (1 + 2^a)`, and were the mean 2/3, the other
-    arm would be pulled at most once on average: no less can be asked of a consistent
-    method.
+    The budget is :math:`B = 2^a`. The test ends when heads and tails differ by a, and
+    continues to pull the coin if heads are ahead. This has probability :math:`1 / (1 +
+    2^a)`; if the mean were 2/3, the other arm would be pulled at most once on average.
+    No consistent method can do with less.
 
     Examples
     --------
-    >>> sequential_test(1)  # one toss, and two pulls more in one of three runs
+    >>> sequential_test(1)  # one toss, and two more in a third of runs
     1.6666666666666665
     """
-    wrong = 1 / (1 + 2.0**doublings)
-    return 3 * doublings * (1 - 2 * wrong) + wrong * 2.0**doublings
+    p_wrong = 1 / (1 + 2.0**doublings)
+    return 3 * doublings * (1 - 2 * p_wrong) + p_wrong * 2.0**doublings
 
 
 def grid_divergence(
     means: Floats, cost: float, best: float, cost_ratio: float
 ) -> float:
-    """Least divergence of an arm of two objectives from an efficiency, by brute force; never too small."""
+    """Return the least divergence of an arm from an efficiency, on a grid.
+
+    The arm has two objectives. The grid never gives too small a value.
+    """
     share = (cost - cost_ratio) / (1 - cost_ratio)
     points = 400
     z, x = np.meshgrid(
         np.linspace(0, share, points + 1)[1:], np.linspace(means[0], 1, points)
     )
-    other = np.maximum(best * (cost_ratio + (1 - cost_ratio) * z) / x, means[1])
+    second_mean = np.maximum(best * (cost_ratio + (1 - cost_ratio) * z) / x, means[1])
     kl = theory.bernoulli_divergence
-    total = kl(share, z) + kl(means[0], x) + kl(means[1], np.minimum(other, 1))
-    return float(np.where(other < 1, total, np.inf).min())
+    total = kl(share, z) + kl(means[0], x) + kl(means[1], np.minimum(second_mean, 1))
+    return float(np.where(second_mean < 1, total, np.inf).min())
 
 
 @check("Pulls that no method can save", "standard-regret", ours=True)
 def check_least_pulls(seed: int) -> CheckResult:
-    """Pulls of a sequential test that tells two coins apart, exact; least divergences by brute force."""
+    """Exact pulls of a sequential test on two coins; least divergences on a grid."""
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
 
-    made = np.array([sequential_test(int(a)) for a in doublings])
-    least = doublings * log(2) / K
+    pulls = np.array([sequential_test(int(a)) for a in doublings])
+    bound = doublings * log(2) / K
     rng = np.random.default_rng(seed)
     ratios = []
     for _ in range(4):
@@ -218,12 +223,12 @@ def check_least_pulls(seed: int) -> CheckResult:
 
     return CheckResult(
         f"{len(doublings)} budgets to 2^{doublings[-1]}; {len(ratios)} arms",
-        f"log B / K_inf is up to {(least / made).max():.4f} of these; "
+        f"log B / K_inf is up to {(bound / pulls).max():.4f} of these; "
         f"by brute force K_inf is at most {max(ratios):.4f} times as large",
         {
-            "1/K_inf ×": below(least, made),
+            "1/K_inf ×": below(bound, pulls),
             "K_inf ×": below(1 - SLACK, ratios),
-            "K_inf ÷": below(ratios, 1.01),  # what the grid can tell
+            "K_inf ÷": below(ratios, 1.01),  # the accuracy of the grid
         },
     )
 
@@ -231,14 +236,14 @@ def check_least_pulls(seed: int) -> CheckResult:
 def leaving_one_region(
     mean: float, level: float, longest: int, share: ArrayLike = 1.0
 ) -> float:
-    r"""Probability that one coin ever leaves the region of `leaving_region`, exactly.
+    r"""Return the probability that one coin ever leaves the region of `leaving_region`.
 
     Parameters
     ----------
     mean, level : float
-        Of the coin in (0, 1), and delta.
+        Mean of the coin in (0, 1), and delta.
     longest : int
-        Tosses of a run.
+        Number of tosses of a run.
     share : array_like, of one or two numbers
         Factor of the right-hand side, or of each of its terms.
 
@@ -249,21 +254,23 @@ def leaving_one_region(
     """
     first, second = np.broadcast_to(share, 2)
 
-    def off(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
-        far = n * theory.bernoulli_divergence(np.minimum(1, heads / n), mean)
-        return np.asarray(far > -first * log(level) + second * log(pi * (n + 0.5)) / 2)
+    def is_outside(n: int, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+        divergence = n * theory.bernoulli_divergence(np.minimum(1, heads / n), mean)
+        return np.asarray(
+            divergence > -first * log(level) + second * log(pi * (n + 0.5)) / 2
+        )
 
-    return ever_outside([0, 1], [1 - mean, mean], off, longest)
+    return ever_outside([0, 1], [1 - mean, mean], is_outside, longest)
 
 
 @check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
 def check_index(seed: int) -> CheckResult:
-    """Exact probability that a coin ever leaves its region, over δ; pulls of a run without noise."""
+    """Exact probability of leaving the region, over δ; pulls of a run without noise."""
     longest = 300
     cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
-    def held(first: float = 1.0, second: float = 1.0) -> float:
-        """Chance of leaving over what is allowed, with either term of the right-hand side cut."""
+    def excess_ratio(first: float = 1.0, second: float = 1.0) -> float:
+        """Return the probability of leaving over the allowed one, with a term cut."""
         share = 1 / first, 1 / second
         return max(
             leaving_one_region(mean, level, longest, share) / level
@@ -275,21 +282,22 @@ def check_index(seed: int) -> CheckResult:
     policy = CoHVKLUCB(2, 1, budget, (1.0, 1.0), selection="all")
     while (arm := policy.ask()) is not None:
         policy.tell(arm, [rewards[arm]], 1.0)
-    made = int(policy.pulls[1])
+    pulls = int(policy.pulls[1])
     K = theory.least_divergence(rewards[1:], 1.0, rewards[0], cost_ratio=1.0)
     n = np.arange(1, longest)
-    most = int(
+    allowed = int(
         n[n * K <= log(theory.horizon(budget, 1.0)) + np.log(pi * (n + 0.5))].max()
     )
     return CheckResult(
         f"{len(cases)} pairs of mean and δ, {longest} tosses; B = {budget:.0f}",
-        f"at most {held():.2g}; {made} pulls, where f/K_inf allows {1 + most}",
+        f"at most {excess_ratio():.2g}; {pulls} pulls, where f/K_inf allows"
+        f" {1 + allowed}",
         {
-            "log T_B ÷": lambda by: held(first=by) <= 1,
-            "½ log ÷": lambda by: held(second=by) <= 1,
-            "right-hand side ÷": lambda by: (
-                leaving_one_region(0.5, 0.1, longest, 1 / by) <= 0.1
+            "log T_B ÷": lambda factor: excess_ratio(first=factor) <= 1,
+            "½ log ÷": lambda factor: excess_ratio(second=factor) <= 1,
+            "right-hand side ÷": lambda factor: (
+                leaving_one_region(0.5, 0.1, longest, 1 / factor) <= 0.1
             ),
-            "f/K_inf ÷": below(made - 1, most),
+            "f/K_inf ÷": below(pulls - 1, allowed),
         },
     )

@@ -1,4 +1,4 @@
-"""Gaps, complexity and Lemma 2: gap elimination on means that err, and how much is too much."""
+"""Gaps, complexity and Lemma 2: gap elimination on erroneous means."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -10,25 +10,27 @@ from scipy.optimize import bisect
 from cobandit import _validation, dominance, theory
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 
-# -------------------------------------------------------------------------- gap elimination on means that err
-#: What the paper's proof allows each mean to err by, in units of the gap of the phase.
+#: Largest error of a mean in the paper's proof, over the gap of the phase.
 PAPER_SHARE = 1 / 16
-#: What the same proof allows with each of its inequalities at its best: any share below
-#: this one.
+#: The same if each inequality of the proof is sharp; any smaller share is allowed.
 SHARP_SHARE = 1 / 8
 
-#: Of random problems.
+#: Largest number of arms of random problems.
 MOST_ARMS = 8
+#: Families of random problems.
 FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
-#: What is seen in a phase: from its number, from 0 on, and the k active arms to their
+#: Function from the number of a phase, from 0 on, and the k active arms to observed
 #: means, (k, D).
-Seen = Callable[[int, list[int]], Floats]
+Observe = Callable[[int, list[int]], Floats]
 
 
-def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
-    """Means (K, D) that err by what is given, (K, D) each, in the first phases, and by nothing after."""
+def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Observe:
+    """Return an observer of means (K, D) with the given errors in the first phases.
+
+    Each error has the shape (K, D). Later phases have no errors.
+    """
     means = _validation.means(means)
     return lambda phase, active: (
         means + errors[phase] if phase < len(errors) else means
@@ -37,42 +39,42 @@ def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Seen:
 
 def eliminate(
     n_arms: int,
-    seen: Seen,
+    observe: Observe,
     gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps,
 ) -> tuple[NDArray[np.bool_], list[int]]:
-    """Gap elimination on what is seen, phase by phase.
+    """Run gap elimination on the observed means of each phase.
 
     Parameters
     ----------
     n_arms : int
-    seen : callable
+    observe : callable
     gaps_of : callable
-        Gaps of the arms that are active, (k, D) -> (k,).
+        Function from the means of active arms to their gaps, (k, D) -> (k,).
 
     Returns
     -------
     returned : ndarray of bool, shape (K,)
-        The accepted arms and the one that is left.
+        The accepted arms and the last remaining one.
     order : list of int
-        The arms in the order in which they left.
+        The arms in the order of their removal.
 
     Examples
     --------
-    >>> returned, order = eliminate(3, misread([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]))
-    >>> returned, order
+    >>> observe = misread([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]])
+    >>> eliminate(3, observe)
     (array([ True,  True, False]), [1, 2])
     """
     active = list(range(n_arms))
     returned = np.zeros(n_arms, dtype=bool)
     order = []
     for phase in range(n_arms - 1):
-        means = seen(phase, active)
+        means = observe(phase, active)
         gaps = gaps_of(means)
         front = dominance.pareto_mask(means)
         position = dominance.find_clearest(gaps, front)
-        leaves = active.pop(position)
-        returned[leaves] = front[position]
-        order.append(leaves)
+        removed = active.pop(position)
+        returned[removed] = front[position]
+        order.append(removed)
     returned[active[0]] = True
     return returned, order
 
@@ -80,7 +82,7 @@ def eliminate(
 def random_means(
     rng: np.random.Generator, family: str, n_arms: int, n_objectives: int
 ) -> Floats:
-    """Random means (K, D) of one of `FAMILIES`.
+    """Draw means (K, D) of one of `FAMILIES`.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def random_means(
     [[0.6, 0.2], [0.0, 0.0]]
     """
     means = rng.random((n_arms, n_objectives))
-    # the plane where the coordinates sum to half their number
+    # shift to the plane where the coordinates sum to half their number
     if family == "close to a front":
         means -= means.mean(axis=1, keepdims=True) - rng.uniform(
             0.45, 0.55, (n_arms, 1)
@@ -104,7 +106,10 @@ def random_means(
 def adverse_errors(
     rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool
 ) -> Floats:
-    """Errors of means of plus or minus ``size``; ``aimed`` at a pair, all up in one and down in the other.
+    """Draw errors of means of plus or minus ``size``.
+
+    ``aimed`` errors are aimed at a pair of arms: all are positive in one and negative
+    in the other.
 
     Examples
     --------
@@ -113,30 +118,31 @@ def adverse_errors(
     """
     errors = size * np.sign(rng.uniform(-1, 1, shape))
     if aimed:
-        up, down = rng.choice(shape[0], 2, replace=False)
-        errors[up], errors[down] = size, -size
+        raised, lowered = rng.choice(shape[0], 2, replace=False)
+        errors[raised] = size
+        errors[lowered] = -size
     return errors
 
 
 def lemma_trials(
     trials: int, seed: int, shares: Sequence[float] = (PAPER_SHARE,)
 ) -> NDArray[np.int64]:
-    r"""Gap elimination on random problems whose means err by a share of :math:`\gamma_{(k_r)}` in phase r.
+    r"""Count wrong sets of gap elimination on random problems with erroneous means.
 
     Parameters
     ----------
     trials : int
-        Problems of up to 8 arms and 4 objectives, which rotate through `FAMILIES`;
-        errors are aimed at a pair in four of eight.
+        Number of problems of up to 8 arms and 4 objectives, which rotate through
+        `FAMILIES`. Errors are aimed at a pair in half of them.
     seed : int
     shares : sequence of float
-        Largest error of a mean over the gap of the phase; the paper's proof takes 1/16.
+        Largest error of a mean over :math:`\gamma_{(k_r)}`, the gap of phase r; the
+        paper's proof takes 1/16.
 
     Returns
     -------
     ndarray of int
-        For each share, on how many problems another set than the Pareto set was
-        returned.
+        Number of problems with a wrong set, per share.
 
     Examples
     --------
@@ -144,40 +150,40 @@ def lemma_trials(
     array([ 0, 14])
     """
     rng = np.random.default_rng(seed)
-    wrong = np.zeros(len(shares), dtype=np.int64)
+    n_wrong = np.zeros(len(shares), dtype=np.int64)
     for trial in range(trials):
         family = FAMILIES[trial % 4]
         aimed = bool(trial // 4 % 2)
         gaps = np.zeros(1)
         while gaps[0] <= 1e-6:  # the paper assumes positive gaps
-            means = random_means(
-                rng, family, *(1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist()
-            )
+            n_arms, n_objectives = (1 + rng.integers((1, 0), (MOST_ARMS, 4))).tolist()
+            means = random_means(rng, family, n_arms, n_objectives)
             gaps = np.sort(dominance.classification_gaps(means))
-        for place, share in enumerate(shares):
+        for number, share in enumerate(shares):
             errors = [
                 adverse_errors(rng, means.shape, share * gap, aimed)
                 for gap in gaps[:0:-1]
             ]
-            wrong[place] += _is_wrong(means, errors)
+            n_wrong[number] += _is_wrong(means, errors)
 
-    return wrong
+    return n_wrong
 
 
 def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
-    r"""Six arms, and errors of their means within ``share`` of the largest gap, that break gap elimination.
+    r"""Return six arms, and errors within ``share`` of the largest gap that mislead.
 
     In units of 1/64, the first arm is dominated by the second alone, by the tiny
-    ``margin``, and the largest gap is 8, that of the last arm.  Errors of x make the
-    second arm's gap 4x - 2 margin and the last arm's 8 - 4x; so the second arm leaves
-    first as soon as x > 1 + margin / 4, and nothing is left that dominates the first.
+    ``margin``, and the largest gap is 8, the gap of the last arm. Errors of x make the
+    second arm's gap 4x - 2 margin and the last arm's 8 - 4x. The second arm is
+    therefore removed first as soon as x > 1 + margin / 4, and no remaining arm
+    dominates the first.
 
     Parameters
     ----------
     share : float
         The errors are ``share`` times the largest gap, in the first phase only.
     margin : float
-        The smaller, the closer to 1/8 the share that is enough.
+        The smaller the margin, the closer the sufficient share is to 1/8.
 
     Returns
     -------
@@ -187,11 +193,12 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     --------
     >>> for share in (0.124, 0.126):
     ...     means, errors = sharp_example(share)
-    ...     print(eliminate(6, misread(means, [errors]))[0].tolist() == dominance.pareto_mask(means).tolist())
+    ...     returned, _ = eliminate(6, misread(means, [errors]))
+    ...     print(np.array_equal(returned, dominance.pareto_mask(means)))
     True
     False
     """
-    groups = np.repeat([[0.0, 40.0], [30.0, 0.0]], 3, axis=0)  # they do not interfere
+    groups = np.repeat([[0.0, 40.0], [30.0, 0.0]], 3, axis=0)  # far apart
     places = [
         [0.0, 0.0],
         [margin, 12.0],
@@ -206,9 +213,10 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     return (means + 1) / 64, _validation.positive(share, "share") * largest * signs / 64
 
 
-# ----------------------------------------------------------------- a search around the example that breaks it
 def misleads(means: Floats, signs: Floats, share: float) -> bool:
-    """Whether errors of this share of the largest gap in the first phase end in a wrong set.
+    """Return whether errors of this share of the largest gap end in a wrong set.
+
+    The errors are in the first phase.
 
     Examples
     --------
@@ -222,30 +230,30 @@ def misleads(means: Floats, signs: Floats, share: float) -> bool:
 
 
 def _is_wrong(means: Floats, errors: Sequence[Floats]) -> bool:
-    return not np.array_equal(
-        eliminate(len(means), misread(means, errors))[0], dominance.pareto_mask(means)
-    )
+    returned, _ = eliminate(len(means), misread(means, errors))
+    return not np.array_equal(returned, dominance.pareto_mask(means))
 
 
 def local_search(
     tries: int, seed: int, margin: float = 2.0
 ) -> tuple[float, float, int]:
-    """Move the arms of `sharp_example`, and turn their errors over, while ever smaller errors mislead.
+    """Search around `sharp_example` for smaller errors that mislead.
 
-    It starts from a blunt form of the example and keeps a random change if a wrong set
-    is left at a share below the smallest so far.
+    It starts from a blunt form of the example, moves arms and flips errors at random,
+    and keeps a change if a wrong set results at a share below the smallest one.
 
     Parameters
     ----------
     tries, seed : int
     margin : float
-        Of the example that it starts from; the smaller, the closer to 1/8 of the gap.
+        Margin of the initial example; the smaller, the closer to 1/8 of the gap.
 
     Returns
     -------
     share, start : float
-        The smallest share that misleads, and that of the example that it started from.
+        The smallest share that misleads, and the initial example's share.
     improvements : int
+        Number of changes that were kept.
 
     Examples
     --------
@@ -271,21 +279,20 @@ def local_search(
             smallest = _smallest(moved, turned, smallest * (1 - 1e-4))
             means = moved
             signs = turned
-            improvements = improvements + 1
+            improvements += 1
 
     return smallest, start, improvements
 
 
-def _smallest(means: Floats, signs: Floats, known: float) -> float:
-    """Give the smallest share that misleads, where nothing below it does, from one that is known to."""
+def _smallest(means: Floats, signs: Floats, upper: float) -> float:
+    """Return the smallest share that misleads, given one that does."""
     return float(
-        bisect(lambda share: misleads(means, signs, share) - 0.5, 0, known, xtol=1e-6)
+        bisect(lambda share: misleads(means, signs, share) - 0.5, 0, upper, xtol=1e-6)
     )
 
 
-# ----------------------------------------------------------------------------- gaps and complexity
 def gap_bounds_hold(means: ArrayLike) -> bool:
-    r"""Check the representation :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)` that the proof starts from.
+    r"""Check that :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`, as in the proof.
 
     Examples
     --------
@@ -295,23 +302,24 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
     m, M = dominance.margins_of_others(means)
     minus = m.max(axis=1)
     plus = np.minimum(M, np.maximum(M.T, 0.0) + np.maximum(minus, 0.0)).min(axis=1)
-    return bool(
-        np.array_equal(np.maximum(minus, plus), dominance.classification_gaps(means))
-    )
+    gaps = dominance.classification_gaps(means)
+    return bool(np.array_equal(np.maximum(minus, plus), gaps))
 
 
 def smallest_gaps(trials: int, seed: int) -> Floats:
-    """Two smallest classification gaps of random problems; in every second one, means tie often.
+    """Return the two smallest classification gaps of random problems.
+
+    In every second problem, ties are frequent.
 
     Parameters
     ----------
     trials, seed : int
-        Problems of up to 8 arms and 4 objectives.
+        Number of problems, of up to 8 arms and 4 objectives, and their seed.
 
     Returns
     -------
     ndarray, shape (trials, 2)
-        The smaller first; they are always equal.
+        In ascending order; they are always equal.
 
     Examples
     --------
@@ -329,12 +337,14 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
 
 
 def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all :math:`2^K - 1` sets A, as the paper defines it.
+    r"""Return the maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all sets of arms A.
+
+    This is the paper's definition.
 
     Parameters
     ----------
     gaps, costs : array_like, shape (K,)
-        Positive; K small.
+        Positive numbers; K is small.
 
     Returns
     -------
@@ -355,9 +365,10 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
 
 def one_term_gaps(means: ArrayLike) -> Floats:
-    r"""Classification gaps whose :math:`\Delta_i^+` has only its first term, :math:`\min_j M(i, j)`.
+    r"""Return classification gaps whose :math:`\Delta_i^+` has only its first term.
 
-    Nobody proposes this: it shows what the second term is for.
+    The term is :math:`\min_j M(i, j)`. Nobody proposes these gaps; they show the
+    purpose of the second term.
 
     Examples
     --------
@@ -371,7 +382,6 @@ def one_term_gaps(means: ArrayLike) -> Floats:
     return gaps
 
 
-# ----------------------------------------------------------------------------- checks
 @check("Section 3.2: complexity H", "copsi", ours=True)
 def check_complexity(seed: int) -> CheckResult:
     """Sorted form against the maximum over all sets of arms."""
@@ -381,19 +391,14 @@ def check_complexity(seed: int) -> CheckResult:
         n_arms = int(rng.integers(2, 11))
         gaps = 10 ** rng.uniform(-2, 0, n_arms)
         costs = 10 ** rng.uniform(-3, 0, n_arms)
-        rows.append(
-            (
-                n_arms,
-                theory.cost_complexity(gaps, costs)
-                / brute_force_complexity(gaps, costs),
-            )
-        )
+        complexity = theory.cost_complexity(gaps, costs)
+        rows.append((n_arms, complexity / brute_force_complexity(gaps, costs)))
 
     sizes, ratio = np.array(rows).T
     return CheckResult(
         f"{len(rows)} problems to {sizes.max():.0f} arms",
         f"largest relative difference {abs(ratio - 1).max():.1g}",
-        {"H ÷": lambda by: bool((abs(ratio / by - 1) <= SLACK).all())},
+        {"H ÷": lambda factor: bool((abs(ratio / factor - 1) <= SLACK).all())},
     )
 
 
@@ -408,7 +413,7 @@ def check_lemma(seed: int) -> CheckResult:
     return CheckResult(
         f"{trials:,} problems to {MOST_ARMS} arms; {tries} around the sharp example",
         f"{wrong} wrong sets; the smallest error that misled was {misled:.4f}",
-        {"γ/8 ×": lambda by: by * share < misled},
+        {"γ/8 ×": lambda factor: factor * share < misled},
         holds=bool(wrong == 0),
     )
 
@@ -434,5 +439,5 @@ def check_sharp_lemma(seed: int) -> CheckResult:
     return CheckResult(
         f"{tries} problems around the sharp example",
         f"{misled:.5f}, where less than {allowed:g} is allowed",
-        {"γ/4 ×": lambda by: by * allowed <= misled},
+        {"γ/4 ×": lambda factor: factor * allowed <= misled},
     )

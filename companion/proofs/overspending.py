@@ -1,4 +1,4 @@
-"""CoPSI with random costs: what plans overspend, exactly."""
+"""CoPSI with random costs: exact probabilities of overspending."""
 
 from itertools import product
 from math import sqrt
@@ -17,7 +17,9 @@ from companion.proofs.identification_error import two_arm_error
 def exact_overspend(
     pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float
 ) -> float:
-    """Probability that fixed numbers of pulls cost more than B, if a pull costs lambda or 1.
+    """Return the probability that fixed numbers of pulls cost more than B.
+
+    A pull costs lambda or 1.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def exact_overspend(
     Returns
     -------
     float
-        By convolution of binomials, in time O(N^2) for N pulls.
+        Computed by convolution of binomials, in time O(N^2) for N pulls.
 
     Examples
     --------
@@ -51,7 +53,9 @@ def exact_overspend(
 
 
 def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Exact probability for the plan that varies most: arms of mean cost :math:`\sqrt\lambda`.
+    r"""Return the exact probability of overspending for the most variable plan.
+
+    Its arms have the mean cost :math:`\sqrt\lambda`.
 
     Examples
     --------
@@ -65,9 +69,10 @@ def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float
 
 
 def variance_trials(trials: int, seed: int) -> float:
-    r"""Largest :math:`\mathrm{Var}(X) / ((1 - \sqrt\lambda)^2 c)` of random costs X in [lambda, 1] of mean c.
+    r"""Return the largest variance of random costs over its bound.
 
-    Four-point distributions, every second one with its outcomes at the ends; at most 1.
+    The bound for costs X in [lambda, 1] of mean c is :math:`(1 - \sqrt\lambda)^2 c`.
+    Costs have four-point distributions, every second one with outcomes at the ends.
 
     Examples
     --------
@@ -84,24 +89,25 @@ def variance_trials(trials: int, seed: int) -> float:
     return float((variance / ((1 - ratio**0.5) ** 2 * mean)).max())
 
 
-# ----------------------------------------------------------------------------- checks
 def cut_bernstein(
-    seen: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats
+    exact: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats
 ) -> list[Holds]:
-    """Cut the two terms under the exponent -square / (variance + step) of a bound on what is seen."""
+    """Cut the two terms under the exponent of a Bernstein bound, one after the other.
 
-    def holds(by: float, by_step: float) -> bool:
-        under = variance / by + step / by_step
-        return bool(
-            (seen <= bound * np.exp(square / (variance + step) - square / under)).all()
-        )
+    The exponent is -square / (variance + step).
+    """
 
-    return [lambda by: holds(by, 1.0), lambda by: holds(1.0, by)]
+    def holds(variance_factor: float, step_factor: float) -> bool:
+        denominator = variance / variance_factor + step / step_factor
+        change = square / (variance + step) - square / denominator
+        return bool((exact <= bound * np.exp(change)).all())
+
+    return [lambda factor: holds(factor, 1.0), lambda factor: holds(1.0, factor)]
 
 
 @check("What a plan overspends at random costs", "which-arms", ours=True)
 def check_overspend(seed: int) -> CheckResult:
-    """Exact probability that the plan which varies most costs more than B."""
+    """Exact probability that the most variable plan costs more than B."""
     cases = [
         (0.25, 30, 0.02),
         (0.25, 800, 0.05),
@@ -110,69 +116,75 @@ def check_overspend(seed: int) -> CheckResult:
         (0.01, 400, 0.5),
     ]
     lam, budget, margin = np.array(cases).T
-    seen = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
+    exact = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
     bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
     variance = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin)
     step = 2 / 3 * (1 - lam) * margin
-    first, second = cut_bernstein(seen, bound, margin**2 * budget, variance, step)
+    first, second = cut_bernstein(exact, bound, margin**2 * budget, variance, step)
     return CheckResult(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, B to"
         f" {budget.max():.0f}",
-        f"at most {(seen / bound).max():.2g} of the bound; its exponent at least "
-        f"{(np.log(bound) / np.log(seen)).max():.3g} of the exact one",
-        {"2(1 − √λ)² ÷": first, "⅔ ÷": second, "1 in front ÷": below(seen, bound)},
+        f"at most {(exact / bound).max():.2g} of the bound; its exponent at least "
+        f"{(np.log(bound) / np.log(exact)).max():.3g} of the exact one",
+        {"2(1 − √λ)² ÷": first, "⅔ ÷": second, "1 in front ÷": below(exact, bound)},
         informative=bool((bound < 1).any()),
     )
 
 
 @check("CoPSI with random costs", "which-arms", ours=True)
 def check_random_cost_error(seed: int) -> CheckResult:
-    """Exact probability of two arms that the plan costs more than B or the set is wrong."""
+    """Exact probability that a plan of two arms costs more than B or errs."""
     better = 0.8
     worse = 0.2
     lam = 0.25
     cost = sqrt(lam)
     margins = [0.1, 0.5]
     budgets = np.geomspace(4, 400, 12)
-    how: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
-    how["complexity"] = 2 * cost / (better - worse) ** 2
-    fails = []
+    options: dict[str, Any] = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
+    options["complexity"] = 2 * cost / (better - worse) ** 2
+    failures = []
     cases = list(product(margins, budgets))
     for margin, budget in cases:
         pulls = int((1 - margin) * budget / (2 * cost))
-        over = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
+        overspend = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
         # costs and rewards independent
-        fails.append(
-            over
-            + (1 - over) * two_arm_error(better, worse, 2.0 * pulls, allocation=1.0)
+        failures.append(
+            overspend
+            + (1 - overspend)
+            * two_arm_error(better, worse, 2.0 * pulls, allocation=1.0)
         )
-    seen = np.array(fails)
-    spent = np.array(
+    exact = np.array(failures)
+    overspend_bounds = np.array(
         [bounds.overspend_bound(budget, d, cost_ratio=lam) for d, budget in cases]
     )
 
-    def wrong(by: float = 1.0) -> Floats:
+    def error_bounds(factor: float = 1.0) -> Floats:
         return np.array(
-            [bounds.difference_error_bound(by * (1 - d) * b, **how) for d, b in cases]
+            [
+                bounds.difference_error_bound(factor * (1 - d) * b, **options)
+                for d, b in cases
+            ]
         )
 
-    at = spent + wrong()
+    total_bound = overspend_bounds + error_bounds()
     return CheckResult(
         f"{len(cases)} budgets to {budgets[-1]:.0f}, δ = {margins[0]:g} and"
         f" {margins[-1]:g}",
-        f"at most {(seen / at).max():.2g} of the bound",
+        f"at most {(exact / total_bound).max():.2g} of the bound",
         {
-            "16 ÷": below(seen - spent, wrong),
-            "K(K−1)²D ÷": below(seen - spent, at - spent),
-            "both ÷": below(seen, at),
+            "16 ÷": below(exact - overspend_bounds, error_bounds),
+            "K(K−1)²D ÷": below(
+                exact - overspend_bounds, total_bound - overspend_bounds
+            ),
+            "both ÷": below(exact, total_bound),
         },
-        informative=bool((at < 1).any()),
+        informative=bool((total_bound < 1).any()),
     )
 
 
 @check("A pilot for unknown mean costs", "which-arms", ours=True)
 def check_pilot(seed: int) -> CheckResult:
-    """Exact probability that a pilot of two arms misses a mean cost by a share of η; what is declared."""
+    """Exact probability that a pilot misses a mean cost by a share η."""
     K = 2
     cases = [
         (0.25, 4, 0.5),
@@ -185,17 +197,13 @@ def check_pilot(seed: int) -> CheckResult:
     cost = 2 * lam / (1 + lam)
     share = (cost - lam) / (1 - lam)
 
-    # costs are off by eta c if so many pulls more, or fewer, are expensive
-    off = pulls * eta * cost / (1 - lam)
-    least = pulls * share
-    tails = stats.binom.sf(np.ceil(least + off - SLACK) - 1, pulls, share)
-    seen = -np.expm1(
-        K
-        * np.log1p(
-            -tails - stats.binom.cdf(np.floor(least - off + SLACK), pulls, share)
-        )
-    )
-    at = np.array(
+    # the mean cost is off by eta c if this many more or fewer pulls are expensive
+    tolerance = pulls * eta * cost / (1 - lam)
+    expected = pulls * share
+    tails = stats.binom.sf(np.ceil(expected + tolerance - SLACK) - 1, pulls, share)
+    tails += stats.binom.cdf(np.floor(expected - tolerance + SLACK), pulls, share)
+    exact = -np.expm1(K * np.log1p(-tails))
+    bound = np.array(
         [
             bounds.pilot_failure_bound(int(m), e, n_arms=K, cost_ratio=r)
             for r, m, e in cases
@@ -204,21 +212,21 @@ def check_pilot(seed: int) -> CheckResult:
     variance = (1 - lam) ** 2 / 2
     step = 2 / 3 * (1 - lam) * eta
 
-    # what is declared where the pilot has not failed
+    # costs that are declared after a pilot that has not failed
     declared = (
         np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
     )
-    first, second = cut_bernstein(seen, at, pulls * lam * eta**2, variance, step)
+    first, second = cut_bernstein(exact, bound, pulls * lam * eta**2, variance, step)
     return CheckResult(
         f"{len(cases)} cases, λ = {lam.min():g} and {lam.max():g}, m to"
         f" {pulls.max():,.0f}",
-        f"at most {(seen / at).max():.2g} of the bound",
+        f"at most {(exact / bound).max():.2g} of the bound",
         {
             "½(1 − λ)² ÷": first,
             "⅔ ÷": second,
-            "2K ÷": below(seen, at),
+            "2K ÷": below(exact, bound),
             "(1 + η)/(1 − η) ÷": below(declared, (1 + eta) / (1 - eta) * (1 + SLACK)),
         },
         holds=bool((declared >= 1 - SLACK).all()),
-        informative=bool((at < 1).any()),
+        informative=bool((bound < 1).any()),
     )

@@ -1,4 +1,4 @@
-"""What the paper says beside its theorems about its definitions and bounds, each in a line."""
+"""The paper's remarks about its definitions and bounds, each with a short check."""
 
 from math import inf, log
 from typing import Any
@@ -9,13 +9,13 @@ import cobandit as cb
 from cobandit import theory
 from companion.proofs.checks import SLACK, CheckResult, below, check
 
-#: A case of Theorem 1 with a bound that its logarithm dominates.
+#: A case of Theorem 1 whose bound is dominated by its logarithm.
 CASE: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
 
 
 @check("Section 4.1: T_B bounds the number of pulls", "cohv-ucb")
 def check_horizon(seed: int) -> CheckResult:
-    """Completed pulls at random costs, and at the least cost throughout."""
+    """Completed pulls at random costs, and at the smallest cost throughout."""
     rng = np.random.default_rng(seed)
     pulls = []
     all_bounds = []
@@ -26,7 +26,7 @@ def check_horizon(seed: int) -> CheckResult:
             pulls.append(int((np.cumsum(sequence) <= budget).sum()))
             all_bounds.append(theory.horizon(budget, cost_ratio))
 
-    # Algorithm 1 makes one pull more, that which crosses the budget
+    # Algorithm 1 makes one more pull, which crosses the budget
     crossing = np.array(pulls) + 1
     return CheckResult(
         f"{len(pulls):,} sequences of costs",
@@ -38,12 +38,12 @@ def check_horizon(seed: int) -> CheckResult:
 
 @check("Section 4.1: the dependence on budget and gap", "cohv-ucb")
 def check_dependence(seed: int) -> CheckResult:
-    """The bound on the pulls at a hundredth of the gap, and at the square of the budget."""
+    """Bound on the pulls at a hundredth of the gap, and at the squared budget."""
     bound = theory.pull_bound
     budget = 1e4
     by_gap = bound(1e-5, budget=budget, **CASE) / bound(1e-3, budget=budget, **CASE)
     horizons = [
-        log(theory.horizon(each, CASE["cost_ratio"])) for each in (budget, budget**2)
+        log(theory.horizon(value, CASE["cost_ratio"])) for value in (budget, budget**2)
     ]
     by_budget = bound(1e-3, budget=budget**2, **CASE) / bound(
         1e-3, budget=budget, **CASE
@@ -63,13 +63,15 @@ def check_dependence(seed: int) -> CheckResult:
 
 @check("Section 3.2: a gap of zero is not well posed", "copsi")
 def check_zero_gap(seed: int) -> CheckResult:
-    """Two arms with the same mean, both on the front: how often their empirical means show both."""
+    """Share of runs whose empirical means show both of two equal arms on the front."""
     rng = np.random.default_rng(seed)
     right = []
     means = np.full((2, 1), 0.5)
     for n in (10, 100, 1_000, 10_000):
         drawn = rng.binomial(n, 0.5, size=(2_000, 2, 1)) / n
-        right.append(float(np.mean([cb.pareto_mask(each).all() for each in drawn])))
+        right.append(
+            float(np.mean([cb.pareto_mask(estimates).all() for estimates in drawn]))
+        )
 
     complexity = theory.cost_complexity(cb.classification_gaps(means), [1.0, 1.0])
     return CheckResult(
@@ -86,26 +88,26 @@ def check_zero_gap(seed: int) -> CheckResult:
 
 
 def reached_targets(finder: cb.CoPSI) -> list[int]:
-    """Return the targets of the phases of a run that is over."""
+    """Return the targets of the phases of a finished run."""
     return [phase.target for phase in finder.phases]
 
 
 @check("Theorem 2, Step 2: targets never decrease", "copsi")
 def check_targets(seed: int) -> CheckResult:
-    """The targets of CoPSI's phases, on random arms and costs."""
+    """Targets of CoPSI's phases, on random arms and costs."""
     rng = np.random.default_rng(seed)
-    least = inf
+    smallest = inf
     for _ in range(60):
         n_arms = int(rng.integers(2, 8))
         finder = cb.CoPSI(rng.uniform(0.1, 1, n_arms), float(rng.uniform(30, 90)), 2)
         while (arm := finder.ask()) is not None:
             finder.tell(arm, rng.integers(0, 2, 2))
-        least = min([least, *np.diff(reached_targets(finder))])
+        smallest = min([smallest, *np.diff(reached_targets(finder))])
     return CheckResult(
         "60 runs to 7 arms",
-        f"the smallest step is {least:g}",
+        f"the smallest step is {smallest:g}",
         {},
-        holds=bool(least >= 0),
+        holds=bool(smallest >= 0),
     )
 
 
@@ -116,31 +118,31 @@ def _standard(n_arms: int) -> float:
 
 @check("After Theorem 2: unit costs recover the standard rate", "copsi")
 def check_unit_costs(seed: int) -> CheckResult:
-    """CoPSI's constant at unit costs, less that of successive rejects."""
+    """CoPSI's constant at unit costs, minus the constant of successive rejects."""
     arms = np.arange(2, 200)
-    apart = np.array(
+    differences = np.array(
         [theory.allocation_constant(int(k), 1.0) - _standard(int(k)) for k in arms]
     )
     return CheckResult(
         f"{len(arms)} numbers of arms",
-        f"it is larger by {apart.max():.3f} throughout, so that the rates agree up to"
-        " constants",
+        f"it is larger by {differences.max():.3f} throughout, so that the rates agree"
+        " up to constants",
         {},
-        holds=bool((abs(apart - 0.5) <= SLACK).all()),
+        holds=bool((abs(differences - 0.5) <= SLACK).all()),
     )
 
 
 @check("Abstract, Section 6: identical costs recover the standard rate", "errata")
 def check_identical_costs(seed: int) -> CheckResult:
-    """CoPSI's constant for 14 arms whose costs are all the same, against that of successive rejects."""
-    same = {cost: theory.allocation_constant(14, cost) for cost in (1.0, 0.5, 0.1)}
-    told = ", ".join(
-        f"{constant:.2f} at costs of {cost:g}" for cost, constant in same.items()
+    """CoPSI's constant for 14 arms of equal cost, at three costs."""
+    by_cost = {cost: theory.allocation_constant(14, cost) for cost in (1.0, 0.5, 0.1)}
+    constants = ", ".join(
+        f"{constant:.2f} at costs of {cost:g}" for cost, constant in by_cost.items()
     )
     return CheckResult(
         "14 arms at three common costs",
-        f"L is {told}, although the problem is the same: costs have to be divided by"
-        " the largest first",
+        f"L is {constants}, although the problem is the same: costs have to be divided"
+        " by the largest first",
         {},
-        holds=bool(max(same.values()) - min(same.values()) <= SLACK),
+        holds=bool(max(by_cost.values()) - min(by_cost.values()) <= SLACK),
     )

@@ -1,8 +1,8 @@
-"""CoHV-UCB exactly as printed, on arms whose distributions are known, watched by the steps of Theorem 1.
+"""CoHV-UCB as printed, on known arms, with the steps of Theorem 1 recorded.
 
-Algorithm 1 selects among all arms until a pull crosses the budget.  `CoHVUCB` does so
-with ``selection="all"``; by default it selects among affordable arms, as the paper's
-experiments do.  The proof of Theorem 1 speaks of the former.
+Algorithm 1 selects among all arms until a pull crosses the budget. `CoHVUCB` does so
+with ``selection="all"``; by default it selects among affordable arms, as in the paper's
+experiments. The proof of Theorem 1 is about the former.
 """
 
 from math import log, sqrt
@@ -22,36 +22,45 @@ from companion.proofs.known_arms import Arms
 
 
 class WatchedRuns(NamedTuple):
-    """What was seen in R runs; pulls and spend count what was completed within the budget, as T(B) does."""
+    """Records of R runs; pulls and spend count completed pulls within the budget."""
 
     pulls: NDArray[np.int64]  #: (R, K)
     spent: NDArray[np.float64]  #: (R,)
     last_arm: NDArray[np.int64]  #: (R,) arm of the pull that crossed the budget
-    last_cost: NDArray[np.float64]  #: (R,) and its cost
-    #: (R, K) a reward was ever overestimated, or the cost underestimated, beyond the
+    last_cost: NDArray[np.float64]  #: (R,) cost of this pull
+    #: (R, K) whether a reward was overestimated, or the cost underestimated, beyond the
     #: radius
     over: NDArray[np.bool_]
     under: NDArray[np.bool_]  #: (R, K) the reverse
-    #: (R,) least of :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
+    #: (R,) smallest :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
     optimism: NDArray[np.float64]
-    #: (R, K) largest of :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
+    #: (R, K) largest :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
     closest: NDArray[np.float64]
 
     def on_event(self) -> NDArray[np.bool_]:
-        """Which runs stayed on the event, shape (R,)."""
+        """Return which runs stayed on the event, shape (R,)."""
         return ~np.asarray((self.over | self.under).any(axis=1))
 
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
-        """Which runs stayed on the one-sided part of it that the argument for an arm reads, shape (R, K)."""
+        """Return which runs stayed on an arm's one-sided event, (R, K)."""
         return ~(self.over | self.under[:, [best]])
 
 
 @compiled
 def _play(
-    rows: Any, offsets: Any, limit: Any, log_term: Any, least: Any, constant: Any, means: Any, costs: Any,
-    efficiency: Any, best: Any, rng: Any,
-) -> Any:  # fmt: skip
-    """One run of Algorithm 1: a row of each field of `WatchedRuns`."""
+    rows: Any,
+    offsets: Any,
+    limit: Any,
+    log_term: Any,
+    cost_ratio: Any,
+    constant: Any,
+    means: Any,
+    costs: Any,
+    efficiency: Any,
+    best: Any,
+    rng: Any,
+) -> Any:
+    """Run Algorithm 1 once and return a row of each field of `WatchedRuns`."""
     n_arms, n_objectives = means.shape
     sums = np.zeros((n_arms, n_objectives + 1))
     pulls = np.zeros(n_arms, np.int64)
@@ -78,7 +87,7 @@ def _play(
         mean = sums[arm, 0] / n
         high = mean < costs[arm] - radius
         low = mean > costs[arm] + radius
-        denominator = max(least / 2, mean - radius)
+        denominator = max(cost_ratio / 2, mean - radius)
         hypervolume = 1.0
         for d in range(n_objectives):
             sums[arm, d + 1] += rows[row, d + 1]
@@ -99,11 +108,11 @@ def _play(
 def run_cohv(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
 ) -> WatchedRuns:
-    r"""Run CoHV-UCB as printed (Algorithm 1, radii of the theory) and watch the steps of its proof.
+    r"""Run CoHV-UCB as printed and record the steps of its proof.
 
-    Every quantity is looked at after each pull of its arm; between two pulls of an arm
-    it does not move, so this covers every round.  Of the concentration event only the
-    samples that were drawn are looked at.
+    This is Algorithm 1 with the radii of the theory. Every quantity is recorded after
+    each pull of its arm; between two pulls of an arm it does not change, so that every
+    round is covered. Only the drawn samples of the concentration event are checked.
 
     Parameters
     ----------
@@ -113,13 +122,13 @@ def run_cohv(
     replications : int
         Independent runs.
     alpha : float
-        Exploration constant, also below what the theorem asks for.
+        Exploration constant; values below the theorem's are allowed.
     seed : int
 
     Returns
     -------
     WatchedRuns
-        Time O(K) a pull.
+        Time O(K) per pull.
 
     Raises
     ------
@@ -131,22 +140,19 @@ def run_cohv(
     >>> from companion.proofs.known_arms import designed_arms
     >>> arms = designed_arms([[1.0], [0.5]], [1.0, 1.0])
     >>> runs = run_cohv(arms, 5000, replications=2)
-    >>> bool((runs.pulls.sum(axis=1) == 5000).all()), bool((runs.pulls[:, 0] > 4000).all())
-    (True, True)
+    >>> bool((runs.pulls[:, 0] > 4000).all())
+    True
     """
     budget = _validation.positive(budget, "budget")
     replications = _validation.count(replications, "replications", 1)
     problem = arms.problem
-    most = float(
-        sum(
-            arms.rows[a:b, 0].max()
-            for a, b in zip(arms.offsets, arms.offsets[1:], strict=False)
-        )
-    )
-    if most > _budget.add_slack(budget):
+    largest_costs = np.maximum.reduceat(arms.rows[:, 0], arms.offsets[:-1])
+    needed = float(sum(largest_costs))
+    if needed > _budget.add_slack(budget):
         raise BudgetError(
-            f"budget {budget:g} may not hold one pull of each arm: {most:g} is needed",
-            most,
+            f"budget {budget:g} may not be enough for one pull of each arm: at least"
+            f" {needed:g} is needed",
+            needed,
         )
 
     log_term = _validation.positive(alpha, "alpha") * log(
@@ -154,7 +160,7 @@ def run_cohv(
     )
     constant = theory.index_constant(problem.n_objectives, arms.cost_ratio)
     truth = problem.means, problem.costs, problem.efficiency, problem.best_arm
-    given = (
+    arguments = (
         arms.rows,
         arms.offsets,
         _budget.add_slack(budget),
@@ -164,24 +170,23 @@ def run_cohv(
         *truth,
     )
     streams = np.random.SeedSequence(_validation.seed(seed)).spawn(replications)
-    played = [_play(*given, np.random.default_rng(stream)) for stream in streams]
-    return WatchedRuns(*map(np.array, zip(*played, strict=True)))
+    records = [_play(*arguments, np.random.default_rng(stream)) for stream in streams]
+    return WatchedRuns(*map(np.array, zip(*records, strict=True)))
 
 
-# ----------------------------------------------------------------------------- bounds next to simulated pulls
-#: Names of the bounds that `pull_bounds` gives, from the loosest to the sharpest.
+#: Names of the bounds of `pull_bounds`, from the loosest to the sharpest.
 BOUNDS = ("Theorem 1", "lean", "instance", "threshold", "split")
 
 
 def pull_bounds(
     problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> dict[str, float]:
-    r"""Theorem 1 and the sharper bounds of `companion.bounds` for one suboptimal arm.
+    r"""Return Theorem 1 and the sharper bounds for one suboptimal arm.
 
     Parameters
     ----------
     problem : Problem
-        With costs in [lambda, 1].
+        Problem with costs in [lambda, 1].
     arm : int
         An arm whose efficiency gap is positive.
     cost_ratio, budget, alpha : float
@@ -190,7 +195,7 @@ def pull_bounds(
     Returns
     -------
     dict
-        By the names in ``BOUNDS``.
+        Bounds by the names in ``BOUNDS``; the sharper ones are in `companion.bounds`.
 
     Raises
     ------
@@ -199,32 +204,35 @@ def pull_bounds(
 
     Examples
     --------
-    >>> all_bounds = pull_bounds(Problem([[1.0], [0.5]], [1.0, 1.0]), 1, cost_ratio=1.0, budget=99)
+    >>> two = Problem([[1.0], [0.5]], [1.0, 1.0])
+    >>> all_bounds = pull_bounds(two, 1, cost_ratio=1.0, budget=99)
     >>> {name: int(bound) for name, bound in all_bounds.items()}
     {'Theorem 1': 9433, 'lean': 2358, 'instance': 590, 'threshold': 590, 'split': 260}
     """
     gap = problem.efficiency_gaps[arm]
     cost = problem.costs[arm]
     best = problem.efficiency.max()
-    how = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
+    setting = {"cost_ratio": cost_ratio, "budget": budget, "alpha": alpha}
     D = problem.n_objectives
     means = problem.means[arm]
     radius = bounds.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
     return {
         "Theorem 1": theory.pull_bound(
-            gap, n_arms=problem.n_arms, n_objectives=D, **how
+            gap, n_arms=problem.n_arms, n_objectives=D, **setting
         ),
-        "lean": bounds.lean_pull_bound(gap, n_objectives=D, **how),
-        "instance": bounds.instance_pull_bound(gap, cost, best, n_objectives=D, **how),
-        "threshold": bounds.radius_pull_bound(radius, n_objectives=D, **how),
-        "split": bounds.split_pull_bound(means, cost, best, **how),
+        "lean": bounds.lean_pull_bound(gap, n_objectives=D, **setting),
+        "instance": bounds.instance_pull_bound(
+            gap, cost, best, n_objectives=D, **setting
+        ),
+        "threshold": bounds.radius_pull_bound(radius, n_objectives=D, **setting),
+        "split": bounds.split_pull_bound(means, cost, best, **setting),
     }
 
 
 def compare_bounds(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
 ) -> tuple[pd.DataFrame, WatchedRuns]:
-    r"""Bounds and simulated pulls of every suboptimal arm, sorted by gap, and the runs.
+    r"""Return bounds and simulated pulls of each suboptimal arm by gap, and the runs.
 
     Parameters
     ----------
@@ -240,7 +248,7 @@ def compare_bounds(
     frame : DataFrame
         One row per suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated``
         (mean pulls) with its 95 % interval ``low`` to ``high``, ``trivial`` (:math:`B /
-        \lambda`) and ``affordable``, what the budget can buy of the arm in expectation,
+        \lambda`) and ``affordable``, the expected pulls of the arm within the budget,
         :math:`(B + 1 - \lambda) / \mu_i^c`.
     runs : WatchedRuns
 
@@ -266,18 +274,18 @@ def compare_bounds(
         all_bounds = pull_bounds(
             problem, arm, cost_ratio=arms.cost_ratio, budget=budget, alpha=alpha
         )
-        bought = bounds.completed_utility_bound(
+        affordable = bounds.completed_utility_bound(
             1 / problem.costs[arm], budget, arms.cost_ratio
         )
-        seen = {"simulated": counts.mean(), "low": low, "high": high}
-        most = {"affordable": bought, "trivial": budget / arms.cost_ratio}
+        simulated = {"simulated": counts.mean(), "low": low, "high": high}
+        limits = {"affordable": affordable, "trivial": budget / arms.cost_ratio}
         rows.append(
             {
                 "arm": arm,
                 "gap": problem.efficiency_gaps[arm],
                 **all_bounds,
-                **seen,
-                **most,
+                **simulated,
+                **limits,
             }
         )
 

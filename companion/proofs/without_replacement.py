@@ -1,4 +1,4 @@
-"""Evaluate once: what is proved of it, checked by exact enumeration on small benchmarks and by play."""
+"""Evaluating once: proved statements, checked by enumeration and by play."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,9 @@ from companion.proofs.known_arms import share_instances
 
 
 def orders(values: ArrayLike) -> Floats:
-    """Every order of a small population, a row each, each distinct one once: all are equally likely.
+    """Return every distinct order of a small population, one row each.
+
+    All are equally likely.
 
     Examples
     --------
@@ -35,19 +37,20 @@ def orders(values: ArrayLike) -> Floats:
 def exact_tails(
     n_instances: int, levels: int = 2
 ) -> Iterator[tuple[float, float, int, Floats]]:
-    """Probabilities, by enumeration, that a mean is ever so far above the full one from depth n on.
+    """Yield exact probabilities that a mean exceeds the full mean from depth n on.
 
     Parameters
     ----------
     n_instances : int
         N, small: there are up to N! orders.
     levels : int
-        Rewards are multiples of 1 / (levels - 1), and populations all that there are.
+        Rewards are multiples of 1 / (levels - 1), in all possible populations.
 
     Yields
     ------
     tuple
-        The probability, the deviation, each one that occurs, n and the population.
+        The probability, the deviation, n and the population, for every deviation that
+        occurs.
 
     Examples
     --------
@@ -65,23 +68,21 @@ def exact_tails(
         for n in range(1, n_instances + 1):
             highest = running[:, n - 1 :].max(axis=1)
             for deviation in np.unique(highest[highest > 1e-9]):
-                yield (
-                    float((highest >= deviation - 1e-12).mean()),
-                    float(deviation),
-                    n,
-                    values,
-                )
+                probability = float((highest >= deviation - 1e-12).mean())
+                yield probability, float(deviation), n, values
 
 
 def largest_ratio(
     bound: Callable[[float, int, int, Floats], float], n_instances: int, levels: int = 2
 ) -> float:
-    """Largest exact tail over its bound, over populations, depths and deviations; above one refutes it.
+    """Return the largest exact tail over its bound; a value above one refutes it.
+
+    The maximum is over populations, depths and deviations.
 
     Parameters
     ----------
     bound : callable
-        Deviation, n, N and the population to a number.
+        Function of the deviation, n, N and the population.
     n_instances : int
         N, small.
     levels : int
@@ -104,21 +105,24 @@ def largest_ratio(
 
 
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
-    """Largest part of its budget that `CoPSIOnce` spent on random problems; above one refutes the plan.
+    """Return the largest share of its budget that `CoPSIOnce` spends.
+
+    Problems are random. A share above one refutes the plan.
 
     Parameters
     ----------
     n_problems, replications : int
-        Problems of 2 to 8 configurations, 1 to 30 instances and 1 to 3 objectives, with
-        costs that differ by up to a thousand times and budgets from one evaluation of
-        each to more than everything costs; orders of the instances for each, half of
-        them charged realised costs at random below the declared.
+        Number of problems, and of orders of the instances per problem. Problems have 2
+        to 8 configurations, 1 to 30 instances and 1 to 3 objectives, costs that differ
+        by a factor of up to a thousand, and budgets from one evaluation per
+        configuration to more than the full cost. Half of the orders are charged
+        realised costs, which are random and below the declared ones.
     seed : int
 
     Returns
     -------
     float
-        As floating-point numbers add up: a rounding error above one is one.
+        A rounding error above one counts as one.
 
     Examples
     --------
@@ -149,14 +153,16 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
 
 
 def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
-    """Share of the cost of everything below which no method is right with probability 1 - delta everywhere.
+    """Return the share of the full cost that any method with error delta needs.
+
+    Below this share, no method is right with probability 1 - delta on every table.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its evaluation split, instances that all configurations have.
+        Only shared instances of its evaluation split are used.
     delta : float
-        As in `companion.bounds.least_evaluations`, whose evaluations are added up at
+        Error of `companion.bounds.least_evaluations`, whose evaluations are summed at
         the declared costs.
 
     Returns
@@ -171,23 +177,22 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
     """
     source = pack_shared(table)
     rewards = source.feedback.rows[:, 2:].reshape(table.n_arms, -1, table.n_objectives)
-    least = bounds.least_evaluations(rewards, delta)
-    return float(least @ source.costs / (rewards.shape[1] * source.costs.sum()))
+    evaluations = bounds.least_evaluations(rewards, delta)
+    return float(evaluations @ source.costs / (rewards.shape[1] * source.costs.sum()))
 
 
 def what_pairing_buys(
     table: EvaluationTable, gap: float = 0.1, level: float = 0.05
 ) -> dict[str, float]:
-    """How alike configurations answer, and how deep the bound has to see two of them.
+    """Measure how similarly configurations answer, and the depth to separate two.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its evaluation split, instances that all configurations have, and its first
-        objective.
+        Only shared instances of its evaluation split and the first objective are used.
     gap, level : float
-        Classification gap of two configurations, and what the bound on the error of
-        telling which is better has to fall to.
+        Classification gap of two configurations, and the bound on the error of choosing
+        the better one.
 
     Returns
     -------
@@ -200,8 +205,8 @@ def what_pairing_buys(
     Examples
     --------
     >>> import cobandit as cb
-    >>> found = what_pairing_buys(cb.load("synthetic-24"))
-    >>> found["variance kept"] < 1 and found["paired"] <= 1
+    >>> gains = what_pairing_buys(cb.load("synthetic-24"))
+    >>> gains["variance kept"] < 1 and gains["paired"] <= 1
     True
     """
     scores = pack_shared(table).feedback.rows[:, 2].reshape(table.n_arms, -1)
@@ -209,22 +214,21 @@ def what_pairing_buys(
     pairs = np.triu_indices(table.n_arms, 1)
     paired = np.array([(scores - one).var(axis=1) for one in scores])[pairs]
     independent = np.add.outer(scores.var(axis=1), scores.var(axis=1))[pairs]
-    known = np.full((2, 2, 1), float(np.median(paired)))
+    variances = np.full((2, 2, 1), float(np.median(paired)))
 
     def bound(n: int) -> float:
         return bounds.paired_error_bound(
-            [n], [gap, gap], known, n_instances=n_instances
+            [n], [gap, gap], variances, n_instances=n_instances
         )
 
     depth = 1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))
-    kept = float(np.median(paired / np.maximum(independent, 1e-12)))
-    return {"variance kept": kept, "paired": depth / n_instances}
+    variance_share = float(np.median(paired / np.maximum(independent, 1e-12)))
+    return {"variance kept": variance_share, "paired": depth / n_instances}
 
 
-# ----------------------------------------------------------------------------- checks
 @check("CoPSI once stays within its budget", "once", ours=True)
 def check_budget_once(seed: int) -> CheckResult:
-    """Spend of CoPSI once."""
+    """Spend of CoPSI once on random problems."""
     problems = 20
     replications = 2
     spent = largest_spend(problems, replications, seed)
@@ -242,9 +246,9 @@ def check_tails(seed: int) -> CheckResult:
     cases = [(case, N) for N in sizes for case in exact_tails(N)]
     tails = np.array([tail for (tail, *_), _ in cases]) - SLACK
 
-    def hoeffding(by: float) -> list[float]:
+    def hoeffding(factor: float) -> list[float]:
         return [
-            bounds.hoeffding_serfling_tail(sqrt(by) * e, n, N)
+            bounds.hoeffding_serfling_tail(sqrt(factor) * e, n, N)
             for (_, e, n, _), N in cases
         ]
 
@@ -260,8 +264,8 @@ def check_tails(seed: int) -> CheckResult:
         "both tails, that of the range and that of the variance",
         {
             "2 in the exponent ×": below(tails, hoeffding),
-            "σ² ÷": below(tails, lambda by: bernstein(variance=by)),
-            "⅔(b − a) ÷": below(tails, lambda by: bernstein(width=by)),
+            "σ² ÷": below(tails, lambda factor: bernstein(variance=factor)),
+            "⅔(b − a) ÷": below(tails, lambda factor: bernstein(width=factor)),
         },
     )
 
@@ -269,25 +273,25 @@ def check_tails(seed: int) -> CheckResult:
 def two_arms_once(
     only_better: int, only_worse: int, n_instances: int, depth: int
 ) -> float:
-    """Exact probability that of two arms the better has no more right answers among the first instances.
+    """Return the probability that the better of two arms has no more right answers.
+
+    The first instances of a random order are counted; the probability is exact.
 
     Examples
     --------
-    Three instances, one of which only the better arm answers: it is not the first.
+    Of three instances, only the better arm answers one, which is not the first.
 
     >>> round(two_arms_once(1, 0, 3, depth=1), 6)
     0.666667
     """
-    won = np.arange(
+    wins = np.arange(
         max(0, depth + only_better - n_instances), min(only_better, depth) + 1
     )
-    chances = stats.hypergeom.pmf(won, n_instances, only_better, depth)
-    return float(
-        chances
-        @ stats.hypergeom.sf(
-            won - 1, n_instances - only_better, only_worse, depth - won
-        )
+    chances = stats.hypergeom.pmf(wins, n_instances, only_better, depth)
+    tail = stats.hypergeom.sf(
+        wins - 1, n_instances - only_better, only_worse, depth - wins
     )
+    return float(chances @ tail)
 
 
 @check("Error probability without replacement", "once", ours=True)
@@ -318,9 +322,11 @@ def check_error_once(seed: int) -> CheckResult:
         f" {(paired < 1).sum()}",
         {
             "2KD ÷": below(error, plain),
-            "32 ÷": below(error, lambda by: 4 * (plain / 4) ** by),
+            "32 ÷": below(error, lambda factor: 4 * (plain / 4) ** factor),
             "by pairs, 2 ÷": below(error, paired),
-            "by pairs, exponent ×": below(error, lambda by: 2 * (paired / 2) ** by),
+            "by pairs, exponent ×": below(
+                error, lambda factor: 2 * (paired / 2) ** factor
+            ),
         },
         informative=bool((paired < 1).any()),
     )
@@ -328,7 +334,7 @@ def check_error_once(seed: int) -> CheckResult:
 
 @check("Leave early only when certain: error probability", "once", ours=True)
 def check_early_error(seed: int) -> CheckResult:
-    """Error of CoPSI once with a confidence, two configurations, next to δ and the bound as planned."""
+    """Error of CoPSI once with a confidence, next to δ and the planned bound."""
     N = 200
     runs = 2000
     rows = []
@@ -340,7 +346,8 @@ def check_early_error(seed: int) -> CheckResult:
     ]
     for better, worse, share, delta in cases:
         rewards = np.zeros((2, N, 1))
-        rewards[0, :better], rewards[1, better : better + worse] = 1, 1
+        rewards[0, :better] = 1
+        rewards[1, better : better + worse] = 1
         finder = CoPSIOnce([1, 1], share * 2 * N, 1, N, confidence=1 - delta)
         feedback = share_instances(rewards, np.ones((2, 1)))
         returned = run_kernel(
@@ -351,13 +358,12 @@ def check_early_error(seed: int) -> CheckResult:
         planned = bounds.once_error_bound(
             [depth], [gap] * 2, n_objectives=1, n_instances=N
         )
-        rows.append(
-            (1 - (returned == [True, False]).all(axis=1).mean(), delta, planned)
-        )
+        error = 1 - (returned == [True, False]).all(axis=1).mean()
+        rows.append((error, delta, planned))
 
     wrong, early, planned = np.array(rows).T
 
-    # that much below is chance, once in 740 cases
+    # three standard errors below the rate: exceeded by chance once in 740 cases
     low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)
     return CheckResult(
         f"{len(rows)} cases, {runs:,} orders of {N} instances each",
@@ -368,35 +374,36 @@ def check_early_error(seed: int) -> CheckResult:
 
 
 def sequential_ratio(
-    counts: Sequence[int], other: Sequence[int], delta: float
+    counts: Sequence[int], other_counts: Sequence[int], delta: float
 ) -> tuple[float, float, float]:
-    """Instances on average, and errors on either table, of a sequential test of two tables.
+    """Return expected instances and errors of a sequential test of two tables.
 
-    It looks at instances in random order until one table is (1 - delta) / delta times
-    as likely as the other, and answers with the front of that; neither error is above
-    delta.
+    It evaluates instances in random order until one table is (1 - delta) / delta times
+    as likely as the other, and answers with the front of that table. Neither error is
+    above delta.
 
     Parameters
     ----------
     counts, other : sequence of int, length 3
-        As in `companion.bounds.least_instances`; the average is on the first.
+        Counts as in `companion.bounds.least_instances`; the average is for the first.
     delta : float
 
     Returns
     -------
     instances, first, second : float
-        By a recursion over what was seen, in time O(N a b) for the counts a and b of
-        the first two kinds.
+        Mean number of instances, and errors on either table. Computed by a recursion
+        over evaluated instances, in time O(N a b) for the counts a and b of the first
+        two kinds.
 
     Examples
     --------
     >>> [round(x, 3) for x in sequential_ratio([10, 4, 26], [7, 7, 26], delta=0.05)]
     [27.352, 0.005, 0.012]
     """
-    tables = np.array([counts, other])
+    tables = np.array([counts, other_counts])
     N = int(tables[0].sum())
     shape = tables.max(axis=0)[:2] + 1
-    chances = np.zeros((2, *shape))  # of being here and not having stopped
+    chances = np.zeros((2, *shape))  # of reaching this state without a stop
     chances[:, 0, 0] = 1.0
 
     a, b = np.indices(shape)
@@ -406,14 +413,14 @@ def sequential_ratio(
     for n in range(N):
         average += float(chances[0].sum())
         drawn = np.zeros_like(chances)
-        seen = a, b, n - a - b
-        left = [
+        drawn_counts = a, b, n - a - b
+        next_chances = [
             np.maximum(tables[:, k, None, None] - x, 0) / (N - n)
-            for k, x in enumerate(seen)
+            for k, x in enumerate(drawn_counts)
         ]
-        drawn[:, 1:] += (chances * left[0])[:, :-1]
-        drawn[:, :, 1:] += (chances * left[1])[:, :, :-1]
-        drawn += chances * left[2]
+        drawn[:, 1:] += (chances * next_chances[0])[:, :-1]
+        drawn[:, :, 1:] += (chances * next_chances[1])[:, :, :-1]
+        drawn += chances * next_chances[2]
         stops = [drawn[0] >= limit * drawn[1], drawn[1] >= limit * drawn[0]]
         for wrong, (stop, table) in enumerate(zip(stops[::-1], drawn, strict=True)):
             errors[wrong] += float(table[stop & ~stops[wrong]].sum())
@@ -424,51 +431,58 @@ def sequential_ratio(
 
 @check("Instances that no method can save in random order", "once", ours=True)
 def check_least_instances(seed: int) -> CheckResult:
-    """Instances that a sequential test of two tables touches on average, exact."""
+    """Exact mean number of instances of a sequential test of two tables."""
     cases = [
         ((10, 4, 26), (7, 7, 26), 0.05),
         ((12, 0, 28), (6, 6, 28), 0.05),
         ((30, 20, 50), (25, 25, 50), 0.1),
         ((60, 30, 210), (45, 45, 210), 0.025),
     ]
-    touched, first, second = np.array([sequential_ratio(*case) for case in cases]).T
+    touched, first_errors, second_errors = np.array(
+        [sequential_ratio(*case) for case in cases]
+    ).T
     delta = np.array([case[2] for case in cases])
 
-    def least(by: float = 1.0) -> Floats:
+    def bound(factor: float = 1.0) -> Floats:
         return np.array(
-            [bounds.least_instances(c, other, d / by) for c, other, d in cases]
+            [
+                bounds.least_instances(first, second, d / factor)
+                for first, second, d in cases
+            ]
         )
 
     N = sum(cases[-1][0])
     return CheckResult(
         f"{len(cases)} pairs of tables of {sum(cases[0][0])} to {N} instances",
         f"the test touches {touched[-1] / N:.0%} of {N}, where no method is below"
-        f" {least()[-1] / N:.0%}",
+        f" {bound()[-1] / N:.0%}",
         {
-            "sum ×": below(least(), touched),
-            "δ ÷": lambda by: bool((least(by) <= touched).all()),
+            "sum ×": below(bound(), touched),
+            "δ ÷": lambda factor: bool((bound(factor) <= touched).all()),
         },
-        holds=bool((np.maximum(first, second) <= delta).all()),
+        holds=bool((np.maximum(first_errors, second_errors) <= delta).all()),
     )
 
 
 @check("Lower bound on the cost of certainty", "once", ours=True)
 def check_certainty(seed: int) -> CheckResult:
-    """Evaluations of a method that guesses with probability 3δ/2 and else looks at everything."""
-    g = 9
+    """Evaluations of a method that guesses with probability 3δ/2."""
+    n_instances = 9
     deltas = np.array([0.0, 0.01, 0.1, 0.3])
-    rewards = np.ones((2, g, 1))
+    rewards = np.ones((2, n_instances, 1))
     rewards[1, 0] = 0.5
-    spent = (1 - 1.5 * deltas) * g + SLACK  # three fronts, each guessed at delta / 2
+    spent = (
+        1 - 1.5 * deltas
+    ) * n_instances + SLACK  # three fronts, each guessed at delta / 2
 
-    def least(by: float = 1.0) -> Floats:
+    def bound(factor: float = 1.0) -> Floats:
         return np.array(
-            [bounds.least_evaluations(rewards, delta)[0] for delta in deltas / by]
+            [bounds.least_evaluations(rewards, delta)[0] for delta in deltas / factor]
         )
 
     return CheckResult(
-        f"two configurations, {g} instances, {len(deltas)} levels",
+        f"two configurations, {n_instances} instances, {len(deltas)} levels",
         f"{spent[-1]:.3g} at δ = {deltas[-1]:g}, where no method is below"
-        f" {least()[-1]:.3g}",
-        {"2δ ÷": lambda by: bool((least(by) <= spent).all())},
+        f" {bound()[-1]:.3g}",
+        {"2δ ÷": lambda factor: bool((bound(factor) <= spent).all())},
     )

@@ -71,7 +71,7 @@ def orderings():
         results.ledger_cells(),
         claims.replace_paper_tables(results.MEASURED),
         paper.shares(plays),
-        own=False,
+        on_originals=False,
     )
 
 

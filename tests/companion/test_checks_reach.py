@@ -98,7 +98,9 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
 
 
 def test_a_front_has_to_leave_two_arms_contested():
-    with pytest.raises(CobanditError, match="front_size is 3: less than the 3 arms"):
+    with pytest.raises(
+        CobanditError, match="front_size is 3: it must be less than the 3 arms"
+    ):
         reachable.hard_family([1.0, 1.0, 1.0], 3)
 
 

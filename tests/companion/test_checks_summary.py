@@ -366,7 +366,7 @@ def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
     ],
 )
 def test_the_factor_is_where_a_check_begins_to_fail(holds, smallest):
-    found = checks.noticed_at(holds)
+    found = checks.find_slack(holds)
     assert (
         math.isnan(found)
         if smallest == 0
@@ -375,5 +375,5 @@ def test_the_factor_is_where_a_check_begins_to_fail(holds, smallest):
 
 
 def test_unknown_statements_are_refused():
-    with pytest.raises(CobanditError, match="is not tested"):
+    with pytest.raises(CobanditError, match="has no check"):
         checks.check_statements(["Theorem 3"])

@@ -75,7 +75,7 @@ def test_identifiers_stay():
 @pytest.mark.slow
 def test_a_claim_without_an_identifier_is_refused(tested):
     new = tested.iloc[:1].assign(statement="Theorem 3")
-    with pytest.raises(cb.CobanditError, match="no identifier of 'Theorem 3'"):
+    with pytest.raises(cb.CobanditError, match="has no identifier of 'Theorem 3'"):
         claims.every_claim(statements=pd.concat([tested, new]))
 
 

@@ -101,7 +101,7 @@ def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
 @pytest.mark.slow
 def test_targets_never_fall_behind_in_forced_orders():
     """The other steps of the proof are among the statements that are tested."""
-    trials = allocation.spending_trials(2000, seed=3, least="exact", decades=4.0)
+    trials = allocation.spending_trials(2000, seed=3, base="exact", decades=4.0)
     assert (trials["growth"] >= 1 - 1e-8).all()
     expensive_first = trials[
         (trials["order"] == "most expensive first") & (trials["n_arms"] > 2)
