@@ -28,7 +28,7 @@ from companion.paper import experiments
 from companion.paper.examples import IDENTIFICATION, ONLINE
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from companion.paper.numbers import published
-from companion.proofs import identification_error, known_arms, pulls
+from companion.proofs import exact_errors, known_arms, pulls, simulated_errors
 from companion.stored import results
 
 
@@ -142,7 +142,7 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
         "and the exact constant": bounds.difference_error_budget(
             0.05, allocation=constants[1], **setting_of_three
         ),
-        "measured": identification_error.budget_for_error(easy, 0.05, 4000, seed),
+        "measured": simulated_errors.budget_for_error(easy, 0.05, 4000, seed),
     }
     return {"pulls": pull_bounds, "budget": budgets}
 
@@ -180,7 +180,7 @@ def name_numbers(
     for number in published():
         # the smallest gap of the fourteen arms in the paper's Appendix A
         if number.quantity == "gap_min":
-            rounds = identification_error.least_informative_rounds(14, 2, number.value)
+            rounds = exact_errors.least_informative_rounds(14, 2, number.value)
             name = str(number.dataset).upper()
             texts[f"{name}_rounds"] = f"{rounds / 1e6:.0f} million"
             texts[f"{name}_rounds_times"] = (

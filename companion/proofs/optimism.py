@@ -1,236 +1,28 @@
-r"""Theorem 1, step by step: the index, its worst means, and growth of regret.
+"""Theorem 1: checks of its steps, and of bounds on the pulls."""
 
-An arm whose running means are at the upper end of every radius, next to a best arm at
-the lower end of its radii, is always on the event of Theorem 1. Both are sequences of
-samples in [0, 1] with costs in [lambda, 1], so that the algorithm can be run on them.
-No argument that uses only the event can give a better bound.
-"""
-
-from bisect import bisect_left
-from collections.abc import Callable, Iterable
 from itertools import product
-from math import log, sqrt
-from typing import Any, NamedTuple
+from math import log
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from cobandit import theory
 from cobandit.policies import CoHVUCB
-from cobandit.problem import Problem, hypervolume
+from cobandit.problem import Problem
 from companion import bounds
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 from companion.proofs.concentration import leaving_probability
+from companion.proofs.growth import fitted_growth
 from companion.proofs.known_arms import two_arms
-from companion.proofs.pulls import compare_bounds, pull_bounds
-
-
-def index_at(
-    rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike
-) -> Floats:
-    r"""Return the index of arms with given means, as a function of the radius.
-
-    .. math::
-
-        I(\beta) = \frac{\prod_d \min\{1, \bar r^{(d)} + \beta\}}
-            {\max\{f, \bar c - \beta\}}
-
-    Parameters
-    ----------
-    rewards : array_like, shape (..., D)
-        Empirical mean rewards.
-    cost, radius, floor : array_like, shape (...)
-        Empirical mean cost, :math:`\beta`, and f > 0, the smallest denominator
-        (lambda / 2).
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Examples
-    --------
-    >>> index_at([0.5], 0.5, [0.0, 0.25, 0.75], floor=0.125)
-    array([1., 3., 8.])
-    """
-    radius = np.asarray(radius, dtype=np.float64)
-    upper = np.minimum(1.0, np.asarray(rewards) + radius[..., None])
-    return np.asarray(hypervolume(upper) / np.maximum(floor, np.asarray(cost) - radius))
-
-
-def extreme_means(
-    means: ArrayLike,
-    mean_cost: ArrayLike,
-    radius: ArrayLike,
-    cost_ratio: ArrayLike,
-    *,
-    upper: bool,
-) -> tuple[Floats, Floats]:
-    """Return the means within their radii where the index is largest or smallest.
-
-    Parameters
-    ----------
-    means : array_like, shape (..., D)
-    mean_cost, radius, cost_ratio : array_like, shape (...)
-    upper : bool
-        Whether rewards are high and the cost is low, or the reverse.
-
-    Returns
-    -------
-    rewards : ndarray, shape (..., D)
-        In [0, 1].
-    cost : ndarray, shape (...)
-        In [lambda, 1].
-
-    Examples
-    --------
-    >>> extreme_means([0.5, 0.875], 0.5, 0.25, 0.375, upper=True)
-    (array([0.75, 1.  ]), np.float64(0.375))
-    """
-    radius = np.asarray(radius, dtype=float) * (1 if upper else -1)
-    rewards = np.clip(np.asarray(means) + radius[..., None], 0.0, 1.0)
-    return rewards, np.clip(np.asarray(mean_cost) - radius, cost_ratio, 1.0)
-
-
-def adversarial_pulls(
-    problem: Problem, arm: int, *, cost_ratio: float, budget: float
-) -> int:
-    r"""Count the pulls of an arm with means at the upper ends of their radii.
-
-    The best arm's means are at their lower ends, so that its index is
-    :math:`\nu_{i^\star}` (or more where an end would be outside of [0, 1]). The number
-    of pulls is therefore one more than the number of n with at least this index.
-
-    Parameters
-    ----------
-    problem : Problem
-        Problem with costs in [lambda, 1].
-    arm : int
-        An arm that is not best.
-    cost_ratio, budget : float
-        lambda and B; alpha is 2.
-
-    Returns
-    -------
-    int
-        At most the number of pulls at cost lambda within the budget.
-
-    Examples
-    --------
-    >>> two = Problem([[0.875], [0.125]], [0.5, 0.75])
-    >>> adversarial_pulls(two, 1, cost_ratio=0.25, budget=300)
-    305
-    """
-    best = float(problem.efficiency.max())
-    root = sqrt(2.0 * log(theory.horizon(budget, cost_ratio)))
-
-    def index(n: int) -> float:
-        beta = root / sqrt(n)
-        rewards, cost = extreme_means(
-            problem.means[arm], problem.costs[arm], beta, cost_ratio, upper=True
-        )
-        return float(index_at(rewards, float(cost), beta, floor=cost_ratio / 2))
-
-    counts = range(1, int(budget / cost_ratio) + 1)
-    return 1 + bisect_left(counts, True, key=lambda n: index(n) < best)
-
-
-class FittedExponent(NamedTuple):
-    """A fitted exponent and its 95 % bootstrap percentile interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def fitted_power(
-    x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
-) -> FittedExponent:
-    r"""Fit the exponent p of :math:`\mathrm{mean} \propto x^p`.
-
-    It is fitted by least squares on logarithms.
-
-    Parameters
-    ----------
-    x : array_like, shape (P,)
-        Positive.
-    samples : array_like, shape (P, R)
-        R runs at each point, of positive mean.
-    resamples : int
-        Number of bootstrap samples, which redraw the runs at each point.
-
-    Returns
-    -------
-    FittedExponent
-
-    Examples
-    --------
-    >>> round(fitted_power([1, 2, 4], [[3, 3], [12, 12], [48, 48]]).value, 9)
-    2.0
-    """
-    x = np.log(x)
-    return _bootstrap(
-        lambda means: float(np.polyfit(x, np.log(means), 1)[0]), samples, resamples
-    )
-
-
-def fitted_growth(
-    x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
-) -> FittedExponent:
-    r"""Fit the exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`.
-
-    It is fitted by relative least squares on a grid of q. At q = 0 this is :math:`a + b
-    \log x`, so that the family contains logarithmic growth. An interval above 0
-    indicates a power, and one below 0 slower growth than the logarithm.
-
-    Parameters
-    ----------
-    x : array_like, shape (P,)
-        Positive.
-    samples : array_like, shape (P, R)
-        R runs at each point, of positive mean.
-    resamples : int
-        Number of bootstrap samples, which redraw the runs at each point.
-
-    Returns
-    -------
-    FittedExponent
-        q to 0.01, from -0.5 to 1.
-
-    Examples
-    --------
-    >>> x = np.array([10.0, 100.0, 1000.0, 10000.0])
-    >>> fitted_growth(x, np.log(x)[:, None] + [[1.0, 1.0]]).value
-    0.0
-    """
-    x = np.asarray(x, dtype=np.float64)
-    powers = np.arange(-50, 101) / 100
-    bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
-
-    def fit(means: Floats) -> float:
-        # relative residuals: both columns are divided by the means, so that the target
-        # is a vector of ones, which is projected onto the span of the columns
-        spanned = np.linalg.qr(
-            np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
-        )[0]
-        residuals = (spanned @ spanned.sum(axis=1)[:, :, None])[:, :, 0] - 1
-        return float(powers[(residuals**2).sum(axis=1).argmin()])
-
-    return _bootstrap(fit, samples, resamples)
-
-
-def _bootstrap(
-    fit: Callable[[Floats], float], samples: ArrayLike, resamples: int
-) -> FittedExponent:
-    samples = np.asarray(samples, dtype=np.float64)
-    rng = np.random.default_rng(0)
-    fits = []
-    for _ in range(resamples):
-        indices = rng.integers(samples.shape[1], size=samples.shape)
-        fits.append(fit(np.take_along_axis(samples, indices, axis=1).mean(axis=1)))
-    low, high = np.quantile(fits, [0.025, 0.975])
-    return FittedExponent(fit(samples.mean(axis=1)), float(low), float(high))
+from companion.proofs.pulls import compare_bounds
+from companion.proofs.worst_paths import (
+    adversarial_pulls,
+    extreme_means,
+    index_at,
+    worst_paths,
+    worst_problems,
+)
 
 
 @check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
@@ -354,45 +146,6 @@ def check_any_index(seed: int) -> CheckResult:
             "4/λ² ÷": below(excess, lambda factor: allowed - second * (1 - 1 / factor)),
         },
     )
-
-
-def worst_problems() -> list[tuple[Problem, float]]:
-    """Return problems of two arms with lambda: random ones, and sharp ones for C."""
-    rng = np.random.default_rng(0)
-    problems = []
-    for lam in (0.5, 0.2, 0.1, 0.02):
-        # rewards of one, and costs from lambda on
-        for share in (0.02, 0.1, 0.3):
-            problems.append(
-                (Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam)
-            )
-        means = rng.integers(20, 81, (2, 2)) / 100
-        costs = rng.uniform(max(lam, 0.3), 0.7, 2)
-        problems.append((Problem(means, costs), lam))
-    return problems
-
-
-def worst_paths(
-    problems: Iterable[tuple[Problem, float]], budget: float
-) -> pd.DataFrame:
-    """Return the worst arm's pulls on the worst path (``made``) and all bounds.
-
-    The frame has one row per problem.
-    """
-    rows = []
-    for problem, lam in problems:
-        arm = int(problem.efficiency_gaps.argmax())
-        setting = {"cost_ratio": lam, "budget": budget}
-        all_bounds = pull_bounds(problem, arm, **setting)
-        rows.append(
-            {
-                "made": adversarial_pulls(problem, arm, **setting),
-                "trivial": budget / lam,
-                **all_bounds,
-            }
-        )
-
-    return pd.DataFrame(rows)
 
 
 @check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")

@@ -11,7 +11,7 @@ from scipy import stats
 from cobandit import _budget
 from companion import bounds
 from companion.proofs.checks import SLACK, CheckResult, Floats, Holds, below, check
-from companion.proofs.identification_error import two_arm_error
+from companion.proofs.exact_errors import two_arm_error
 
 
 def exact_overspend(

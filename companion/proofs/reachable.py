@@ -1,6 +1,5 @@
-"""Reachable active sets: exact, by search, and on problems hard for every method."""
+"""Reachable active sets: exact, by search, and checks of bounds that use them."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -8,16 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, stats
 
 from cobandit import _validation, dominance, theory
-from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 from companion import bounds
 from companion.bounds.reachable_sets import largest_complexity
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
-from companion.proofs.identification_error import swapped_costs, two_arm_error
+from companion.proofs.disjunctions import Disjunctions, Inequality
+from companion.proofs.exact_errors import two_arm_error
+from companion.proofs.hard_problems import SHARE, best_test_error, hard_family
 from companion.proofs.misclassification import SHARP_SHARE, eliminate, misread
+from companion.proofs.simulated_errors import swapped_costs
 
 
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
@@ -200,174 +200,6 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
         rows.append((costly, problem.complexity, named, exact))
 
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
-
-
-#: Weight of an arm's coin in each of its rewards where fronts are larger; the remaining
-#: weight is its place.
-SHARE = 0.95
-
-
-def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
-    r"""Return problems that no method can all solve quickly.
-
-    They are one problem, and q - 1 that differ from it in one arm each. Of K arms with
-    ascending costs, the last p - 1 are on the front of every problem, and q = K - p + 1
-    are contested. With :math:`\gamma_i = s\,(c_1 + \dots + c_i)`, the contested arms of
-    the first problem have the means :math:`v` and :math:`v - \gamma_i`. In each of the
-    others, one arm has :math:`v + \gamma_i` in every objective, so that each problem
-    has one contested arm on its front.
-
-    For p = 1 there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
-    C([K]))`. Otherwise there are two objectives; v and the places of the arms that are
-    always on the front are evenly spaced on a falling line, :math:`1 / (20 (p - 1))`
-    apart in each objective, and s is a sixth of that over C([K]), so that they are far
-    from all others.
-
-    Parameters
-    ----------
-    costs : array_like, shape (K,)
-    front_size : int
-        p, less than K.
-
-    Returns
-    -------
-    list of Problem
-        q problems, with ascending costs.
-
-    Examples
-    --------
-    >>> [problem.means.ravel().tolist() for problem in hard_family([1.0, 1.0])]
-    [[0.5, 0.25], [0.5, 0.75]]
-    >>> family = hard_family([1.0, 1.0, 1.0], front_size=2)
-    >>> [problem.pareto_mask.tolist() for problem in family]
-    [[True, False, True], [False, True, True]]
-    """
-    costs = np.sort(_validation.costs(costs))
-    n_always = _validation.count(front_size, "front_size", 1) - 1
-    n_contested = len(costs) - n_always
-    if n_contested < 2:
-        raise CobanditError(
-            f"front_size is {front_size}: it must be less than the {len(costs)} arms"
-        )
-
-    step = 1 / (20 * n_always) if n_always else 0.0
-    gaps = (
-        np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if n_always else 1 / 4)
-    )
-    gaps[0] = 0.0  # the first stays at v
-    places = np.zeros((len(costs), 2 if n_always else 1))
-    if n_always:
-        places[n_contested:, 0] = step * np.arange(1, n_always + 1)
-        places[:, 1] = 1 / 20 - places[:, 0]
-
-    base = places + (SHARE / 2 if n_always else 1 / 2)
-    base[:n_contested] -= gaps[:, None]
-
-    # one row per problem; the first has no raised arm
-    raised = 2 * gaps[:, None] * np.eye(n_contested, len(costs))
-    return [Problem(base + shift[:, None], costs) for shift in raised]
-
-
-def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
-    """Return the least error on one problem if it may be one half on the other.
-
-    There are two contested arms. The problems differ in one coin, with mean 1/2 minus
-    or plus ``apart``. It is best to spend the whole budget on that coin and, by Neyman
-    and Pearson, to call it the better arm if it succeeds often.
-
-    Parameters
-    ----------
-    pulls : int
-        Pulls of that coin: the budget over its cost.
-    apart : float
-        Distance of the coin's mean from 1/2, in (0, 1/2).
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    The answer is 3/4 after heads, and after a third of the tails.
-
-    >>> round(best_test_error(1), 6)
-    0.166667
-    """
-    pulls = _validation.count(pulls, "pulls", 1)
-    low = 0.5 - apart
-    high = 0.5 + apart
-    median = int(stats.binom.isf(0.5, pulls, low))
-    above = stats.binom.sf(median, pulls, low)
-    here = stats.binom.pmf(median, pulls, low)
-    # at the median, randomise so that the error on the first problem is one half
-    called = (0.5 - above) / here
-    missed = stats.binom.cdf(median - 1, pulls, high)
-    missed_here = stats.binom.pmf(median, pulls, high)
-    return float(missed + (1 - called) * missed_here)
-
-
-#: Coefficients by variable, whose weighted sum is at most zero.
-Inequality = Mapping[int, float]
-
-
-class Disjunctions:
-    """A mixed-integer program of inequalities and choices between groups of them.
-
-    Variables are in boxes. Every inequality must be violated by at most 8 wherever the
-    variables are in their boxes.
-
-    Examples
-    --------
-    >>> program = Disjunctions()
-    >>> a, b = program.variable(0, 1), program.variable(0.5, 1)
-    >>> program.all_of([{b: 1, a: -1}])  # b <= a
-    >>> program.one_of([[{a: 1}], [{a: 1, b: -1}]])  # a <= 0 or a <= b
-    >>> program.feasible()
-    True
-    >>> program.all_of([{a: 1}])
-    >>> program.feasible()
-    False
-    """
-
-    def __init__(self) -> None:
-        self._variables: list[tuple[float, float, bool]] = []
-        self._rows: list[tuple[Inequality, float]] = []
-
-    def variable(self, low: float, high: float, is_integer: bool = False) -> int:
-        """Add a variable and return its number."""
-        self._variables.append((low, high, is_integer))
-        return len(self._variables) - 1
-
-    def all_of(self, inequalities: Iterable[Inequality]) -> None:
-        """Add inequalities that all have to hold."""
-        self._rows += [(row, 0.0) for row in inequalities]
-
-    def one_of(self, alternatives: Iterable[Iterable[Inequality]]) -> None:
-        """Add groups of inequalities; at least one group has to hold."""
-        chosen = []
-        for group in alternatives:
-            switch = self.variable(0, 1, is_integer=True)
-            chosen.append(switch)
-            # a switch of 1 enforces the group; at 0 its rows hold everywhere
-            self._rows += [({**row, switch: 8.0}, 8.0) for row in group]
-        self._rows.append((dict.fromkeys(chosen, -1.0), -1.0))
-
-    def feasible(self) -> bool:
-        """Return whether all can hold, up to 1e-6; True if the solver cannot decide."""
-        low, high, is_integer = np.array(self._variables).T
-        matrix = np.zeros((len(self._rows), len(is_integer)))
-        for row, (weights, _) in zip(matrix, self._rows, strict=True):
-            row[list(weights)] = list(weights.values())
-        limits = np.array([limit for _, limit in self._rows])
-        all_bounds = optimize.Bounds(low, high)
-        constraints = optimize.LinearConstraint(matrix, -np.inf, limits)
-        result = optimize.milp(
-            np.zeros(len(is_integer)),
-            integrality=is_integer,
-            bounds=all_bounds,
-            constraints=constraints,
-        )
-        return bool(result.status != 2)  # scipy's number for infeasible
 
 
 #: Distance of the middle of three arms from the place where it can just be removed, in

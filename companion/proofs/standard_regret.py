@@ -7,7 +7,7 @@ from cobandit import _validation, theory
 from cobandit.errors import CobanditError
 from companion import bounds
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
-from companion.proofs.optimism import adversarial_pulls, worst_problems
+from companion.proofs.worst_paths import adversarial_pulls, worst_problems
 
 
 def optimal_utility(

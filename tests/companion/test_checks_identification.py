@@ -20,8 +20,9 @@ from companion import bounds
 from companion.proofs import (
     allocation,
     concentration,
-    identification_error,
+    exact_errors,
     misclassification,
+    simulated_errors,
     standard_regret,
 )
 
@@ -115,7 +116,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
         cost_ratio=costs.min() / costs.max(),
         complexity=theory.cost_complexity(gaps, costs),
     )
-    earliest = identification_error.least_informative_rounds(n_arms, 2, gap)
+    earliest = exact_errors.least_informative_rounds(n_arms, 2, gap)
     assert earliest <= starts / costs.sum() * (1 + 1e-9)
     if n_arms == 2:
         equal = theory.cost_complexity(gaps, [1.0, 1.0])
@@ -343,7 +344,7 @@ def test_the_bound_by_differences(target, method, allocation):
     budget = bounds.difference_error_budget(target, allocation=constant, **how)
     by_means, by_differences = bounds_of(problem, budget, constant)
     assert by_differences == pytest.approx(target) and by_means > 3 * target
-    measured = identification_error.errors_by_budget(
+    measured = simulated_errors.errors_by_budget(
         problem, [budget + 3], 1000, method=method
     )
     assert measured["errors"][0] <= stats.binom.isf(1e-6, 1000, target)
@@ -357,9 +358,7 @@ def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
     problem = Problem([[better], [worse]], [1.0, 1.0])
     for constant in (1.0, 1.5):
         budget = 2 * constant * pulls
-        exact = identification_error.two_arm_error(
-            better, worse, budget, allocation=constant
-        )
+        exact = exact_errors.two_arm_error(better, worse, budget, allocation=constant)
         assert exact <= min(bounds_of(problem, budget, constant))
 
 
@@ -371,8 +370,8 @@ def test_differences_need_independent_arms():
 
 @pytest.mark.slow
 def test_tables_have_the_means_they_are_given():
-    for problem in identification_error.random_problems(10, seed=5):
-        table = identification_error.bernoulli_table(problem.means, problem.costs)
+    for problem in simulated_errors.random_problems(10, seed=5):
+        table = simulated_errors.bernoulli_table(problem.means, problem.costs)
         assert table.means == pytest.approx(
             problem.means
         ) and table.costs == pytest.approx(problem.costs)
@@ -380,7 +379,7 @@ def test_tables_have_the_means_they_are_given():
             problem.classification_gaps.min() >= 0.1 - 1e-9 and problem.costs.max() == 1
         )
     with pytest.raises(CobanditError, match="multiples"):
-        identification_error.bernoulli_table([[0.123], [0.5]], [1, 1])
+        simulated_errors.bernoulli_table([[0.123], [0.5]], [1, 1])
 
 
 @pytest.mark.slow
@@ -390,20 +389,20 @@ def test_decay_rates_and_needed_budgets():
         {"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000}
     )
     measured["errors"] = measured["error"] * measured["runs"]
-    fit = identification_error.decay_rate(measured)
+    fit = simulated_errors.decay_rate(measured)
     assert fit["rate"] == pytest.approx(0.01) and fit["low"] < 0.01 < fit["high"]
     with pytest.raises(CobanditError, match="budgets"):
-        identification_error.decay_rate(measured.assign(error=0.9))
-    problem = identification_error.random_problems(1, seed=6)[0]
-    needed = identification_error.budget_for_error(problem, 0.1, 2000)
-    at = identification_error.errors_by_budget(
+        simulated_errors.decay_rate(measured.assign(error=0.9))
+    problem = simulated_errors.random_problems(1, seed=6)[0]
+    needed = simulated_errors.budget_for_error(problem, 0.1, 2000)
+    at = simulated_errors.errors_by_budget(
         problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1
     )
     assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
 
 
 def test_problems_of_fewer_objectives_have_the_same_arms():
-    found = identification_error.by_objectives(
+    found = simulated_errors.by_objectives(
         4, 4, replications=5, seed=1, n_arms=8, rho=30
     )
     assert (
@@ -420,16 +419,14 @@ def test_the_error_on_two_arms_is_that_of_the_replays():
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
     for budget in (30.0, 150.0):
         for method, constant in (("CoPSI", 1.5), ("CoPSIAdaptive", 1.0)):
-            exact = identification_error.two_arm_error(
-                0.6, 0.45, budget, allocation=constant
-            )
-            seen = identification_error.errors_by_budget(
+            exact = exact_errors.two_arm_error(0.6, 0.45, budget, allocation=constant)
+            seen = simulated_errors.errors_by_budget(
                 problem, [budget], 4000, method=method
             )["error"][0]
             assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
     for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
         with pytest.raises(CobanditError):
-            identification_error.two_arm_error(*bad)
+            exact_errors.two_arm_error(*bad)
 
 
 def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
@@ -447,7 +444,7 @@ def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
                 arm = finder.ask()
                 finder.tell(arm, [outcome[2 * arm + finder.pulls[arm]]])
             assert finder.phases[0].removed == 0 and not finder.phases[0].accepted
-    found = identification_error.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
+    found = exact_errors.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
     assert found == pytest.approx(lost) and lost > 0.01
 
 
@@ -457,15 +454,15 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
     scale = n_arms / 0.1**2
     budgets = np.array([200.0, 400.0]) * scale
     errors = [
-        identification_error.first_phase_error(0.55, 0.45, n_arms, budget, **how)
+        exact_errors.first_phase_error(0.55, 0.45, n_arms, budget, **how)
         for budget in budgets
     ]
     falls = -np.diff(np.log(errors))[0] / 200
-    rate = identification_error.first_phase_rate(0.55, 0.45, n_arms, **how)
+    rate = exact_errors.first_phase_rate(0.55, 0.45, n_arms, **how)
     assert rate < falls < 1.04 * rate  # powers of the budget go as well
     # from there on the abstract's claim falls with any constant
     assert (rate < 1) == (n_arms > 3)
-    limit = identification_error.first_phase_rate(0.501, 0.499, n_arms, **how)
+    limit = exact_errors.first_phase_rate(0.501, 0.499, n_arms, **how)
     assert limit == pytest.approx(
         2 * (n_arms - 1) / (n_arms * how["allocation"]), rel=1e-4
     )

@@ -19,7 +19,7 @@ from cobandit import theory
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
 from companion import bounds
-from companion.proofs import concentration, optimism, pulls, standard_regret
+from companion.proofs import concentration, growth, pulls, standard_regret, worst_paths
 from companion.proofs import known_arms as known
 
 MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
@@ -192,7 +192,7 @@ def test_index_at_is_the_index_of_the_class():
     for reward, cost in (([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)):
         policy.tell(policy.ask(), reward, cost)
     for arm, (reward, cost) in enumerate([([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)]):
-        assert optimism.index_at(
+        assert worst_paths.index_at(
             reward, cost, policy.radius[arm], floor=0.125
         ) == pytest.approx(policy.index()[arm])
 
@@ -361,7 +361,7 @@ def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam,
     cost = max(cost, lam)
     n = np.arange(1, 400)
     radius = np.sqrt(a / n)
-    rewards, costs = optimism.extreme_means(
+    rewards, costs = worst_paths.extreme_means(
         np.full((len(n), 1), mean), cost, radius, lam, upper=upper
     )
     for means, truth, low in ((rewards[:, 0], mean, 0.0), (costs, cost, lam)):
@@ -383,7 +383,7 @@ def adversarial_run(problem, cost_ratio, budget):
             problem.costs[arm],
         )
         upper = arm != problem.best_arm
-        rewards, cost = optimism.extreme_means(
+        rewards, cost = worst_paths.extreme_means(
             means, mean_cost, root / sqrt(n), cost_ratio, upper=upper
         )
         total = n * np.append(cost, rewards)
@@ -405,7 +405,7 @@ def test_the_worst_run_on_the_event_attains_the_threshold_bound():
         all_bounds = pulls.pull_bounds(three, arm, **how)
         assert (
             played[arm]
-            == optimism.adversarial_pulls(three, arm, **how)
+            == worst_paths.adversarial_pulls(three, arm, **how)
             == int(all_bounds["threshold"])
         )
         assert (
@@ -658,13 +658,11 @@ def test_fits_find_the_law_that_made_the_data():
         np.geomspace(10, 1e5, 8),
         np.random.default_rng(0).normal(1, 0.01, (8, 40)),
     )
-    power = optimism.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
+    power = growth.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
     # 95 % interval, one fixed seed
     assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01
-    slow = optimism.fitted_growth(
-        x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100
-    )
-    fast = optimism.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
+    slow = growth.fitted_growth(x, (2 + 3 * np.log(x))[:, None] * noise, resamples=100)
+    fast = growth.fitted_growth(x, (2 + 3 * x**0.5)[:, None] * noise, resamples=100)
     assert slow.low <= 0 <= slow.high < 0.1 < fast.low <= 0.5 <= fast.high
 
 

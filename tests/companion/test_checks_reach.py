@@ -12,7 +12,7 @@ import cobandit as cb
 from cobandit import theory
 from cobandit.errors import CobanditError
 from companion import bounds
-from companion.proofs import reachable
+from companion.proofs import hard_problems, reachable
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
     contested = costs[: K - size + 1]
     total, always = np.cumsum(contested), list(range(len(contested), K))
-    first, *others = reachable.hard_family(costs, size)
+    first, *others = hard_problems.hard_family(costs, size)
     assert len(others) == len(contested) - 1
     assert first.pareto_mask.nonzero()[0].tolist() == [0, *always]
     for arm, problem in enumerate(others, start=1):
@@ -93,7 +93,7 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
         contested
     ) - 0.5 - 1e-12
     # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
-    places = first.means - (reachable.SHARE if size > 1 else 1) / 2
+    places = first.means - (hard_problems.SHARE if size > 1 else 1) / 2
     assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
 
 
@@ -101,7 +101,7 @@ def test_a_front_has_to_leave_two_arms_contested():
     with pytest.raises(
         CobanditError, match="front_size is 3: it must be less than the 3 arms"
     ):
-        reachable.hard_family([1.0, 1.0, 1.0], 3)
+        hard_problems.hard_family([1.0, 1.0, 1.0], 3)
 
 
 @pytest.mark.slow
@@ -134,6 +134,6 @@ def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better
         ) * stats.binom.pmf(threshold, pulls, 0.75)
         allowed = on_first <= 0.5
         least = min(least, on_second[allowed].min(initial=1.0))
-    best = reachable.best_test_error(pulls)
+    best = hard_problems.best_test_error(pulls)
     assert best <= least + 1e-12 and best == pytest.approx(least, abs=0.02)
     assert best >= bounds.least_error(float(pulls), allocation=1.0, complexity=32.0)

@@ -20,8 +20,10 @@ from companion.proofs import (
     misclassification,
     optimism,
     plain_remarks,
+    simulated_errors,
     standard_regret,
     without_replacement,
+    worst_paths,
 )
 
 IDENTITY = "Proof of Corollary 1: optional sampling at T(B)"
@@ -71,7 +73,7 @@ BOUNDS = {
 }
 
 
-def twice_as_far(means, cost, radius, lam, *, upper, extreme=optimism.extreme_means):
+def twice_as_far(means, cost, radius, lam, *, upper, extreme=worst_paths.extreme_means):
     return extreme(means, cost, 2 * np.asarray(radius), lam, upper=upper)
 
 
@@ -163,7 +165,7 @@ OTHERS = {
     "Theorem 2, Step 3: what every phase collects": (
         identification_error,
         "least_target_share",
-        lambda problem, budget, seed, share=identification_error.least_target_share: (
+        lambda problem, budget, seed, share=simulated_errors.least_target_share: (
             0.7 * share(problem, budget, seed)
         ),
     ),

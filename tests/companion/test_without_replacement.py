@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PairedEvidence
 from companion import bounds
-from companion.proofs.without_replacement import (
+from companion.proofs.exact_once import (
     exact_tails,
     largest_ratio,
     orders,

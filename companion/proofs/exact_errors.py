@@ -1,0 +1,190 @@
+r"""Exact errors of CoPSI on Bernoulli arms of one objective at unit costs.
+
+If all K arms but the best are equal, :math:`H = K / \gamma^2`, and each gets
+:math:`\lfloor B / (L K) \rfloor` pulls in the first phase: :math:`L = H_K`, the harmonic
+number, in the paper, and :math:`H_K - \tfrac12` with
+`cobandit.theory.exact_allocation_constant`.
+"""
+
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from cobandit import _budget
+from cobandit.errors import CobanditError
+from companion import bounds
+
+
+def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
+    r"""Return the rounds over all arms below which Theorem 2 is vacuous.
+
+    The smallest gap is the gap of two arms, so that :math:`H_{\mu,c}` is at least the
+    cost of the two most expensive arms, and so 2 / K of all costs, over
+    :math:`\gamma_{(1)}^2`. As :math:`L_{K,\lambda}` is at least the harmonic number,
+    the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this value.
+
+    Parameters
+    ----------
+    n_arms, n_objectives : int
+    least_gap : float
+        Smallest classification gap.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(least_informative_rounds(2, 1, 1.0))  # 256 * 1.5 * log(8)
+    799
+    """
+    needed = bounds.identification_budget(
+        1.0,
+        n_arms=n_arms,
+        n_objectives=n_objectives,
+        cost_ratio=1.0,
+        complexity=2 / least_gap**2,
+    )
+    return needed / n_arms
+
+
+def two_arm_error(
+    better: float, worse: float, budget: float, *, allocation: float = 1.5
+) -> float:
+    r"""Return the error probability on two arms.
+
+    Both get :math:`n = \lfloor B / (2L) \rfloor` pulls, and the set is wrong unless the
+    better arm has strictly more successes.
+
+    Parameters
+    ----------
+    better, worse : float
+        Means in [0, 1], the first larger.
+    budget : float
+        At least 2 L.
+    allocation : float
+        L: 3/2 in CoPSI as printed, 1 if the whole budget is spent.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> two_arm_error(1.0, 0.5, budget=9)  # the worse arm has three successes
+    0.125
+    """
+    pulls, successes = _first_phase(better, worse, 2 * allocation, budget)
+    # the other arm has as many or more
+    tail = stats.binom.sf(successes - 1, pulls, worse)
+    return float(stats.binom.pmf(successes, pulls, better) @ tail)
+
+
+def first_phase_error(
+    better: float, worse: float, n_arms: int, budget: float, *, allocation: float
+) -> float:
+    r"""Return the probability that the best arm is strictly last after the first phase.
+
+    All other arms are equal. The empirical gap of the best arm is then the largest, it
+    is rejected, and the set is wrong: a lower bound on the error.
+
+    Parameters
+    ----------
+    better, worse : float
+        Means in [0, 1], the first larger.
+    n_arms : int
+        K >= 2.
+    budget, allocation : float
+        B >= L K, and L.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    With one pull per arm, the best arm fails and both others succeed.
+
+    >>> first_phase_error(0.75, 0.5, 3, budget=6, allocation=11 / 6)
+    0.0625
+    """
+    pulls, successes = _first_phase(better, worse, n_arms * allocation, budget)
+    # sum in logarithms: powers of tails underflow long before their sum does
+    log_terms = stats.binom.logpmf(successes, pulls, better)
+    log_terms += (n_arms - 1) * stats.binom.logsf(successes, pulls, worse)
+    return exp(special.logsumexp(log_terms))
+
+
+def first_phase_rate(
+    better: float, worse: float, n_arms: int, *, allocation: float
+) -> float:
+    r"""Return the rate at which `first_phase_error` falls: its -log per B / H.
+
+    .. math::
+
+        -\frac{K}{L \gamma^2} \log\Bigl(
+            \bigl(p\, q^{K-1}\bigr)^{1/K} + \bigl((1-p)(1-q)^{K-1}\bigr)^{1/K} \Bigr),
+        \qquad \gamma = p - q
+
+    It is the rate of the most likely way for all K means to agree (Cramér). For small
+    gaps near 1/2 it is :math:`2 (K-1) / (K L)`.
+
+    Parameters
+    ----------
+    better, worse : float
+        p > q in (0, 1).
+    n_arms : int
+        K >= 2.
+    allocation : float
+        L.
+
+    Returns
+    -------
+    float
+        If it is below one, the error is not of order :math:`e^{-B/H}`.
+
+    Examples
+    --------
+    >>> round(first_phase_rate(0.55, 0.45, 2, allocation=1.0), 3)
+    1.005
+    """
+    chances = (better, worse), (1 - better, 1 - worse)  # of a success and of a failure
+    together = sum((p * q ** (n_arms - 1)) ** (1 / n_arms) for p, q in chances)
+    return -n_arms * log(together) / (allocation * (better - worse) ** 2)
+
+
+def _first_phase(
+    better: float, worse: float, round_: float, budget: float
+) -> tuple[int, NDArray[np.int64]]:
+    """Return the pulls per arm in the first phase, and 0 to that many successes."""
+    pulls = _budget.floor(budget / round_)
+    if not 0 <= worse < better <= 1 or pulls < 1:
+        raise CobanditError(
+            f"means {better} and {worse}, budget {budget}: give two means in [0, 1],"
+            f" the first larger, and a budget of at least {round_:g}"
+        )
+    return pulls, np.arange(pulls + 1)
+
+
+def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
+    """Return the probability that the better of two arms has no more right answers.
+
+    Both answer the same instances; the probability is exact.
+
+    Parameters
+    ----------
+    only_better, only_worse : float
+        Probabilities that only this arm answers an instance right.
+    pulls : int
+
+    Examples
+    --------
+    >>> round(shared_error(0.5, 0.25, pulls=1), 6)  # only the better is right
+    0.5
+    """
+    differing = np.arange(pulls + 1)  # instances on which the arms differ
+    share = only_better / (only_better + only_worse)
+    chances = stats.binom.pmf(differing, pulls, only_better + only_worse)
+    return float(chances @ stats.binom.cdf(differing // 2, differing, share))
