@@ -1,4 +1,4 @@
-"""What a table says about a choice: the configurations worth keeping, and what would settle the rest."""
+"""Advice from a table: the configurations worth their cost, and evaluations to make."""
 
 from cobandit.advice.doctor import doctor as doctor
 from cobandit.advice.findings import Finding as Finding

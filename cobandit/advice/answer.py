@@ -1,4 +1,4 @@
-"""A recommendation put into words: a headline, warnings, and a line for each question."""
+"""A recommendation in words: a headline, warnings, and a line per topic."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ NAMED_PAIRS = 3
 class WordedAnswer(NamedTuple):
     """A recommendation in words, to be read around the table of its front."""
 
-    headline: str
-    warnings: list[str]  # what has to be known before the table is read
-    lines: dict[str, str]  # what goes below it, by what each is about
+    headline: str  #: the number of configurations on the front
+    warnings: list[str]  #: cautions to read before the table
+    lines: dict[str, str]  #: lines to read below the table, by topic
 
 
 def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
@@ -37,7 +37,7 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
     ----------
     advice : Recommendation
     ratio : bool
-        Whether the paper's ratio, hypervolume over cost, is given too.
+        Whether to add the paper's ratio, hypervolume over cost.
 
     Returns
     -------
@@ -47,11 +47,12 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
     --------
     >>> from cobandit import load, recommend
     >>> texts = answer(recommend(load("synthetic-24"), about="benchmark"))
-    >>> texts.headline  # doctest: +NORMALIZE_WHITESPACE
-    '6 of 24 configurations are worth their cost (accuracy, efficiency, tokens); each of the other 18 is
-    beaten by one of them.'
-    >>> texts.lines["Sure"]
-    'all of this, which is exact: every configuration is evaluated on all 400 instances.'
+    >>> print(texts.headline)  # doctest: +NORMALIZE_WHITESPACE
+    6 of 24 configurations are worth their cost (accuracy, efficiency, tokens); each of
+    the other 18 is beaten by one of them.
+    >>> print(texts.lines["Sure"])  # doctest: +NORMALIZE_WHITESPACE
+    all of this, which is exact: every configuration is evaluated on all 400
+    instances.
     """
     warnings = [
         *_describe_dependence(advice),
@@ -79,8 +80,10 @@ def answer_lines(advice: Recommendation) -> list[str]:
     Examples
     --------
     >>> from cobandit import load, recommend
-    >>> answer_lines(recommend(load("synthetic-24")))[-1]
-    'Next: every configuration is evaluated on every instance; only new instances would add to this.'
+    >>> print(answer_lines(recommend(load("synthetic-24")))[-1])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Next: every configuration is evaluated on every instance; only new instances would
+    add to this.
     """
     texts = answer(advice)
     lines = [f"{topic}: {line}" for topic, line in texts.lines.items()]
@@ -88,20 +91,20 @@ def answer_lines(advice: Recommendation) -> list[str]:
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
-    """Warn that nothing is settled where evaluations are missing on other kinds of instances."""
+    """Warn that nothing is settled, if missing evaluations depend on the instances."""
     if not advice.dependence:
         return []
     first, *others = advice.dependence
-    more = f" ({len(others)} more of this kind: cobandit doctor)" if others else ""
+    further = f" ({len(others)} more of this kind: cobandit doctor)" if others else ""
     return [
         "Nothing is settled, since evaluations are missing where instances are"
-        f" different. {describe_dependence(first)}{more}. Evaluate what is missing, and"
-        " ask again."
+        f" different. {describe_dependence(first)}{further}. Make the missing"
+        " evaluations, and ask again."
     ]
 
 
 def _describe_comparison(advice: Recommendation) -> str:
-    """Describe comparisons in pairs or by clusters; nothing where all instances are compared one by one."""
+    """Describe comparisons in pairs or by clusters; empty for single instances."""
     texts = []
     if advice.adjusted:
         texts.append(
@@ -116,7 +119,7 @@ def _describe_comparison(advice: Recommendation) -> str:
 
 
 def _describe_front(advice: Recommendation) -> str:
-    """Return the headline: how many configurations are on the front, and of which kind it is."""
+    """Return the headline: the number of configurations on the front, and its kind."""
     n_front = int(advice.arms["on_front"].sum())
     n_arms = len(advice.arms)
     count = f"{n_front} of {n_arms} configurations"
@@ -168,7 +171,7 @@ def _show(advice: Recommendation, name: str) -> str:
 
 
 def _describe_certainty(advice: Recommendation) -> str:
-    """Describe how many memberships are settled, and how many beaten configurations may be members."""
+    """Describe the settled memberships, and beaten arms that may be members."""
     if advice.returned or advice.dependence:
         return ""
     if advice.exact:
@@ -204,7 +207,7 @@ def _describe_certainty(advice: Recommendation) -> str:
 
 
 def _describe_choice(advice: Recommendation) -> str:
-    """Describe the configuration that meets the wishes, and its confidence."""
+    """Describe the configuration that meets the requirements, and its confidence."""
     choice = advice.choice
     if choice is None:
         return ""
@@ -231,7 +234,7 @@ def _describe_choice(advice: Recommendation) -> str:
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Describe the configuration with the most hypervolume per cost, and its share of redrawn tables."""
+    """Describe the most efficient configuration, and its share of redrawn tables."""
     if advice.most_efficient is None:
         return (
             f"none is made of the cost of {some_names(advice.made_up)}: what costs"
@@ -245,7 +248,7 @@ def _describe_ratio(advice: Recommendation) -> str:
         f" ({amount(best['hypervolume_per_cost'])})"
     )
 
-    # others, which are not looked at, may have more
+    # configurations off the front may have a larger ratio
     if advice.returned or advice.dominance == "strict":
         return f"{text} among these."
 
@@ -256,7 +259,7 @@ def _describe_ratio(advice: Recommendation) -> str:
 
 
 def _describe_cheaper(advice: Recommendation) -> str:
-    """Name the configurations that are worth their cost and that a method did not return."""
+    """Name the configurations worth their cost that a method did not return."""
     named = [_show(advice, name) for name in worth_besides(advice).index]
     return (
         f"worth their cost by the means, and not returned: {some_names(named)}."
@@ -270,7 +273,7 @@ def _describe_free(advice: Recommendation) -> list[str]:
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())
-    text = f"{describe_free(advice.free, total, advice.smallest_cost, advice.unit)}."
+    text = describe_free(advice.free, total, advice.smallest_cost, advice.unit) + "."
     if advice.made_up:
         text += (
             " No factor and no ratio is made of the cost of"
@@ -280,7 +283,7 @@ def _describe_free(advice: Recommendation) -> list[str]:
 
 
 def _describe_counts(advice: Recommendation) -> list[str]:
-    """Warn of configurations with flawed evaluations, such as answers that were cut off."""
+    """Warn of configurations with flawed evaluations, such as answers cut off."""
     flaws = [
         f"{kind}, {some_names(names)}"
         for kind, names in name_counts(advice.counts).items()
@@ -290,7 +293,7 @@ def _describe_counts(advice: Recommendation) -> list[str]:
 
 def _describe_next(advice: Recommendation) -> str:
     """Describe the evaluations to make next, or why there are none."""
-    # its method knows which instances there are besides those of the table
+    # the method that returned the front plans its evaluations itself
     if advice.returned:
         return ""
     unit = advice.unit
@@ -337,8 +340,8 @@ def _describe_next(advice: Recommendation) -> str:
         budget = f"{amount(advice.budget or 0)} {unit} is too little"
         return f"{open_question}. {budget}: {why} takes {amount(plan.step)} {unit}."
     then = f", to settle about {plan.would_be_settled}" if plan.compared else ""
-    more = ", ..." if len(plan.pairs) > NAMED_PAIRS else ""
+    ellipsis = ", ..." if len(plan.pairs) > NAMED_PAIRS else ""
     return (
         f"{open_question}. Begin with {len(plan.pairs):,} of them{then}:"
-        f" {', '.join(pairs)}{more}."
+        f" {', '.join(pairs)}{ellipsis}."
     )

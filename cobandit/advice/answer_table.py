@@ -1,4 +1,4 @@
-"""The table of an answer: configurations with their numbers as text, and what each step up changes."""
+"""The table of an answer: configurations, their numbers as text, and steps up."""
 
 from __future__ import annotations
 
@@ -148,19 +148,19 @@ def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) 
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
-    """Return the configurations on the front, cheapest first, then others that may be on it."""
+    """Return the configurations on the front, then others that may be on it."""
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])
 
 
 def front_first(advice: Recommendation) -> pd.DataFrame:
-    """Return all configurations: those that `worth_showing` returns, then the others, cheapest first."""
+    """Return all configurations, those of `worth_showing` first."""
     likely = worth_showing(advice)
     return pd.concat([likely, advice.arms.drop(index=likely.index)])
 
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
-    """Return the first rows, and in the place of the last ones those that answer a wish further down."""
+    """Return the first rows, the last replaced by chosen ones further down."""
     wished = (
         []
         if advice.choice is None
@@ -172,7 +172,7 @@ def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataF
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
-    """Return configurations that are beaten by the means and may be on the front, most likely first."""
+    """Return configurations off the front that may be on it, most likely first."""
     arms = advice.arms
     open_ = arms[
         ~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)
@@ -181,7 +181,7 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
-    """Return configurations that are worth their cost by the means and were not returned, cheapest first."""
+    """Return configurations worth their cost that a method did not return."""
     arms = advice.arms
     worth = cost_aware_front(
         arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy()

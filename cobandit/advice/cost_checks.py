@@ -1,4 +1,4 @@
-"""Checks of costs: made up, made by a single evaluation, or of a heavy tail."""
+"""Checks of costs: made up, dominated by one evaluation, or of a heavy tail."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cobandit.stats.tails import estimate_tail
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: An outlier costs so many times what the next one costs.
+#: Cost of an outlier over the next largest cost.
 OUTLYING_TIMES = 5.0
-#: And is so large a share of its configuration's cost.
+#: Smallest share of an outlier in the cost of its configuration.
 OUTLYING_SHARE = 0.1
-#: Share of a mean cost that may not have been met, from which on it is reported.
+#: Smallest unobserved share of a mean cost that is reported.
 UNMET_SHARE = 0.5
-#: Where at most so few evaluations carry half of the mean cost.
+#: Largest share of evaluations that carry half of a mean with a heavy tail.
 CARRIED_SHARE = 0.2
 
 
 def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find costs that are made up, since an evaluation cost nothing."""
+    """Find made-up costs of evaluations that cost nothing."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
         free = pd.Series(table.free_evaluations, table.configs).sort_values(
@@ -46,7 +46,7 @@ def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find a single evaluation that makes the mean cost of its configuration."""
+    """Find a single evaluation that dominates the mean cost of its configuration."""
     costs = rows.groupby("config", observed=True)["cost"]
     first, second = costs.max(), costs.nlargest(2).groupby(level=0, observed=True).min()
     share = (first / costs.sum())[first > OUTLYING_TIMES * second]
@@ -66,7 +66,7 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find mean costs of which much may not have been met."""
+    """Find mean costs that may lie mostly in unobserved costs."""
     by_config = rows.groupby("config", observed=True)["cost"]
     estimated = [
         (config, len(costs), *estimate_tail(costs.to_numpy()))

@@ -1,4 +1,4 @@
-"""Checks of what was counted when a table was made, such as answers that were cut off."""
+"""Checks of the counts on a table's card, such as answers that were cut off."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FAILED = "Evaluate these again: what fails may be what is hard"
 
 
 def check_counted(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find evaluations that were counted because something is the matter with them."""
+    """Find evaluations that the card counts as flawed."""
     counts = {
         name: kinds
         for name, kinds in table.card.counts.items()

@@ -1,4 +1,4 @@
-"""Checks of a table before it is trusted, each finding with its number and what to do."""
+"""Checks of a table for common problems, each with a number and a remedy."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ CHECKS = (
 def doctor(table: EvaluationTable) -> list[Finding]:
     """Check a table for common problems, with one finding per cause.
 
-    Looked for are configurations of constant scores, and duplicates; instances that
-    tell nothing; costs that an import made up, or that one evaluation or a heavy tail
-    dominates; what was counted when the table was made, such as answers that were cut
-    off; a mass of values at the best end of a column; objectives that are one thing
-    with another; too few instances; evaluations that are missing where it is hard;
-    instances that have something in common; configurations that share no instance; a
-    profiling split that misleads.
+    It looks for configurations with constant scores, and duplicates; instances on which
+    all configurations score alike; costs that an import made up, or that a single
+    evaluation or a heavy tail dominates; evaluations counted as flawed, such as answers
+    that were cut off; many values at the best end of a column; objectives that agree
+    with another; too few instances; evaluations that are missing where instances are
+    hard; clusters of instances; configurations that share no instance; and a misleading
+    profiling split.
 
     Parameters
     ----------
@@ -64,7 +64,8 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Nothing in it is an error, and an empty list is no certificate.
+        None of them is an error, and an empty list does not prove that a table is
+        sound.
 
     Notes
     -----
@@ -73,7 +74,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     Examples
     --------
     >>> import cobandit as cb
-    >>> [(finding.name, round(finding.number, 2)) for finding in doctor(cb.load("synthetic-24"))]
+    >>> doctor(cb.load("synthetic-24"))
     []
     """
     _validation.table(table)

@@ -1,4 +1,4 @@
-"""What a check of a table finds, and how it names configurations."""
+"""Findings of the checks of a table, and how they name configurations."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cobandit.advice.words import LONGEST_IN_SENTENCE
 
 
 class Finding(NamedTuple):
-    """One thing to notice before a table is trusted."""
+    """A problem of a table, with its remedy."""
 
-    name: str  #: of the check
-    number: float  #: behind the finding, such as a share or a count
-    problem: str  #: with its place: a clause without a full stop
-    remedy: str  #: also without one
+    name: str  #: name of the check
+    number: float  #: share or count that the finding is about
+    problem: str  #: problem and its place, without a full stop
+    remedy: str  #: what to do, without a full stop
 
     def __str__(self) -> str:
         """Write problem and remedy on one line."""
@@ -27,7 +27,7 @@ Findings = Iterator[Finding]
 
 
 def name_few(configs: Iterable[object]) -> str:
-    """Name some configurations, of long names beginning and end.
+    """Name the first configurations, long names shortened, and count the others.
 
     Examples
     --------

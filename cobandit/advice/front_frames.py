@@ -1,4 +1,4 @@
-"""The data frames of a recommendation: all configurations, and the steps of the front."""
+"""The data frames of a recommendation: configurations, and steps of the front."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PERCENTILES = (50, 95)
 
 
 class RedrawnTables(NamedTuple):
-    """Means of tables like the one at hand, as `cobandit.stats.redrawn_means.redraw_means` draws them."""
+    """Redrawn means of a table (`cobandit.stats.redrawn_means.redraw_means`)."""
 
     means: Floats  #: shape (R, K, D)
     costs: Floats  #: shape (R, K)
 
 
 def measured_columns(table: EvaluationTable) -> dict[str, str]:
-    """Return the measured column behind each objective that is not a score as it was measured.
+    """Return the measured column behind each objective that a transform made.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def tabulate_arms(
     level: float,
     redrawn: RedrawnTables,
 ) -> pd.DataFrame:
-    """Return a row per configuration, cheapest first, as `cobandit.advice.Recommendation` has them.
+    """Return the frame of all configurations, `Recommendation.arms`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def tabulate_arms(
 
 
 def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
-    """Return the median and the 95th percentile of each measured column, by configuration."""
+    """Return median and 95th percentile of each measured column by configuration."""
     columns = {}
     by_config = table.evaluations.groupby("config", observed=True)
     for name, column in measured_columns(table).items():
@@ -109,7 +109,7 @@ def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
 
 
 def _efficient_share(table: EvaluationTable, redrawn: RedrawnTables) -> Floats | float:
-    """Return how often each configuration has the most hypervolume per cost; NaN if a cost is made up."""
+    """Return how often each configuration is most efficient, NaN with made-up costs."""
     if table.has_made_up_cost.any():
         return np.nan
     best = np.argmax(redrawn.means.prod(axis=2) / redrawn.costs, axis=1)
@@ -123,7 +123,7 @@ def thin_out(
     tolerance: Floats,
     cost_tolerance: float | str,
 ) -> list[int]:
-    """Leave out members of the front that others match within the tolerance, as a race does at its end.
+    """Leave out members of the front that others match within the tolerance.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def thin_out(
 def tabulate_steps(
     compared: Paired, arms: pd.DataFrame, members: Sequence[int], level: float
 ) -> pd.DataFrame:
-    """Return the front, cheapest first, each member compared with the one before on shared instances.
+    """Return the front, each member compared with the next cheaper one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks of instances: too few, missing where it matters, related, not shared, or split misleadingly."""
+"""Checks of instances: too few, missing, related, not shared, or badly split."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find objectives in which the best configuration is not distinguished from the one in the middle."""
+    """Find objectives whose best configuration cannot be separated from the median."""
     short = []
     for name in table.objectives:
         order = table.summary()[name].sort_values(ascending=False, kind="stable").index
@@ -63,7 +63,7 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 def _count_needed(
     better: pd.Series[float], worse: pd.Series[float], is_binary: bool
 ) -> float:
-    """Count the shared instances at which a paired test of level .05 has a power of .8."""
+    """Return the shared instances at which a paired test of level .05 has power .8."""
     if is_binary:
         wrong = [
             (scores == 0).mean()
@@ -77,7 +77,7 @@ def _count_needed(
 
 
 def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find evaluations that are missing where instances are harder, easier or dearer."""
+    """Find evaluations whose absence depends on the kind of instance."""
     cases = find_dependence(table)
     if cases:
         clearest = cases[0]
@@ -121,7 +121,7 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find configurations that were never asked the same: they may differ by their instances alone."""
+    """Find configurations without shared instances: their means cannot be compared."""
     from scipy import sparse
 
     # two that share none both lack instances, so that complete configurations need not

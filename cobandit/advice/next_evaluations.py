@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextEvaluations:
-    """Configurations that a race has settled, and the evaluations that it would make next.
+    """Evaluations that a race would make next, and configurations that it has settled.
 
     Attributes
     ----------
     settled : int
-        Configurations that are settled now: known to be kept, or not needed.
+        Number of configurations that are settled now: surely kept, or not needed.
     would_be_settled : int
-        How many would be after the evaluations named, if means and variances stay as
-        they are.
+        Number that would be settled after the evaluations of ``pairs``, if means and
+        variances stay as they are.
     compared : bool
-        Whether all configurations share instances enough to be compared; if not,
-        ``pairs`` are what the first comparison takes, and ``evaluations`` is everything
-        that is missing.
+        Whether all configurations share enough instances to be compared.  If not,
+        ``pairs`` are the evaluations of the first comparison, and ``evaluations`` are
+        all that are missing.
     evaluations : int
-        About how many it takes to settle all.
-    price, step : float
-        What these cost, in the table's unit; and those until one more can be expected
-        to be settled.
+        Expected number of evaluations that settle all configurations.
+    price : float
+        Cost of these evaluations, in the table's unit.
+    step : float
+        Cost until one more configuration can be expected to be settled.
     pairs : DataFrame
-        ``configuration``, ``instance``: the evaluations to make, in order; those of a
-        budget, if there is one, and none if the budget can be expected to settle
-        nothing more.
+        ``configuration`` and ``instance`` of the evaluations to make, in order.  With a
+        budget, as many as it pays for, and none if they are not expected to settle
+        another configuration.
     """
 
     settled: int
@@ -75,21 +76,21 @@ def plan_next(
     table : EvaluationTable
         Both splits are used.
     budget : float, optional
-        What they may cost, in the table's unit.
+        Budget of the evaluations, in the table's unit.
     tolerance : float or array_like, shape (D,)
-        What is not worth telling apart, in the unit of each objective.
+        Largest difference that does not matter, in the unit of each objective.
     error : float
-        In (0, 1).
+        Error probability of the race, in (0, 1).
     seed : int
-        Of the order of the instances: those that most configurations have first, equal
-        ones at random.
+        Seed of the order of instances: those that most configurations have come first,
+        equal ones in random order.
     at_random : bool
-        Whether an evaluation is there whatever the instance; if not, nothing is settled
-        by those that are, and the instances come in random order.
+        Whether evaluations are missing at random.  If not, existing evaluations settle
+        nothing, and the instances come in random order.
     certified : bool
-        Whether only what a certified race would call certain is settled.
+        Whether to plan for a certified race.
     front, cost_tolerance
-        As of `cobandit.ParetoRace`.
+        As in `cobandit.ParetoRace`.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def plan_next(
     last = looks[-1]
     compared = at_random and race.depth >= min(FIRST_LOOK, len(benchmark.units))
     if not at_random:
-        # what is there settles nothing, and all that is missing is needed
+        # existing evaluations settle nothing, and all missing ones are needed
         pulls = benchmark.count_first(
             _reach(np.any(~benchmark.is_complete[benchmark.units], axis=1))
         )
@@ -161,11 +162,11 @@ def plan_next(
 
 
 class PlannedLook(NamedTuple):
-    """A look of a race that goes on."""
+    """A future look of a race."""
 
-    pulls: Ints  #: (K,), evaluations until then
-    cost: float
-    n_settled: int
+    pulls: Ints  #: shape (K,), evaluations until then
+    cost: float  #: cost of these evaluations
+    n_settled: int  #: number of configurations settled then
 
 
 class _Benchmark:
@@ -174,8 +175,8 @@ class _Benchmark:
     Attributes
     ----------
     scores, paid : ndarray, shapes (N, K, D) and (N, K)
-        By instance as the table has them, those without any row last; NaN where there
-        is no evaluation.
+        In the table's order of instances, instances without a row last; NaN for missing
+        evaluations.
     unit : ndarray of int, shape (N,)
         Cluster of each instance, or the instance itself.
     is_complete : ndarray of bool, shape (G, K)
@@ -191,13 +192,13 @@ class _Benchmark:
         place = rows["instance"].cat.codes
         arm = rows["config"].cat.codes
         names = rows["instance"].cat.categories.tolist()
-        n_unmet = table.n_benchmark - len(names)
-        unmet = [
-            f"{number} of {n_unmet} that the table does not have"
-            for number in range(1, n_unmet + 1)
+        n_absent = table.n_benchmark - len(names)
+        absent = [
+            f"{number} of {n_absent} that the table does not have"
+            for number in range(1, n_absent + 1)
         ]
         self._configs = table.configs
-        self._names = names + unmet
+        self._names = names + absent
 
         self.scores = np.full(
             (len(self._names), table.n_arms, table.n_objectives), np.nan
@@ -213,7 +214,7 @@ class _Benchmark:
         self.is_complete: Bools = np.array(
             [~missing[part].any(axis=0) for part in self._members]
         )
-        # with nothing to go by, all units stand in random order
+        # evaluations that are not missing at random give no order, so it is random
         shown = self.is_complete if at_random else np.zeros(self.is_complete.shape)
         self.units = arrange(shown, seed)
         self.order = np.concatenate([self._members[unit] for unit in self.units])
@@ -226,7 +227,7 @@ class _Benchmark:
         return lacking
 
     def name_missing(self, counts: Ints) -> list[tuple[str, str]]:
-        """Name the first missing evaluations, so many of each configuration: configuration and instance."""
+        """Return configuration and instance of the first missing evaluations."""
         wanted = self.missing & (self.missing.cumsum(axis=0) <= counts)
         return [
             (self._configs[arm], self._names[self.order[place]])
@@ -235,7 +236,7 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Give numbers to the clusters of a benchmark, or its instances; those not met stand for themselves."""
+    """Assign numbers to units; an instance without a row is its own unit."""
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)
@@ -244,6 +245,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return the number of first units among which enough are open for a first comparison."""
+    """Return the number of units that a first comparison takes, in order."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

@@ -1,4 +1,4 @@
-"""The memberships of a front that are not settled, and the evaluations that would settle each."""
+"""Unsettled memberships of a front, and the evaluations that would settle them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from cobandit.stats.simultaneous import (
 
 
 def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
-    r"""Find the memberships that are not settled, and how many evaluations more would settle each.
+    r"""Find the unsettled memberships, and the evaluations that would settle each.
 
-    Arm i is off the front if one arm beats it everywhere, by :math:`\min_d
-    t_{ij}^{(d)}` above the critical value at level ``off``; it is on the front if of
-    every other arm the smallest t is below minus that at level ``on``.
+    Arm i is off the front if one arm beats it everywhere: :math:`\min_d t_{ij}^{(d)}`
+    is above the critical value at level ``off_front``.  It is on the front if this
+    smallest t is below minus the critical value at level ``on_front`` for every other
+    arm.
 
-    A standard error falls with the root of the number of instances, so the instances of
-    both arms have to be ``(factor / ratio)^2`` times what they are; about the benchmark
-    itself 1 / n falls towards 1 / N.
+    A standard error falls with the root of the number of instances, so both arms need
+    ``(factor / ratio)^2`` times their instances.  About the benchmark itself, 1 / n - 1
+    / N takes the place of 1 / n.
 
     Parameters
     ----------
@@ -36,8 +37,7 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``arm``, ``against``, ``ratio``, ``factor``, ``evaluations``, ``new_instances``
-        and ``price``, as `cobandit.advice.Recommendation` has them, the cheapest first.
+        The fields of `Question`, cheapest first.
     """
     clearest = find_clearest_evidence(compared)
     rows = []
@@ -47,8 +47,8 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
         for k, (arm, ratios) in enumerate(
             zip(gaps.arms, smallest_ratios(gaps), strict=True)
         ):
-            # on the front by the means: no rival may beat it; otherwise its clearest
-            # rival has to
+            # a member of the front by the means must not be beaten by any rival;
+            # another configuration must be beaten by its clearest rival
             rivals = np.arange(len(ratios))
             factor = critical_on[k]
             if clearest.ratios[arm] > 0:
@@ -67,13 +67,13 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
 class Question(NamedTuple):
     """A membership that is not settled, as a row of `find_questions`."""
 
-    arm: int
-    against: int
-    ratio: float
-    factor: float
-    evaluations: float
-    new_instances: float
-    price: float
+    arm: int  #: number of the configuration
+    against: int  #: number of the rival that is hardest to decide
+    ratio: float  #: absolute gap to this rival, in standard errors
+    factor: float  #: critical value of the ratio
+    evaluations: float  #: additional evaluations until the ratio is critical
+    new_instances: float  #: instances beyond the benchmark that this takes
+    price: float  #: cost of these evaluations
 
 
 def _ask(
@@ -87,24 +87,27 @@ def _ask(
 
     # the arm itself needs as many as its hardest rival
     arms = np.append(rivals, arm)
-    more = _count_more(compared, arms, np.append(times, times[hardest]))
+    additional = _count_additional(compared, arms, np.append(times, times[hardest]))
+    beyond_benchmark = np.maximum(additional - compared.missing[arms], 0)
     return Question(
         arm=arm,
         against=against,
         ratio=abs(ratios[against]),
         factor=factor[against],
-        evaluations=more.sum(),
-        new_instances=np.maximum(more - compared.missing[arms], 0).max(),
-        price=more @ compared.costs[arms],
+        evaluations=additional.sum(),
+        new_instances=beyond_benchmark.max(),
+        price=additional @ compared.costs[arms],
     )
 
 
-def _count_more(compared: Paired, arms: Ints, times: Floats) -> Floats:
-    """Count the additional evaluations that multiply the instances of each arm by so much."""
+def _count_additional(compared: Paired, arms: Ints, times: Floats) -> Floats:
+    """Count the evaluations that multiply the number of instances of each arm."""
     n = compared.counts[arms]
     total = compared.n_instances
     if not compared.finite:
         return np.maximum(np.ceil((times - 1) * n), 1.0)
-    # 1 / n falls towards 1 / N, where nothing is open
-    more = np.ceil(1 / (1 / total + (1 / n - 1 / total) / times) - n - 1e-9)
-    return np.clip(more, np.minimum(1, total - n), total - n)
+
+    # the variance is proportional to 1 / n - 1 / N
+    needed = 1 / (1 / total + (1 / n - 1 / total) / times)
+    additional = np.ceil(needed - n - 1e-9)
+    return np.clip(additional, np.minimum(1, total - n), total - n)

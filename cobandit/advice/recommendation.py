@@ -1,4 +1,4 @@
-"""What a table says about a choice, as fields that show themselves as text, HTML, a picture and JSON."""
+"""The result of `recommend`: fields, and their display as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -20,82 +20,80 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """An answer of `recommend`, which shows itself as text, HTML, a picture and JSON.
+    """Result of `recommend`, which displays itself as text, HTML, a figure and JSON.
 
     Attributes
     ----------
     dataset, unit : str
-        The table, and the unit of its costs.
+        Name of the table, and unit of its costs.
     objectives : tuple of str
+        Names of the objectives.
     level : float
         Confidence.
     budget : float or None
-        What may be spent on further evaluations.
+        Budget of further evaluations.
     about : {"instances", "benchmark"}
-        What answers are about: instances like these, or those of the table.
+        Whether answers are about instances like these, or those of the table.
     dominance : {"standard", "strict"}
-        Of the front: at least as good in every objective and in cost, and better in
-        one; or the paper's, better in every objective, whatever the cost.
+        Order of the front: at least as good in every objective and in cost, and better
+        in one; or the paper's, better in every objective, whatever the cost.
     arms : DataFrame, K rows
-        Indexed by configuration, cheapest first: the mean of each objective with
-        ``_low`` and ``_high`` (its interval at ``level``, one at a time), ``cost``,
+        All configurations, cheapest first: the mean of each objective with ``_low`` and
+        ``_high`` (its interval at ``level``, one at a time), ``cost``,
         ``hypervolume_per_cost``, ``on_front`` (by the means), ``front_share`` and
-        ``efficient_share`` (how often it is on the front, and has the most hypervolume
-        per cost, in redrawn tables: other weights on the instances, the same for every
-        configuration), ``front_settled``, ``instances``, ``missing`` (instances of the
-        benchmark on which it is not evaluated), and ``has_made_up_cost`` (its
-        evaluations cost nothing, and what that counts as is made up: its ratio is NaN).
-        Means are on all instances of the table, adjusted where some are missing
+        ``efficient_share`` (share of redrawn tables in which it is on the front, and
+        has the most hypervolume per cost), ``front_settled``, ``instances``,
+        ``missing`` (instances of the benchmark on which it is not evaluated), and
+        ``has_made_up_cost`` (its evaluations cost nothing, so that its ratio is NaN).
+        Means are on all instances of the table, adjusted if some are missing
         (`cobandit.tables.adjusted`).  A score that is made of a measured column, such
-        as a latency, also has ``_p50`` and ``_p95``: median and 95th percentile of that
+        as a latency, also has ``_p50`` and ``_p95``, median and 95th percentile of that
         column.
     measured : mapping of str to str
-        By objective that is made of a measured column, the name of that column.
+        Name of the measured column, for each objective that is made of one.
     front : DataFrame
-        The front, cheapest first: ``instances``, ``cost``, each objective, and what a
-        step up changes. ``times`` is the cost over that of the one before, and
-        ``more_OBJECTIVE`` the gain on it, with ``_low`` and ``_high`` (its paired
-        interval at ``level``, one at a time), all on the instances that the two share;
-        NaN where they share none, ``times`` also where a cost is made up.  What a
-        cheaper one of these is within the tolerance of in every objective is left out.
+        The front, cheapest first: ``instances``, ``cost`` and each objective; ``times``
+        is the cost over the cost of the next cheaper member, and ``more_OBJECTIVE`` the
+        gain over it, with ``_low`` and ``_high`` (its paired interval at ``level``, one
+        at a time), all on the instances that the two share.  They are NaN if the two
+        share no instance, and ``times`` also if a cost is made up.  Members that a
+        cheaper one matches within the tolerance are left out.
     adjusted : bool
         Whether means are adjusted, since not all configurations are evaluated on the
         same instances.
     cluster : str or None
-        Column whose values are the units that are counted as independent; None for
-        instances.
+        Column whose values are the independent units; None for instances.
     dependence : list of Dependence
-        Why nothing is settled: evaluations that are missing where instances are harder,
-        easier or dearer.
+        Reasons why nothing is settled: missing evaluations that depend on the kind of
+        instance.
     questions : DataFrame
         Memberships of the front that are not settled, cheapest first:
         ``configuration``, ``against``, ``ratio`` (gap over its standard error),
-        ``factor`` (what it has to be), ``evaluations`` and ``price`` to get there, and
-        ``new_instances``, how many instances beyond the benchmark that takes, the same
-        for all that are compared: infinite for a tie.
+        ``factor`` (critical value of the ratio), ``evaluations`` and ``price`` that
+        would reach it, and ``new_instances``, the instances beyond the benchmark that
+        this takes, infinite for a tie.
     returned : bool
-        Whether the front is what a method returned, and not what the means say.
+        Whether a method returned the front, instead of the means.
     choice : Choice or None
-        The configuration that meets what was asked.
+        Configuration that meets the requirements.
     tolerance : float or tuple of float
         Largest difference of scores that does not matter.
     cost_tolerance : float or str
-        The same of costs.
+        Largest difference of costs that does not matter.
     ignores_cost : bool
-        Whether what was returned, and what is planned, is the front of the objectives,
-        whatever the cost.
+        Whether the returned and the planned front are those of the objectives, whatever
+        the cost.
     certified : bool
-        Whether what the race calls settled is proved.
+        Whether the race's settled memberships are proved.
     next : NextEvaluations
-        What a race has settled, and which evaluations it would go on with.
+        Evaluations that a race would make next.
     smallest_cost : float or None
-        What an evaluation that cost nothing counts as, if the table's import made that
-        up.
+        Cost that a free evaluation counts as, if the table's import set one.
     free : int
-        How many evaluations cost no more than that.
+        Number of evaluations that cost no more than that.
     counts : mapping
-        By configuration, evaluations that something is the matter with, such as answers
-        that were cut off, as the card has them.
+        Numbers of flawed evaluations by configuration and flaw, such as answers that
+        were cut off, from the card.
     """
 
     dataset: str
@@ -125,30 +123,30 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Configurations whose cost is made up, since their evaluations cost nothing."""
+        """Configurations with a made-up cost, since their evaluations cost nothing."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property
     def most_efficient(self) -> str | None:
         """Configuration of the front with the most hypervolume per cost, by the means.
 
-        None where a cost on the front is made up.
+        None if a cost on the front is made up.
         """
         ratios = self.arms.loc[self.arms["on_front"], "hypervolume_per_cost"]
         return None if ratios.isna().any() else str(ratios.idxmax())
 
     @property
     def exhausted(self) -> bool:
-        """True if every configuration is evaluated on every instance: all means are exact."""
+        """True if every configuration is evaluated on every instance."""
         return not self.arms["missing"].any()
 
     @property
     def exact(self) -> bool:
-        """True if all answers are exact: they are about the benchmark, and it is exhausted."""
+        """True if answers are about the benchmark, and it is exhausted."""
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:
-        """Draw the front, with the settled memberships, the tolerance, the condition and the choice.
+        """Draw the front with settled memberships, tolerance, conditions and choice.
 
         See Also
         --------
@@ -157,14 +155,15 @@ class Recommendation:
         Examples
         --------
         >>> import cobandit as cb
-        >>> figure = cb.recommend(cb.load("synthetic-24"), at_least={"accuracy": 0.7}).plot()
+        >>> advice = cb.recommend(cb.load("synthetic-24"), at_least={"accuracy": 0.7})
+        >>> figure = advice.plot()
         """
         from cobandit import figures
 
         return figures.front(self)
 
     def _repr_html_(self) -> str:
-        """Write the headline, the picture, the front and the lines below it, for a notebook."""
+        """Write headline, figure, front and lines as HTML, for a notebook."""
         import matplotlib.pyplot as plt
 
         from cobandit import figures
@@ -189,13 +188,13 @@ class Recommendation:
         )
 
     def __str__(self) -> str:
-        """Write the headline, the warnings and the lines of the answer, one paragraph each."""
+        """Write headline, warnings and lines of the answer, one paragraph each."""
         from cobandit.advice.answer import answer_lines
 
         return "\n".join(answer_lines(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON; what no number of evaluations settles is None.
+        """Return plain values for JSON; infinite and missing numbers are None.
 
         Examples
         --------

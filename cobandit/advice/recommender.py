@@ -1,12 +1,12 @@
-r"""Recommendations from a table: configurations worth their cost, a choice, and evaluations to make next.
+"""Recommendations from a table: the front, a choice, and evaluations to make.
 
-Configurations that are worth their cost are the Pareto front of the objectives and the
-cost: no other one is at least as good in every objective and as cheap, and better or
-cheaper. Answers have two readings, and the user chooses. About *this benchmark*, the
-instances of the table, the means decide, and once every configuration is evaluated on
-every instance they are exact. About *instances like these* no benchmark is ever enough.
-An answer counts as *settled* where a gap exceeds its standard error by a factor large
-enough for all answers to be right together with the stated confidence.
+Configurations worth their cost are the Pareto front of the objectives and the cost: no
+other one is at least as good in every objective and as cheap, and better or cheaper.
+The user chooses what answers are about.  About *this benchmark*, the instances of the
+table, answers are exact once every configuration is evaluated on every instance.  About
+*instances like these*, no benchmark is ever enough.  An answer is *settled* if gaps
+exceed their standard errors by factors large enough that all answers are right together
+with the stated confidence.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from cobandit.stats.simultaneous import find_levels
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Redrawn tables behind shares and intervals, by default.
+#: Default number of redrawn tables behind shares.
 REDRAWS = 1000
 
 
@@ -63,63 +63,62 @@ def recommend(
     replications: int = REDRAWS,
     seed: int = 0,
 ) -> Recommendation:
-    r"""Recommend the configurations that are worth their cost, and the evaluations to make next.
+    """Recommend the configurations worth their cost, and evaluations to make next.
 
-    Means, variances and covariances are over all instances of the table; configurations
-    are compared on the instances that they share.  With confidence ``level`` all
-    memberships in the front that are called settled are right.
+    Means, variances and covariances are over all instances of the table, and
+    configurations are compared on the instances that they share.  With confidence
+    ``level`` all settled memberships of the front are right.
 
     Parameters
     ----------
     table : EvaluationTable
     budget : float, optional
-        What may be spent on further evaluations, in the table's unit; never exceeded at
-        the mean costs.
+        Budget of further evaluations, in the table's unit; never exceeded at the mean
+        costs.
     at_least : mapping of str to float, optional
-        By objective, the mean that a configuration has to have; the cheapest that does
-        is chosen.  Where several conditions are given, here and in `within`, all have
-        to hold.
+        Smallest mean, by objective.  The cheapest configuration that meets all
+        conditions, here and in `within`, is chosen.
     within : mapping of str to float, optional
-        By objective, by how much it may be below the best.
+        Largest distance below the best mean, by objective.
     prefer : mapping of str to float, optional
-        Weights of objectives: of those that meet the conditions the one with the
-        largest weighted mean is chosen, instead of the cheapest.
+        Weights of objectives.  Among the configurations that meet the conditions, the
+        largest weighted mean is chosen instead of the cheapest.
     tolerance : float or array_like, shape (D,)
-        Largest difference that does not matter, in the unit of the objectives: one
-        member of the front stands for those within it, the most expensive first, and
-        missing evaluations are planned so.
+        Largest difference that does not matter, in the unit of the objectives.  A
+        member of the front covers other members within it, the most expensive are left
+        out first, and missing evaluations are planned accordingly.
     cost_tolerance : float or str
-        The same of costs: an amount in their unit, or a share such as ``"10%"``.
+        The same for costs: an amount in their unit, or a share such as ``"10%"``.
     certified : bool
-        Whether missing evaluations are planned for a certified race, whose error is
-        proved on any table (`cobandit.ParetoRace`), and not only measured; that takes
-        more of them.
+        Whether to plan missing evaluations for a certified race, whose error is proved
+        on any table (`cobandit.ParetoRace`) and not only measured.  It takes more
+        evaluations.
     returned : collection of str, optional
-        Configurations that a method returned, which are then taken as the front,
-        whatever the means say. A race of the objectives and the cost returns this
-        function's front of its table, exactly without a tolerance, and within it
-        otherwise: it keeps what nothing was sure to stand for when it stopped.
+        Configurations that a method returned, which then are the front, whatever their
+        means.  A race of the objectives and the cost returns this function's front of
+        its table, exactly without a tolerance and within the tolerance otherwise: it
+        keeps configurations that were not surely covered when it stopped.
     ignores_cost : bool
-        Whether these are the front of the objectives, whatever the cost, as those of
-        the paper's methods, and missing evaluations are planned for that front; so is
-        the front of strict dominance.
+        Whether the returned configurations are the front of the objectives, whatever
+        the cost, as those of the paper's methods.  Missing evaluations are then planned
+        for that front, as they are for strict dominance.
     about : {"instances", "benchmark"}
-        The answers to settle: about instances like these, or about those of the table,
-        which are exact once every configuration is evaluated on every instance.  Shares
-        and intervals are about instances like these in either case.
+        Whether answers are about instances like these, or about the instances of the
+        table, for which they are exact once every configuration is evaluated on every
+        instance.  Shares and intervals are always about instances like these.
     dominance : {"standard", "strict"}
         Whether a configuration is off the front if another is at least as good in every
         objective and in cost, and better in one of them; or, as in the paper, better in
         every objective, whatever the cost.
     cluster : str, optional
-        Column of what instances have in common, such as the passage that questions are
-        about, which is then the unit of intervals and of what is settled; by default
-        that of the table's card.
+        Column whose values group related instances, such as the passage that questions
+        are about.  Intervals and settled answers then count these groups; by default
+        the cluster of the table's card.
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Of the redraws behind shares; the seed also of the draws behind critical values,
-        and of the order in which instances are named.
+        Number of the redraws behind shares, and their seed, which is also the seed of
+        the draws behind critical values and of the order of instances.
 
     Returns
     -------
@@ -128,20 +127,21 @@ def recommend(
     Raises
     ------
     CobanditError
-        If the budget is not positive, the level not in (0, 0.9999], a choice none of
-        those that there are, or an objective none of the table's.
+        If the budget is not positive, the level not in (0, 0.9999], a choice unknown,
+        or an objective not in the table.
 
     Notes
     -----
-    Intervals, and which configuration is sure to meet a condition, hold for any number of bounded scores
-    (`cobandit.stats.limits`), if instances are independent draws of what the configurations will meet.
-    Settled answers assume that, too, that missing evaluations are missing at random (where they visibly
-    are not, nothing is settled: `cobandit.stats.missingness`), and that means of them are about normal:
-    critical values are Student's at levels that a step-down procedure finds (`cobandit.advice.questions`),
-    and each variance counts one instance more that varies like the pooled arms. Costs may be far from
-    normal: `cobandit.advice.doctor` says where their tail is too heavy for that. What to evaluate next is
-    what `cobandit.ParetoRace` would, which looks for the same front; how much that is assumes that gaps and
-    variances stay as measured. Time O(K^2 I D).
+    Intervals, and statements that a configuration surely meets a condition, hold for
+    any number of bounded scores (`cobandit.stats.limits`) if instances are independent
+    draws of the instances in use.  Settled answers also assume that evaluations are
+    missing at random (otherwise nothing is settled: `cobandit.stats.missingness`), and
+    that means are about normal.  Critical values are Student's, at levels of a
+    step-down procedure (`cobandit.stats.simultaneous`), and each variance counts one
+    additional instance that varies like the pooled arms.  Costs may be far from normal;
+    `cobandit.advice.doctor` reports tails that are too heavy.  Next evaluations are
+    those of `cobandit.ParetoRace`, which looks for the same front; their number assumes
+    that gaps and variances stay as measured.  Time O(K^2 I D).
 
     Examples
     --------
@@ -154,26 +154,23 @@ def recommend(
     table = table if cluster is None else table.cluster_by(cluster)
     level = _validation.positive(level, "level", 0.9999)
     budget = None if budget is None else _validation.positive(budget, "budget")
-    finite = (
-        _validation.choice(about, "about", ("instances", "benchmark")) == "benchmark"
-    )
-    strict = (
-        _validation.choice(dominance, "dominance", ("standard", "strict")) == "strict"
-    )
+    about = _validation.choice(about, "about", ("instances", "benchmark"))
+    dominance = _validation.choice(dominance, "dominance", ("standard", "strict"))
+    strict = dominance == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
     tolerances = np.asarray(tolerance, dtype=float)
     ignores_cost = ignores_cost or strict
     _check_returned(returned, table)
 
-    compared = Paired(table, finite, strict)
+    compared = Paired(table, finite=about == "benchmark", strict=strict)
     levels = find_levels(compared, 1 - level, _validation.seed(seed))
     questions = find_questions(compared, levels)
     dependence = find_dependence(table, seed)
     is_open = np.isin(np.arange(table.n_arms), questions["arm"])
     settled = ~is_open & (not dependence)
-    front = (
-        compared.on_front if returned is None else np.isin(table.configs, [*returned])
-    )
+    front = compared.on_front
+    if returned is not None:
+        front = np.isin(table.configs, [*returned])
 
     redrawn = RedrawnTables(*redraw_means(table, replications, seed))
     arms = tabulate_arms(compared, front, settled, level, redrawn)
@@ -236,7 +233,7 @@ def recommend(
 
 
 def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
-    """Raise unless what a method returned are configurations of the table, at least one."""
+    """Raise unless a method returned at least one configuration of the table."""
     if returned is None:
         return
     if len(returned) == 0:
@@ -251,7 +248,7 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
 
 
 def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
-    """Return the questions with names of configurations in the place of their numbers."""
+    """Return the questions with names of configurations instead of numbers."""
     names = pd.Index(configs)
     named = questions.drop(columns="arm").assign(against=names[questions["against"]])
     named.insert(0, "configuration", names[questions["arm"]])

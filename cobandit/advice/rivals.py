@@ -1,4 +1,4 @@
-"""The configurations that beat one, or that come closest to it: why it is off the front, or on it."""
+"""Rivals of a configuration: why it is off the front, or on it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ class Rivals(NamedTuple):
     ----------
     configuration : str
     beaten : bool
-        Whether another is at least as good in every objective and as cheap, and better
-        in one of these, by the means of the instances that both have.
+        Whether a rival dominates it by the means over shared instances.
     rivals : DataFrame
-        Those that beat it, the clearest first, or, if none does, the three that come
-        closest to that. ``times`` is their cost over its own, NaN where one is made up,
-        ``more_OBJECTIVE`` how much more they score, with ``_low`` and ``_high``, the
-        paired interval, one at a time.
+        Rivals that beat it, the clearest first; if none does, the three that come
+        closest.  ``times`` is the rival's cost over its cost, NaN if one is made up,
+        and ``more_OBJECTIVE`` the rival's gain, with ``_low`` and ``_high``, the paired
+        interval, one at a time.
     level : float
-        Of the intervals.
+        Level of the intervals.
     """
 
     configuration: str
@@ -93,7 +92,7 @@ def find_rivals(
     beats: Bools = np.all(level_or_ahead, axis=0) & np.any(ahead, axis=0)
     beats[arm] = False
 
-    # the clearest is ahead by the most standard errors where it is ahead by the fewest
+    # the clearest rival has the largest smallest t-statistic
     clarity = gaps.ratios[:, 0].min(axis=0)
     clarity[arm] = -np.inf
     order = np.argsort(-clarity, kind="stable")

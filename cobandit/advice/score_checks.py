@@ -1,4 +1,4 @@
-"""Checks of scores: constant, duplicated, alike, of one order with others, or massed at the best end."""
+"""Checks of scores: constant, duplicated, alike, correlated, or at the best end."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from cobandit.advice.words import percent
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: A constant score means something from so many instances on.
+#: Smallest number of instances on which a constant score is reported.
 ENOUGH_SCORES = 10
-#: Share of instances on which all configurations score alike, from which on it is
-#: reported.
+#: Smallest reported share of instances on which all configurations score alike.
 ALIKE_SHARE = 0.2
-#: Rank correlation of two objectives from which on they are one thing.
+#: Rank correlation at which two objectives count as one.
 SAME_ORDER = 0.95
-#: Share of a configuration's values at the best end of a column from which on it is
-#: reported.
+#: Smallest reported share of a configuration's values at the best end of a column.
 MASS_AT_BEST = 0.1
-#: The cost, as something that is better when large.
+#: Name of the cost as an objective to maximise.
 LOW_COST = "low cost"
-#: A share is unusual that is so many times the median of the configurations' shares.
+#: Ratio of an unusual share to the median share of the configurations.
 UNUSUAL = 5.0
 
 
@@ -77,7 +75,7 @@ def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find instances on which all configurations score alike: no comparison learns from them."""
+    """Find many instances on which all configurations score alike."""
     for name in table.objectives:
         scores = rows.groupby("instance", observed=True)[name].agg(
             ["min", "max", "count"]
@@ -100,7 +98,7 @@ def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find many values at the best end of a column, as where a refused request took no time."""
+    """Find many values at the best end of a column, such as latencies of zero."""
     for objective in table.card.objectives:
         if objective.transform == "none":
             continue
@@ -126,7 +124,7 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_same(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find objectives that order the configurations alike, or as the cost does that they are not made of."""
+    """Find objectives that order the configurations like another one or the cost."""
     if table.n_arms < 5:
         return
 

@@ -1,8 +1,8 @@
-"""What the two splits of a table say: whether they agree on the answer, and whether profiling misleads.
+"""Answers of the two splits of a table, compared with all instances.
 
-Replays are judged by the evaluation split, `cobandit.recommend` by all instances, and
-methods are told the mean costs of the profiling split.  Where these disagree a reader
-has to be told, and why.
+Replays are judged by the evaluation split, `cobandit.recommend` uses all instances, and
+methods receive the mean costs of the profiling split.  If these disagree, a reader has
+to know, and why.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ class SplitComparison:
     front, judged_front : tuple of str
         Pareto set over all instances, and by the truth of the replays.
     told_best : str
-        What would be the most efficient at the profiling mean costs, which methods are
-        told.
+        Most efficient configuration at the profiling mean costs, which methods receive.
     cost_ratios : tuple of float
         Smallest and largest ratio of a configuration's mean cost in profiling to that
         in evaluation.
@@ -49,11 +48,11 @@ class SplitComparison:
 
     @property
     def misled(self) -> bool:
-        """True if another configuration would be the most efficient at the profiling mean costs."""
+        """True if another configuration is most efficient at the profiling costs."""
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
-        """Return both descriptions as sentences."""
+        """Return both descriptions, each with a full stop."""
         return [self.describe_answers(), f"{self.describe_profiling()}."]
 
     def describe_answers(self) -> str:
@@ -62,9 +61,10 @@ class SplitComparison:
         Examples
         --------
         >>> from cobandit import load
-        >>> compare_splits(load("synthetic-24")).describe_answers()  # doctest: +NORMALIZE_WHITESPACE
-        'All 400 instances and the 300 of the evaluation split, which judge replays, name the same most
-        efficient configuration and the same Pareto set.'
+        >>> print(compare_splits(load("synthetic-24")).describe_answers())
+        ... # doctest: +NORMALIZE_WHITESPACE
+        All 400 instances and the 300 of the evaluation split, which judge replays, name
+        the same most efficient configuration and the same Pareto set.
         """
         only_overall = [name for name in self.front if name not in self.judged_front]
         only_judged = [name for name in self.judged_front if name not in self.front]
@@ -95,7 +95,7 @@ class SplitComparison:
         return " ".join(differ) or same
 
     def describe_profiling(self) -> str:
-        """Compare the costs of the profiling split with those of evaluation, without a full stop."""
+        """Describe profiling and evaluation costs, without a full stop."""
         low, high = self.cost_ratios
         return (
             "The mean costs of the profiling split of"

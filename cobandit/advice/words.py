@@ -12,7 +12,7 @@ from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.stats.missingness import Dependence
 from cobandit.tables.card import FREE
 
-#: Letters of a name that a sentence shows, at most.
+#: Largest number of letters of a name in a sentence.
 LONGEST_IN_SENTENCE = 60
 
 
@@ -30,7 +30,7 @@ def percent(share: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Write the interval of a mean score, which is hardly ever as long on one side as on the other.
+    """Write the interval of a mean score by its ends.
 
     Examples
     --------
@@ -54,38 +54,38 @@ def three_digits(value: float) -> str:
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Describe how many evaluations count as the smallest cost since they cost nothing.
+    """Describe the number of evaluations that cost no more than a free one counts.
 
     Examples
     --------
-    >>> describe_free(144, 480, 0.5, "USD")
-    '144 of 480 evaluations cost 0.5 USD or less, which is what one that cost nothing counts as'
+    >>> print(describe_free(144, 480, 0.5, "USD"))
+    144 of 480 evaluations cost 0.5 USD or less, as much as a free one counts
     """
     counted = (
         f"{free:,} of {total:,} evaluations cost {amount(smallest)} {unit} or less"
     )
-    return f"{counted}, which is what one that cost nothing counts as"
+    return f"{counted}, as much as a free one counts"
 
 
 def describe_tolerance(
     tolerance: ArrayLike, cost_tolerance: float | str, unit: str
 ) -> str:
-    """Write a tolerance of scores and of costs; nothing where there is none.
+    """Write a tolerance of scores and of costs, empty for none.
 
     Examples
     --------
-    >>> describe_tolerance(0.02, "10%", "USD"), describe_tolerance([0.02, 0.1], 0.5, "USD")
-    ('0.02 and 10 % of the cost', '0.02, 0.1 and 0.5 USD')
+    >>> describe_tolerance(0.02, "10%", "USD")
+    '0.02 and 10 % of the cost'
+    >>> describe_tolerance([0.02, 0.1], 0.5, "USD")
+    '0.02, 0.1 and 0.5 USD'
     >>> describe_tolerance(0.0, "0%", "USD")
     ''
     """
     share, fixed = read_cost_tolerance(cost_tolerance)
     tolerances = np.atleast_1d(np.asarray(tolerance, dtype=float))
-    texts = (
-        [f"{each:g}" for each in dict.fromkeys(tolerances.tolist())]
-        if tolerances.any()
-        else []
-    )
+    texts = []
+    if tolerances.any():
+        texts = [f"{value:g}" for value in dict.fromkeys(tolerances.tolist())]
     if share:
         texts.append(f"{100 * share:g} % of the cost")
     elif fixed:
@@ -94,12 +94,13 @@ def describe_tolerance(
 
 
 def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
-    """Name the configurations of each count, the largest first, except of free evaluations.
+    """Name the configurations of each count, largest first, without free evaluations.
 
     Examples
     --------
-    >>> name_counts({"a": {"answers cut off": 2}, "b": {"answers cut off": 16, "answers empty": 1}})
-    {'answers cut off': ['16 of b', '2 of a'], 'answers empty': ['1 of b']}
+    >>> counts = {"a": {"answers cut off": 2}, "b": {"answers cut off": 16}}
+    >>> name_counts(counts)
+    {'answers cut off': ['16 of b', '2 of a']}
     """
     by_kind: dict[str, list[tuple[int, str]]] = {}
     for config, numbers in counts.items():
@@ -116,13 +117,14 @@ def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]
 
 
 def describe_dependence(case: Dependence) -> str:
-    """Describe evaluations that are missing where instances are different, without a full stop.
+    """Describe missing evaluations that depend on the instances, without a full stop.
 
     Examples
     --------
-    >>> case = Dependence("small", "cost", 20, 40, where_missing=2.0, where_present=1.0, p_value=0.001)
-    >>> describe_dependence(case)
-    "small is missing on 20 of 40 instances, where the others' costs are 2 times those where it was evaluated"
+    >>> case = Dependence("small", "accuracy", 20, 40, 0.2, 0.9, p_value=0.001)
+    >>> print(describe_dependence(case))  # doctest: +NORMALIZE_WHITESPACE
+    small is missing on 20 of 40 instances, where the others' mean accuracy is 0.200;
+    where it was evaluated it is 0.900
     """
     if case.configuration is None:
         subject = (
