@@ -15,7 +15,7 @@ from support.browsing import ARGUMENTS, CHROMIUM, Visit
 
 import companion
 from cobandit.tables import load
-from cobandit.testing.protocol import ragged_table
+from cobandit.testing.small_tables import ragged_table
 
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
 # for `make check`

@@ -327,9 +327,7 @@ def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
     )
     (finding,) = found(made.table, "free")
     smallest = np.median(costs[costs > 0]) / 1000
-    said = (
-        f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less, which is what"
-    )
+    said = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less"
     assert (
         finding.number == 30
         and finding.problem.startswith(said)

@@ -6,7 +6,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.stats import metrics
-from cobandit.testing.protocol import table_of
+from cobandit.testing.small_tables import table_of
 from companion.paper.experiments import allocation
 
 

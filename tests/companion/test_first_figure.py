@@ -10,7 +10,7 @@ import pytest
 from support.browsing import HTML, NEEDS_CHROMIUM
 
 import cobandit as cb
-from cobandit.testing.protocol import table_of
+from cobandit.testing.small_tables import table_of
 from companion.pages import first_figure
 from companion.stored import results
 

@@ -22,7 +22,7 @@ from cobandit.errors import CobanditError
 from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
-from cobandit.testing.protocol import ragged_table
+from cobandit.testing.small_tables import ragged_table
 from companion.pages.sensitivity import redraw_table
 from companion.paper import experiments
 

@@ -9,7 +9,7 @@ from scipy import stats
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.testing.protocol import table_of
+from cobandit.testing.small_tables import table_of
 from companion.pages import regions, sensitivity
 from companion.paper import experiments
 from companion.proofs.known_arms import random_arms
@@ -77,7 +77,7 @@ def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(
     arms = random_arms(1, 8, 10, 0.5)
     groups = np.split(arms.rows, arms.offsets[1:-1])
     seen = [[float(c) for c in (own[:, 0].min(), own[:, 0].max())] for own in groups]
-    table = table_of([own.tolist() for own in groups], costs_seen=seen)
+    table = table_of([own.tolist() for own in groups], profiling_costs=seen)
     budgets = regions.BUDGETS[selection]
     methods = regions.METHODS[selection]
     replay = cb.replay_online if selection == "online" else cb.replay_identification

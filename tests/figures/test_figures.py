@@ -27,7 +27,7 @@ from cobandit.errors import CobanditError
 from cobandit.figures.style import INK, LOOKS, SHADES
 from cobandit.policies.registry import is_ours, list_methods
 from cobandit.stats import summaries
-from cobandit.testing.protocol import table_of
+from cobandit.testing.small_tables import table_of
 
 ROOT = Path(__file__).parents[2]
 #: Everything that draws, but for the registry of colours itself; commands colour what

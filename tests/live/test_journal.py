@@ -17,7 +17,8 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
-from cobandit.testing.protocol import bad_tells, snapshot
+from cobandit.testing.policy_checks import bad_tells
+from cobandit.testing.policy_runs import snapshot
 
 COSTS = [0.25, 1.0, 0.5]
 MAKERS = {

@@ -28,7 +28,7 @@ from cobandit.live.evaluators import Failure
 from cobandit.live.evaluators.endpoints import EndpointEvaluator
 from cobandit.live.plan import check_plan
 from cobandit.policies.registry import list_methods
-from cobandit.testing.protocol import guarantees_aside
+from cobandit.testing.policy_runs import guarantees_aside
 
 RACE = {
     key: value for key, value in PLAN.items() if key not in ("budget", "unit", "method")

@@ -13,7 +13,7 @@ import cobandit as cb
 from cobandit import _budget
 from cobandit.errors import BudgetError, CobanditError
 from cobandit.policies import Pull
-from cobandit.testing.protocol import fly, with_failures
+from cobandit.testing.policy_runs import fly, with_failures
 
 PLANS, ONCE, INDICES = (
     list(known.values())

@@ -10,8 +10,10 @@ from cobandit.policies.asktell import Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.policies.registry import KERNELS
-from cobandit.testing import protocol as testing
-from cobandit.testing.protocol import on
+from cobandit.testing import policy_checks
+from cobandit.testing.kernel_checks import check_kernel
+from cobandit.testing.policy_runs import evaluate_on, fly, policy_on
+from cobandit.testing.small_tables import table_of
 
 METHODS = [
     *(cb.spec(name) for name in (*methods.ONLINE, *methods.IDENTIFICATION)),
@@ -34,13 +36,13 @@ def named(method):
     ids=named,
 )
 def test_protocol(method):
-    testing.check_policy(method)
+    policy_checks.check_policy(method)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=named)
 def test_kernel_makes_the_pulls_of_its_class(method):
-    testing.check_kernel(method, range(30))
+    check_kernel(method, range(30))
 
 
 @pytest.mark.parametrize("method", [*METHODS, *map(cb.spec, methods.ONCE)], ids=named)
@@ -54,9 +56,9 @@ def test_costs_matter_only_up_to_scale(method):
                 [(unit * cost, *row) for row in rng.random((30, 2))]
                 for cost in rng.uniform(0.2, 1, 6)
             ]
-            table = testing.table_of(rows)
-            policy = testing.policy_on(method, table, 11.5 * table.costs.sum())
-            made.append([event.pull.key for event in testing.fly(policy, on(table))])
+            table = table_of(rows)
+            policy = policy_on(method, table, 11.5 * table.costs.sum())
+            made.append([event.pull.key for event in fly(policy, evaluate_on(table))])
         assert made[0] == made[1] == made[2]
 
 
@@ -84,9 +86,9 @@ class Planned(IdentificationPolicy):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [Sound, Planned])
 def test_a_policy_of_ones_own_passes(policy):
-    testing.check_policy(policy)
+    policy_checks.check_policy(policy)
     with pytest.raises(CobanditError, match="no kernel"):
-        testing.check_kernel(policy)
+        check_kernel(policy)
 
 
 class Repeating(Sound):
@@ -203,22 +205,22 @@ class Generous(Planned):
 @pytest.mark.parametrize(
     ("policy", "check", "message"),
     [
-        (Repeating, testing.check_ask, "handed out twice"),
-        (Restless, testing.check_ask, "asking in vain matters"),
-        (Endless, testing.check_ask, "went on"),
-        (Stuck, testing.check_ask, "nothing in flight"),
-        (Dropping, testing.check_order, "with 1 at once"),
-        (Renumbering, testing.check_ask, "number"),
-        (Impatient, testing.check_order, "with 3 at once"),
-        (Blind, testing.check_budget, "in flight"),
-        (BlindPlan, testing.check_budget, "in flight"),
-        (Hasty, testing.check_tell, "a refused tell changed"),
-        (Trusting, testing.check_tell, "was not refused"),
-        (Overspending, testing.check_budget, "with fixed costs"),
-        (Cheap, testing.check_ask, "spent not as told"),
-        (Generous, testing.check_budget, "not refused by a BudgetError"),
-        (Forgetful, testing.check_copies, "asks for others"),
-        (Lost, testing.check_copies, "its pickle"),
+        (Repeating, policy_checks.check_ask, "handed out twice"),
+        (Restless, policy_checks.check_ask, "asking in vain matters"),
+        (Endless, policy_checks.check_ask, "went on"),
+        (Stuck, policy_checks.check_ask, "nothing in flight"),
+        (Dropping, policy_checks.check_order, "with 1 at once"),
+        (Renumbering, policy_checks.check_ask, "number"),
+        (Impatient, policy_checks.check_order, "with 3 at once"),
+        (Blind, policy_checks.check_budget, "in flight"),
+        (BlindPlan, policy_checks.check_budget, "in flight"),
+        (Hasty, policy_checks.check_tell, "a refused tell changed"),
+        (Trusting, policy_checks.check_tell, "was not refused"),
+        (Overspending, policy_checks.check_budget, "with fixed costs"),
+        (Cheap, policy_checks.check_ask, "spent not as told"),
+        (Generous, policy_checks.check_budget, "not refused by a BudgetError"),
+        (Forgetful, policy_checks.check_copies, "asks for others"),
+        (Lost, policy_checks.check_copies, "its pickle"),
     ],
 )
 def test_a_fault_is_found_by_its_check(policy, check, message):
@@ -239,4 +241,4 @@ def test_a_kernel_that_differs_is_found(method, monkeypatch):
 
     monkeypatch.setitem(KERNELS, policy, kernel._replace(run=other_stream))
     with pytest.raises(AssertionError, match=r"part at pull|ends with"):
-        testing.check_kernel(method, seeds=range(3))
+        check_kernel(method, seeds=range(3))

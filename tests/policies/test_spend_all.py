@@ -12,7 +12,7 @@ from support.asking import brute_force_constant, forced, noise_free, noisy, run
 from support.strategies import cost_vectors, examples, problems
 
 import cobandit as cb
-from cobandit.testing.protocol import guarantees_aside
+from cobandit.testing.policy_runs import guarantees_aside
 from cobandit.theory import allocation_constant, exact_allocation_constant
 from companion.proofs import allocation
 

@@ -8,14 +8,9 @@ import cobandit as cb
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_table
 from cobandit.replay.running import run_kernel
-from cobandit.testing.protocol import (
-    check_kernel_on,
-    guarantees_aside,
-    policy_on,
-    ragged_table,
-    smallest_budget,
-    table_of,
-)
+from cobandit.testing.kernel_checks import check_kernel_on
+from cobandit.testing.policy_runs import guarantees_aside, policy_on, smallest_budget
+from cobandit.testing.small_tables import ragged_table, table_of
 
 LARGEST_SEED = 2**64 - 1
 METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]

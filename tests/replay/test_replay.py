@@ -10,7 +10,7 @@ from support import methods
 import cobandit as cb
 from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.replay import drivers, grid
-from cobandit.testing.protocol import table_of
+from cobandit.testing.small_tables import table_of
 
 ONLINE, IDENTIFICATION = list(methods.ONLINE), list(methods.IDENTIFICATION)
 pytestmark = pytest.mark.filterwarnings("ignore::cobandit.errors.GuaranteeWarning")
@@ -384,7 +384,7 @@ def test_play_lets_one_watch(small_table):
 
 def test_guarantee_warnings_come_from_classes_only():
     """Evaluation costs above the profiled range: the readable class warns, a replay just charges them."""
-    table = table_of([[[9.0, 0.5]] * 3] * 2, costs_seen=[[1.0, 1.0]] * 2)
+    table = table_of([[[9.0, 0.5]] * 3] * 2, profiling_costs=[[1.0, 1.0]] * 2)
     policy = online_policy("HVUCB", table, 40.0)
     with pytest.warns(GuaranteeWarning):
         cb.play(policy, table)

@@ -11,7 +11,8 @@ from cobandit.replay import kernels
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
 from cobandit.replay.running import run_class, run_kernel
-from cobandit.testing.protocol import guarantees_aside, ragged_table
+from cobandit.testing.policy_runs import guarantees_aside
+from cobandit.testing.small_tables import ragged_table
 
 METHODS = methods.ONCE
 OPTIONS = {

@@ -14,7 +14,7 @@ from support.strategies import examples
 from cobandit.stats import simultaneous
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.simultaneous import DrawnErrors, find_levels
-from cobandit.testing.protocol import ragged_table
+from cobandit.testing.small_tables import ragged_table
 
 
 def by_hand(compared, alpha, seed=0):

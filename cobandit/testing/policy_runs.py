@@ -1,0 +1,273 @@
+"""Policies played on tables by hand: in flight, told in any order, with failures."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.errors import BudgetError, GuaranteeWarning
+from cobandit.policies.asktell import AskTell, Pull
+from cobandit.policies.identification_policy import IdentificationPolicy
+from cobandit.policies.registry import Spec, spec
+from cobandit.replay.grid import GridCell, make_policy, pack_table
+from cobandit.tables import EvaluationTable
+from cobandit.testing.small_tables import ragged_table
+
+#: A method as a replay takes it.
+Method = str | type[AskTell] | Spec
+#: Returns reward and cost of an evaluation; a reward of None is a failure.
+Evaluate = Callable[[Pull], tuple[Any, float]]
+#: As many in flight as a policy hands out.
+ALL = 10**9
+
+
+def as_spec(method: Method) -> Spec:
+    """Return the spec of a method, which may be a spec already."""
+    return method if isinstance(method, Spec) else spec(method)
+
+
+def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
+    """Make the policy of a method as a replay on this table does.
+
+    Parameters
+    ----------
+    method : str, class or Spec
+    table : EvaluationTable
+    budget : float
+        In the table's unit.
+
+    Returns
+    -------
+    OnlinePolicy or IdentificationPolicy
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for the method.
+
+    Examples
+    --------
+    >>> from cobandit.testing.small_tables import table_of
+    >>> table = table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2])
+    >>> policy_on("CoPSI", table, budget=30)
+    CoPSI(2 arms, 1 objectives, spent 0 of 30 in 0 pulls)
+    """
+    rho = budget / float(table.costs.sum())
+    cell = GridCell(as_spec(method), rho, budget, np.arange(1), 0)
+    return make_policy(pack_table(table), cell)
+
+
+def smallest_budget(method: Method, table: EvaluationTable) -> float:
+    """Return the smallest budget of a method on a table, as its `BudgetError` names it.
+
+    Raises
+    ------
+    AssertionError
+        If the method accepts a budget that pays for no evaluation.
+
+    Examples
+    --------
+    >>> from cobandit.testing.small_tables import table_of
+    >>> table = table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7)] * 2])
+    >>> smallest_budget("UniformIdentification", table)
+    3.0
+    """
+    too_small = float(table.costs.min()) / 1e3
+    return refuse_budget(method, table, too_small, "that pays for no evaluation")
+
+
+def refuse_budget(
+    method: Method, table: EvaluationTable, budget: float, which: str
+) -> float:
+    """Check that a budget is refused, and return the smallest one that is not."""
+    try:
+        policy = policy_on(method, table, budget)
+    except BudgetError as error:
+        return error.smallest
+    raise AssertionError(
+        f"{policy!r}: a budget {which} was not refused by a BudgetError"
+    )
+
+
+def require(holds: bool, policy: AskTell, message: str) -> None:
+    """Raise an AssertionError unless a condition on a policy holds, also under -O."""
+    if not holds:
+        raise AssertionError(f"{policy!r}: {message}")
+
+
+def guarantees_aside() -> warnings.catch_warnings[None]:
+    """Return a context that ignores warnings of costs beyond the declared range.
+
+    Costs drawn from a table may be outside of the range that was profiled.
+    """
+    return warnings.catch_warnings(action="ignore", category=GuaranteeWarning)
+
+
+def draw_policies(
+    method: Method, seeds: Iterable[int]
+) -> Iterator[tuple[Any, EvaluationTable, Any]]:
+    """Yield policies at the smallest budget and above it, with table and generator."""
+    for seed in seeds:
+        rng = np.random.default_rng([1, seed])
+        table = ragged_table(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
+        smallest = smallest_budget(method, table)
+        for factor in (1.0, 1.5, 6.0):
+            yield policy_on(method, table, factor * smallest), table, rng
+
+
+def remake(policy: AskTell, **options: Any) -> Any:
+    """Make a policy with the options of another one, some of them replaced."""
+    return type(policy)(**policy.options | options)
+
+
+def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
+    """Return feedback from a table: each arm goes through its instances in turn.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    declared : bool
+        Whether to charge the arm's profiling mean instead of the instance's cost.
+
+    Examples
+    --------
+    >>> from cobandit.testing.small_tables import table_of
+    >>> evaluate = evaluate_on(table_of([[(1.0, 0.5)] * 2, [(2.0, 0.7), (3.0, 0.8)]]))
+    >>> evaluate(Pull(1, 3))
+    (array([0.8]), 3.0)
+    """
+
+    def evaluate(pull: Pull) -> tuple[NDArray[np.float64], float]:
+        first, last = table.feedback.offsets[int(pull) : int(pull) + 2]
+        row = first + pull.number % (last - first)
+        cost = table.costs[int(pull)] if declared else table.feedback.costs[row]
+        return table.feedback.rewards[row], float(cost)
+
+    return evaluate
+
+
+def with_failures(
+    evaluate: Evaluate, rng: np.random.Generator, billed: float
+) -> Evaluate:
+    """Let a third of the evaluations fail, at a share ``billed`` of their cost."""
+
+    def tried(pull: Pull) -> tuple[Any, float]:
+        reward, cost = evaluate(pull)
+        if rng.random() < 1 / 3:
+            return None, billed * cost
+        return reward, cost
+
+    return tried
+
+
+class Event(NamedTuple):
+    """A step of a run: an evaluation that is handed out, or the result of one."""
+
+    pull: Pull  #: the evaluation
+    result: tuple[Any, float] | None  #: reward and cost; None when it is handed out
+
+
+def fly(
+    policy: AskTell,
+    evaluate: Evaluate,
+    at_once: int = 1,
+    rng: np.random.Generator | None = None,
+) -> list[Event]:
+    """Play a policy to its end with several evaluations in flight.
+
+    Parameters
+    ----------
+    policy : CoHVUCB, CoPSI, ...
+    evaluate : callable
+        Returns reward and cost of a `Pull`; a reward of None is a failure.
+    at_once : int
+        Largest number of evaluations in flight.
+    rng : Generator, optional
+        Draws the result that comes next; by default the oldest.
+
+    Returns
+    -------
+    list of Event
+        In order.
+
+    Raises
+    ------
+    AssertionError
+        If the policy neither continues nor is finished.
+
+    Examples
+    --------
+    >>> from cobandit import CoPSI
+    >>> policy = CoPSI([1, 2], budget=30, n_objectives=1)
+    >>> events = fly(policy, lambda pull: ([0.5], 1.0), at_once=9)
+    >>> policy.finished, [int(event.pull) for event in events if event.result is None]
+    (True, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    """
+    events: list[Event] = []
+    flying: list[Pull] = []
+    handed_out = set()  # evaluations that have not failed since
+    with guarantees_aside():
+        while not policy.finished:
+            while len(flying) < at_once and (pull := policy.ask()) is not None:
+                require(
+                    isinstance(pull, Pull),
+                    policy,
+                    f"ask gave {pull!r}, which is no Pull",
+                )
+                require(
+                    pull.key not in handed_out,
+                    policy,
+                    f"evaluation {pull.key} is handed out twice",
+                )
+                handed_out.add(pull.key)
+                flying.append(pull)
+                events.append(Event(pull, None))
+            require(
+                bool(flying),
+                policy,
+                "it is not finished, but ask gave None with nothing in flight",
+            )
+            pull = flying.pop(int(rng.integers(len(flying))) if rng else 0)
+            result = evaluate(pull)
+            policy.tell(pull, *result)
+            if result[0] is None:
+                handed_out.remove(pull.key)
+            events.append(Event(pull, result))
+
+    return events
+
+
+def result_of(policy: Any) -> tuple[Any, ...]:
+    """Return pulls, spend and the recommendation, None of an online policy."""
+    recommended = None
+    if isinstance(policy, IdentificationPolicy):
+        recommended = policy.recommend().tolist()
+    return policy.pulls.tolist(), policy.spent, recommended
+
+
+def snapshot(policy: AskTell) -> bytes:
+    """Return the state of a policy as bytes to compare, its generators included.
+
+    Examples
+    --------
+    >>> from cobandit import CoPSI
+    >>> policy = CoPSI([1, 2], budget=30, n_objectives=1)
+    >>> before = snapshot(policy)
+    >>> arm = policy.ask()
+    >>> snapshot(policy) == before
+    False
+    """
+    state = dict(vars(policy))
+    for name, value in vars(policy).items():
+        if inspect.isgenerator(value):
+            variables = inspect.getgeneratorlocals(value)
+            variables.pop("self", None)
+            position = value.gi_frame and value.gi_frame.f_lasti
+            state[name] = position, variables
+    return pickle.dumps(state)
