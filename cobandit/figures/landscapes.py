@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -155,7 +155,7 @@ def show_table(
 
     Examples
     --------
-    >>> "0.50" in show_table(pd.DataFrame({"x": [0.5]}), "One number", x=".2f").to_html()
+    >>> "−0.50" in show_table(pd.DataFrame({"x": [-0.5]}), "One number", x=".2f").to_html()
     True
     """
     # a tenth of a second, which no picture needs
@@ -178,5 +178,10 @@ def show_table(
     if filterable:
         shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)
-    patterns: Any = {column: f"{{:{spec}}}" for column, spec in formats.items()}
-    return shown.format(patterns, na_rep="–", escape="html")
+    typeset: Any = {column: _with_minus(spec) for column, spec in formats.items()}
+    return shown.format(typeset, na_rep="–", escape="html")
+
+
+def _with_minus(spec: str) -> Callable[[Any], str]:
+    """Return a formatter of numbers that writes a minus sign, not a hyphen."""
+    return lambda value: format(value, spec).replace("-", "−")

@@ -145,7 +145,9 @@ def panels(figure: Figure) -> str:
         _label(ax)
     columns = _columns(grid)
     drawn = [_row(figure, parts, row) for row in titles]
-    drawn += [_row(figure, parts, row, columns) for row in grid]
+    for row in grid:
+        names = [_name(panel, row, grid[0]) for panel in row]
+        drawn.append(_row(figure, parts, row, columns, names))
     for part, visible in shown.items():
         part.set_visible(visible)
     seen = [legend for legend in [*outside, *figure.legends] if shown[legend]]
@@ -201,6 +203,19 @@ def _label(ax: Axes) -> None:
             axis.set_tick_params(which="both", **{side: True})
 
 
+def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
+    """Name a panel by the label and the title that stand only at other panels of its row and column.
+
+    A phone stacks panels, far from these.
+    """
+    first = row[0][0]
+    above = [other[0] for other in top if _in_line([other, panel])]
+    quantity = "" if panel[0].get_ylabel() else first.get_ylabel()
+    title = "" if panel[0].get_title() or not above else above[0].get_title()
+    name = ", ".join(filter(None, (quantity, title)))
+    return " ".join(name.translate({ord(mark): None for mark in "$\\"}).split())
+
+
 def _beside(legend: Legend, ax: Axes) -> bool:
     """Return whether a legend stands outside of the axes that it explains."""
     return not legend.get_window_extent().overlaps(ax.bbox)
@@ -232,6 +247,7 @@ def _row(
     parts: list[Artist],
     row: Sequence[Sequence[Artist]],
     columns: Sequence[Bbox] | None = None,
+    names: Sequence[str] = (),
 ) -> str:
     """Draw panels next to each other, of one height and the widths of their columns, so that axes line up."""
     boxes = [_extent(panel) for panel in row]
@@ -242,9 +258,22 @@ def _row(
         for part in parts:
             part.set_visible(part in panel)
         svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
-        # a row that ends early
-        drawn.append(svg if panel else svg.replace("height: auto", "height: 0"))
+        if not panel:
+            # a row that ends early
+            svg = svg.replace("height: auto", "height: 0")
+        elif names and names[place]:
+            svg = _named(svg, names[place])
+        drawn.append(svg)
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
+
+
+def _named(svg: str, name: str) -> str:
+    """Put the name of a panel above it, hidden until a style sheet shows it on a narrow screen."""
+    style = re.search(r' style="([^"]*)"', svg)
+    assert style is not None
+    whole = ' style="display: block; width: 100%; height: auto"'
+    label = f'<span class="panel-name" hidden>{escape(name)}</span>'
+    return f'<div style="{style[1]}">{label}{svg.replace(style[0], whole, 1)}</div>'
 
 
 def _legend(legend: Legend) -> str:

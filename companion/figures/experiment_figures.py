@@ -249,7 +249,7 @@ def draw_fronts(
         named = {
             "most per cost": table.problem.efficiency,
             "most in all": table.problem.hypervolume,
-            "dearest": points["cost"].to_numpy(),
+            "most expensive": points["cost"].to_numpy(),
         }
         for marker, (what, values) in zip("sD^", named.items(), strict=True):
             ax.plot(

@@ -60,6 +60,18 @@ def test_every_panel_of_a_row_has_tick_labels():
         assert {"1", "2", "3", "4"} <= set(texts(svg))
 
 
+def test_panels_carry_names_that_stand_only_at_others():
+    figure, axes = plt.subplots(2, 2, sharex=True, sharey="row")
+    for ax, table in zip(axes[0], ("gsm8k", "piqa_small"), strict=True):
+        ax.set_title(figures.escape_math(table))
+    for ax, quantity in zip(axes[:, 0], ("regret", "F1"), strict=True):
+        ax.set_ylabel(quantity)
+    drawing = figures.panels(figure)
+    names = re.findall('<span class="panel-name" hidden>([^<]*)</span>', drawing)
+    assert names == ["regret", "gsm8k", "F1, piqa_small"]
+    assert drawing.count("<svg") == 4
+
+
 def test_labels_that_a_figure_does_without_stay_away():
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax in axes:
