@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from cobandit._text import LONGEST, ellipsize
@@ -110,6 +110,9 @@ class Fault:
     code : str
         Short name of the kind of fault, such as ``equal-scores``. It does not change
         with the wording of messages; blank for kinds without one.
+    data : str
+        Data of the user that the message must not shorten, such as a result that could
+        not be written.
 
     Examples
     --------
@@ -124,6 +127,7 @@ class Fault:
     column: str | None = None
     more: int = 0
     code: str = ""
+    data: str = ""
 
     def locate(self, place: Callable[[int, str | None], Place]) -> Fault:
         """Translate a row and column of a frame into a place in its source files.
@@ -153,6 +157,8 @@ class Fault:
             rows = "row" if self.more == 1 else "rows"
             problem += f" (and {self.more:,} more {rows})"
         message = f"{problem} -> {ellipsize(self.remedy, LONGEST)}"
+        if self.data:
+            message += f": {self.data}"
         return f"{place}: {message}" if place else message
 
 
@@ -245,7 +251,11 @@ class Faults:
 
 
 def raise_fault(
-    where: str | Path | None, problem: str, remedy: str, code: str = ""
+    where: str | PathLike[str] | None,
+    problem: str,
+    remedy: str,
+    code: str = "",
+    data: str = "",
 ) -> NoReturn:
     """Raise one error with a place, a problem and a remedy.
 
@@ -264,8 +274,7 @@ def raise_fault(
         ...
     cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again
     """
-    raise_if_any(
-        [Fault("" if where is None else str(where), problem, remedy, code=code)]
-    )
+    place = "" if where is None else str(where)
+    raise_if_any([Fault(place, problem, remedy, code=code, data=data)])
     # for type checkers: the line above always raises
     raise AssertionError

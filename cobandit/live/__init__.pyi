@@ -1,12 +1,12 @@
 from .estimates import Estimate as Estimate
 from .folder import RunFolder as RunFolder
+from .inspection import estimate as estimate
+from .inspection import export as export
+from .inspection import read_progress as read_progress
 from .journal import Journal as Journal
-from .journal import Told as Told
+from .journal import JournaledResult as JournaledResult
 from .progress import Progress as Progress
 from .rescoring import read_answers as read_answers
 from .rescoring import rescore as rescore
 from .result import Run as Run
-from .runner import estimate as estimate
-from .runner import export as export
-from .runner import read_progress as read_progress
 from .runner import run as run

@@ -1,4 +1,4 @@
-"""Evaluations under way: the policy's requests, several at once, with their results for its journal."""
+"""The dispatcher, which evaluates the policy's requests concurrently."""
 
 from __future__ import annotations
 
@@ -12,57 +12,58 @@ from cobandit.errors import CobanditError, TableError, raise_fault
 from cobandit.live.evaluators.base import Evaluator, Failure, Row
 from cobandit.live.evaluators.user_code import describe_error
 from cobandit.live.progress import Progress
-from cobandit.live.records import FAILED
+from cobandit.live.records import FAILED_KEY
 from cobandit.live.retries import Retries, TimedOut, Verdict
-from cobandit.live.stages import Stage
+from cobandit.live.stages import RunStage
 from cobandit.policies.asktell import Pull
 from cobandit.policies.online_policy import OnlinePolicy
 from cobandit.tables.usage import Doubt
 
 
 class Dispatcher:
-    """Keeps ``at_once`` calls of an evaluator under way, or as many as it allows, until all is done.
+    """Makes the evaluations of a stage, up to ``at_once`` calls at a time.
 
-    A failure that was billed is charged at once, and evaluated when the policy hands it
-    out again; one that cost nothing waits here.  While a configuration rests after a
-    failure, others go on.
+    A failure that was billed is charged at once, and evaluated again when the policy
+    asks for it; a free one waits here.  While a configuration pauses after a failure,
+    others continue.
 
     Parameters
     ----------
     evaluator : Evaluator
-    stage : Stage
+    stage : RunStage
     watch : callable
-        Called with a `Progress` after each thing that happened.
-    doubted : set of str
-        Kinds of doubts about answers that were named before; new ones are added.
+        Called with a `Progress` after each event.
+    reported_doubts : set of str
+        Kinds of doubts about answers that were reported before; new ones are added.
     """
 
     def __init__(
         self,
         evaluator: Evaluator,
-        stage: Stage,
+        stage: RunStage,
         watch: Callable[[Progress], None],
-        doubted: set[str],
+        reported_doubts: set[str],
     ):
         self.plan = stage.plan
         self.evaluator = evaluator
         self.stage = stage
         self.watch = watch
-        self._waiting: list[Pull] = []  # handed out, and not part of a call
+        # requests of the policy that are not in a call
+        self._waiting: list[Pull] = []
         # outcomes that cannot be charged before another evaluation has a cost
         self._held: list[tuple[Pull, Row | Failure]] = []
-        self._n_held = 0  # so far
-        self._doubted = doubted
+        self._n_ever_held = 0
+        self._reported_doubts = reported_doubts
         self._news = anyio.Event()
         self._retries = Retries(self.plan.patience, self.plan.retries)
 
     async def play(self) -> None:
-        """Evaluate until nothing can be asked any more.
+        """Evaluate until the policy has no further requests.
 
         Raises
         ------
         CobanditError
-            Of those that stopped the run the first; what was evaluated is kept.
+            The first error that stopped the run; results are kept.
         """
         self.watch(Progress(self.stage, ""))
         allowed = self.evaluator.at_once or self.plan.at_once
@@ -75,12 +76,7 @@ class Dispatcher:
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
             if isinstance(error, CobanditError):
-                kept = "What was evaluated is kept: mend that, and run the plan again"
-                message = f"{str(error).rstrip('. ')}. {kept}"
-                faults = error.faults if isinstance(error, TableError) else ()
-                error = TableError(message) if faults else CobanditError(message)
-                if isinstance(error, TableError):
-                    error.faults = faults
+                error = _promise_results(error)
             raise error from None
 
     async def _work(self) -> None:
@@ -91,9 +87,8 @@ class Dispatcher:
                 return
             elif self._held and len(self._held) == self.stage.policy.in_flight.sum():
                 arms = {int(pull) for pull, _ in self._held}
-                if self.stage.smallest_cost is None or len(arms) == len(
-                    self.stage.names
-                ):
+                n_arms = len(self.stage.names)
+                if self.stage.smallest_cost is None or len(arms) == n_arms:
                     self._refuse_held()
                 # the policy has nothing else to hand out
                 self._report_held(at_any_cost=True)
@@ -103,37 +98,40 @@ class Dispatcher:
                     await self._news.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Take evaluations of one configuration, as many as one call takes; none if none can be made now."""
+        """Return evaluations of one configuration for one call; none if none is due."""
         pulls: list[Pull] = []
         while not pulls and (ready := self._ask()):
             block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
-            taken = {pull.key for pull in block}
-            self._waiting = [pull for pull in self._waiting if pull.key not in taken]
-            # its instance may have been left out
+            block_keys = {pull.key for pull in block}
+            self._waiting = [
+                pull for pull in self._waiting if pull.key not in block_keys
+            ]
+            # an instance may have been left out in the meantime
             pulls = [pull for pull in block if not self._settle(pull)]
         return pulls
 
     def _ask(self) -> list[Pull]:
-        """Ask as far ahead as it helps, and list what can be evaluated now."""
-        block, journal = self.evaluator.block, self.stage.journal
+        """Ask the policy as far ahead as useful, and return the evaluations due now."""
+        block = self.evaluator.block
+        journal = self.stage.journal
 
-        # which wants to know most before it decides
-        online = isinstance(journal.policy, OnlinePolicy)
+        # An online policy decides best with all results, so that few evaluations wait.
+        # Any other policy is asked until one configuration fills a block, also past the
+        # configurations that pause.
+        is_online = isinstance(journal.policy, OnlinePolicy)
+        ahead = block * (self.plan.at_once if is_online else journal.policy.n_arms)
+        max_waiting = ahead if is_online else inf
+        max_ready = 1 if block == 1 else ahead
 
-        # any other is asked until some configuration fills a block, past those of
-        # configurations that rest
-        ahead = block * (self.plan.at_once if online else journal.policy.n_arms)
-
-        most, room = 1 if block == 1 else ahead, ahead if online else inf
         ready = [pull for pull in self._waiting if self._is_due(pull)]
-        while (
-            len(ready) < most
-            and len(self._waiting) < room
-            and (pull := journal.ask()) is not None
-        ):
+        while len(ready) < max_ready and len(self._waiting) < max_waiting:
+            pull = journal.ask()
+            if pull is None:
+                break
             if not self._settle(pull):
                 self._waiting.append(pull)
-                ready += [pull] * self._is_due(pull)
+                if self._is_due(pull):
+                    ready.append(pull)
 
         return ready
 
@@ -141,7 +139,7 @@ class Dispatcher:
         return anyio.current_time() >= self._retries.find_due(pull)
 
     def _settle(self, pull: Pull) -> bool:
-        """Report an evaluation that need not be made, and return whether it was one."""
+        """Report an evaluation whose result is known, and return whether it is."""
         is_known = self.stage.report_known(pull)
         if is_known:
             self._wake()
@@ -163,12 +161,12 @@ class Dispatcher:
         self._wake()
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
-        """Report an evaluation that is over, or hold it until it can be charged."""
+        """Report a finished evaluation, or hold it until it can be charged."""
         if not self.stage.can_report(outcome):
             self._held.append((pull, outcome))
-            self._n_held += 1
-            # a question may be bad; two of each configuration are not
-            if self._n_held >= 2 * len(self.stage.names):
+            self._n_ever_held += 1
+            # one instance may be bad for all configurations, but not two
+            if self._n_ever_held >= 2 * len(self.stage.names):
                 self._refuse_held()
         elif isinstance(outcome, Failure):
             self._give_up(pull, outcome)
@@ -183,13 +181,11 @@ class Dispatcher:
             self._report_held()
 
     def _name_doubt(self, pull: Pull, doubt: Doubt) -> None:
-        """Name a doubt about an answer, unless one of its kind was named before."""
-        if doubt.kind not in self._doubted:
-            self._doubted.add(doubt.kind)
-            line = (
-                f"{self._name(pull)}: {doubt.text} (said once; the run's end counts"
-                " them)"
-            )
+        """Report a doubt about an answer, unless one of its kind was reported before."""
+        if doubt.kind not in self._reported_doubts:
+            self._reported_doubts.add(doubt.kind)
+            note = "reported once, and counted at the end of the run"
+            line = f"{self._name(pull)}: {doubt.text} ({note})"
             self._report(pull, line, notable=True)
 
     def _give_up(self, pull: Pull, failure: Failure) -> None:
@@ -197,10 +193,13 @@ class Dispatcher:
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _report_held(self, at_any_cost: bool = False) -> None:
-        """Report outcomes that were held; failures also if nothing was answered yet, where that is asked."""
-        held = self._held
+        """Report the outcomes that were held, as far as they can be charged now.
+
+        With ``at_any_cost``, failures are reported even before any answer.
+        """
+        outcomes = self._held
         self._held = []
-        for pull, outcome in held:
+        for pull, outcome in outcomes:
             if at_any_cost and isinstance(outcome, Failure):
                 self._give_up(pull, outcome)
             else:
@@ -210,8 +209,8 @@ class Dispatcher:
     def _refuse_held(self) -> NoReturn:
         pull, outcome = self._held[0]
         if isinstance(outcome, Failure):
-            problem = f"nothing could be evaluated: it failed: {outcome}"
-            remedy = "see to the evaluator or its service"
+            problem = f"no evaluation succeeds; this one failed with: {outcome}"
+            remedy = "check the evaluator and its service"
             raise_fault(self._name(pull), problem, remedy, "nothing-evaluated")
 
         problem = (
@@ -219,13 +218,13 @@ class Dispatcher:
             " zero"
         )
         remedy = (
-            "take as the cost what is used although it is free, such as {column:"
-            " tokens, unit: tokens}"
+            "let the cost be a quantity that is used although it is free, such as"
+            " {column: tokens, unit: tokens}"
         )
         raise_fault(self._name(pull), problem, remedy, "free-evaluations")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
-        """Score a failure, try it again later, or stop the run: as the table of `retries` says."""
+        """Score a failure, retry it or stop the run, by the table in `retries`."""
         now = anyio.current_time()
         arm = int(pull)
         verdict = self._retries.judge(pull, failure, now)
@@ -243,20 +242,20 @@ class Dispatcher:
             pause = self._retries.postpone(pull, failure, now)
             if pause is None:
                 silence = self._retries.find_silence(arm, now)
+                name = repr(self.stage.names[arm])
                 problem = (
-                    f"it has answered nothing for {silence:.0f} s. The last failure, on"
+                    f"it has not answered for {silence:.0f} s. The last failure, on"
                     f" instance {self.stage.name_instance(pull)!r}:"
                     f" {str(failure).rstrip('. ')}"
                 )
                 remedy = (
-                    "see to the service, make fewer calls at once (at_once), or raise"
+                    "check the service, make fewer calls at once (at_once), or raise"
                     " patience"
                 )
-                raise_fault(
-                    repr(self.stage.names[arm]), problem, remedy, "silent-service"
-                )
+                raise_fault(name, problem, remedy, "silent-service")
             outlook = f"and is tried again in {pause:.1f} s"
-        # what was billed is charged at once, and asked for again by the policy
+
+        # a billed failure is charged at once, and the policy asks for it again
         if cost:
             self.stage.charge_failure(pull, Failure(str(failure), cost=cost))
         else:
@@ -266,68 +265,81 @@ class Dispatcher:
         )
 
     async def _ask_again(self, arm: int) -> float | None:
-        """Ask a configuration an answered question again, and return the cost; None if it does not answer."""
+        """Ask a configuration again for an instance that it has answered before.
+
+        Returns the cost, or None without an answer.
+        """
         records = self.stage.records.items()
         answered = [
-            key for key, record in records if key[0] == arm and FAILED not in record
+            key for key, record in records if key[0] == arm and FAILED_KEY not in record
         ]
         if not answered:
             return None
         _, instance = self.stage.name_record(answered[-1])
         (outcome,) = await self._call(arm, [instance])
-        return (
-            None
-            if isinstance(outcome, Failure)
-            else outcome.get(self.plan.cost.column, 0.0)
-        )
+        if isinstance(outcome, Failure):
+            return None
+        return outcome.get(self.plan.cost.column, 0.0)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
-        """Call the evaluator, within the time that it has; what fails as a whole fails for each."""
+        """Call the evaluator within its timeout; a failed call fails on every instance."""
         timeout = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
 
         seconds = timeout * len(instances)
         name = self.stage.names[arm]
         try:
             with anyio.move_on_after(seconds):
-                outcomes = await self.evaluator.evaluate(
-                    self.plan.configurations.all[arm], instances
-                )
+                settings = self.plan.configurations.all[arm]
+                outcomes = await self.evaluator.evaluate(settings, instances)
                 if len(outcomes) != len(instances):
                     problem = (
                         f"the evaluator gave {len(outcomes)} rows for {len(instances)}"
                         " instances"
                     )
-                    raise_fault(repr(name), problem, "return one for each", "row-count")
+                    raise_fault(repr(name), problem, "return one each", "row-count")
                 return outcomes
         except Failure as failure:
             return [failure] * len(instances)
         except CobanditError:
             raise
         except Exception as error:
-            where = f"{name!r}, instance {instances[0]!r}"
-            raise CobanditError(
-                f"the evaluator failed on {where}, with {describe_error(error)}"
-            ) from error
+            place = f"{name!r} on instance {instances[0]!r}"
+            problem = f"the evaluator failed with {describe_error(error)}"
+            remedy = "correct it, or let it raise cobandit.live.evaluators.Failure"
+            raise_fault(place, problem, remedy, "evaluator-failed")
 
-        message = f"no answer within {seconds:g} s, which is its timeout"
+        message = f"no answer within {seconds:g} s, the timeout"
         late = TimedOut(message, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
 
     def _report(
         self, pull: Pull, line: str, failed: bool = False, notable: bool = False
     ) -> None:
-        """Report what happened to an evaluation."""
-        name = self.stage.names[pull]
-        self.watch(
-            Progress(
-                self.stage, line, failed=failed, notable=notable, configuration=name
-            )
+        """Report an event of an evaluation."""
+        progress = Progress(
+            self.stage,
+            line,
+            failed=failed,
+            notable=notable,
+            configuration=self.stage.names[pull],
         )
+        self.watch(progress)
 
     def _name(self, pull: Pull) -> str:
         return f"{self.stage.names[pull]} on {self.stage.name_instance(pull)}"
 
     def _wake(self) -> None:
-        """Wake calls that wait for the policy to have more to hand out."""
+        """Wake the workers that wait for further requests of the policy."""
         self._news.set()
         self._news = anyio.Event()
+
+
+def _promise_results(error: CobanditError) -> CobanditError:
+    """Add to an error that results are kept, and keep its faults."""
+    promise = "Results are kept: correct this, and run the plan again"
+    message = f"{str(error).rstrip('. ')}. {promise}"
+    if not isinstance(error, TableError):
+        return CobanditError(message)
+    complete = TableError(message)
+    complete.faults = error.faults
+    return complete

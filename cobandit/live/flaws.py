@@ -11,8 +11,8 @@ import pandas as pd
 from cobandit import _budget
 from cobandit._text import amount, some_names
 from cobandit.live.progress import recommended
-from cobandit.live.records import COST_WAS_ZERO, FAILED
-from cobandit.live.stages import MainStage, Stage
+from cobandit.live.records import COST_WAS_ZERO, FAILED_KEY
+from cobandit.live.stages import MainStage, RunStage
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES, FREE
@@ -30,7 +30,7 @@ COUNTED = {
 FLAW_OF_COLUMN = {
     "truncated": CUT_OFF,
     "empty": EMPTY,
-    FAILED: FAILURES,
+    FAILED_KEY: FAILURES,
     COST_WAS_ZERO: FREE,
 }
 
@@ -157,7 +157,7 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
     return f"See why they fail, and evaluate it {again}."
 
 
-def describe_overspending(stage: Stage) -> str:
+def describe_overspending(stage: RunStage) -> str:
     """Say by how much the budget is exceeded, and how to prevent it; nothing if it is not."""
     plan = stage.plan
     budget = stage.budget
@@ -183,15 +183,15 @@ def describe_overspending(stage: Stage) -> str:
 def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Say what was lost by failures, what else is not as it should be, and who may have lost by it."""
     lines = [describe_overspending(stage)]
-    if FAILED in frame:
+    if FAILED_KEY in frame:
         first = next(
-            record[FAILED] for record in stage.records.values() if FAILED in record
+            record[FAILED_KEY]
+            for record in stage.records.values()
+            if FAILED_KEY in record
         )
-        failed = (
-            f"{frame[FAILED].sum()} of {len(frame)} evaluations failed and score zero"
-        )
+        failed = f"{frame[FAILED_KEY].sum()} of {len(frame)} evaluations failed and score zero"
         lines.append(
-            f"{failed} ({_count_by_configuration(frame, FAILED)}); the first: {first}"
+            f"{failed} ({_count_by_configuration(frame, FAILED_KEY)}); the first: {first}"
         )
 
     for column, words in COUNTED.items():

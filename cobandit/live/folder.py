@@ -6,9 +6,9 @@ import pandas as pd
 
 from cobandit._text import as_html
 from cobandit.errors import CobanditError
+from cobandit.live.inspection import read_progress
 from cobandit.live.progress import Progress
 from cobandit.live.run_files import RunFiles
-from cobandit.live.runner import read_progress
 from cobandit.live.status import (
     describe_losers,
     describe_progress,

@@ -10,30 +10,30 @@ from typing import Any
 import numpy as np
 
 from cobandit._text import ellipsize
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.policies.asktell import AskTell
 
-#: Format of the lines, which the first one names.
+#: Version of the format of lines, which is in the first one.
 FORMAT = 2
 
-
-#: Values of options that were added later, for headers without them, where they are not
-#: the default.
+#: Values of options in headers from before these options existed, where these values are
+#: not the defaults.
 BEFORE = {"front": "objectives"}
-
 
 #: Letters of a value in a message, at most.
 LONGEST_VALUE = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """Make the first line of a journal: the policy, its options and names, as JSON gives them back."""
+    """Make the first line of a journal: the policy, its options and the arms' names.
+
+    Its values are the same after a round trip through JSON.
+    """
     if names is not None:
         names = [str(name) for name in names]
         if len(names) != policy.n_arms:
-            raise CobanditError(
-                f"names: {policy.n_arms} are needed, one per arm, got {len(names)}"
-            )
+            problem = f"there are {len(names)} names for {policy.n_arms} arms"
+            raise_fault("names", problem, "give one name per arm", "wrong-shape")
 
     values = policy.options
     if values.get("budget") == np.inf:  # JSON has no infinity
@@ -50,7 +50,9 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
-    """Add the options that the class did not have when a header was written, with their effect then.
+    """Add the options that the policy did not have when a header was written.
+
+    Their values are those that describe the policy of that time.
 
     Examples
     --------
@@ -70,45 +72,43 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
 
 
 def compare_nested(
-    there: Any, here: Any, path: tuple[str, ...] = ()
+    old: Any, new: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Find where two nested values differ: the path, and both in words; of a list of ids the first only.
+    """Yield the differences of two nested values: their path and a description.
+
+    Of the differences within a list only the first is reported.
 
     Examples
     --------
-    >>> there, here = {"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]}
-    >>> [words for _, words in compare_nested(there, here)]
+    >>> old, new = {"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]}
+    >>> [words for _, words in compare_nested(old, new)]
     ["ids.0 is 'a' there and 'b' here", 'n has 1 entries there and 2 here']
     """
-    if isinstance(there, Mapping) and isinstance(here, Mapping):
-        for key in dict(there) | dict(here):
-            yield from compare_nested(there.get(key), here.get(key), (*path, str(key)))
-    elif isinstance(there, list) and isinstance(here, list):
-        if len(there) != len(here):
-            yield (
-                path,
-                f"{'.'.join(path)} has {len(there)} entries there and {len(here)} here",
-            )
+    name = ".".join(path)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict(old) | dict(new):
+            yield from compare_nested(old.get(key), new.get(key), (*path, str(key)))
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield path, f"{name} has {len(old)} entries there and {len(new)} here"
             return
-        for place, (old, new) in enumerate(zip(there, here, strict=True)):
-            yield from compare_nested(old, new, (*path, str(place)))
-            if old != new and not isinstance(new, Mapping):
+        for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
+            yield from compare_nested(old_item, new_item, (*path, str(index)))
+            if old_item != new_item and not isinstance(new_item, Mapping):
                 return
-    elif there != here:
-        old_text, new_text = (
-            ellipsize(repr(value), LONGEST_VALUE) for value in (there, here)
-        )
-        yield path, f"{'.'.join(path)} is {old_text} there and {new_text} here"
+    elif old != new:
+        old_text = ellipsize(repr(old), LONGEST_VALUE)
+        new_text = ellipsize(repr(new), LONGEST_VALUE)
+        yield path, f"{name} is {old_text} there and {new_text} here"
 
 
-def copy_plain(value: Any, what: str) -> Any:
-    """Copy a value as JSON gives it back."""
+def copy_plain(value: Any, name: str) -> Any:
+    """Copy a value by a round trip through JSON."""
     try:
         return json.loads(
             json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False)
         )
     except (TypeError, ValueError):
-        raise CobanditError(
-            f"{what} is {value!r}: a journal needs numbers, text or arrays of them (a"
-            " seed, not a generator)"
-        ) from None
+        problem = f"{name} is {value!r}, which a journal cannot hold"
+        remedy = "give numbers, text or arrays of them (a seed, not a generator)"
+        raise_fault("the journal", problem, remedy, "not-plain")

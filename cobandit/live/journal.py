@@ -1,4 +1,4 @@
-"""A journal of a live run: kill the process at any point, start it again, and it goes on where it was."""
+"""The journal of a live run, which survives the death of its process."""
 
 from __future__ import annotations
 
@@ -12,79 +12,81 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.headers import add_defaults, compare_nested, copy_plain, make_header
 from cobandit.live.lines import Lines, closed_by_errors
 from cobandit.policies.asktell import AskTell, Pull
 
 
-class Told(NamedTuple):
-    """One evaluation in a journal.
+class JournaledResult(NamedTuple):
+    """Result of an evaluation in a journal."""
 
-    ``reward`` (D,) is None for a failure, ``cost`` None if none was given, and
-    ``record`` what else was to be kept.
-    """
-
+    #: The evaluation: its arm and its number within the arm.
     pull: Pull
+    #: Rewards, shape (D,); None for a failure.
     reward: NDArray[np.float64] | None
+    #: Cost; None if none was reported.
     cost: float | None
+    #: Further values that were reported to be kept.
     record: dict[str, Any] | None
 
 
 class Journal(AbstractContextManager["Journal"]):
-    """Ask and tell through a durable file, for evaluations that cost money.
+    """A durable file for ask and tell, when evaluations cost money.
 
     Every `ask`, `tell` and `leave_out` is one line, on the disk before the call
-    returns.  Opening the file again brings a fresh policy to the state that the last
-    complete line left, by asking and telling it again; it then goes on as it would have
-    without the interruption.
+    returns.  Opening the file again repeats these calls on a fresh policy, which
+    restores the state after the last complete line; the policy then continues as it
+    would have without the interruption.
 
-    **What is done twice.**  An evaluation whose `tell` has returned is never asked for
-    nor charged again. A process that dies leaves those that it had begun and not told
-    *in flight*: whether they were made, or billed by whoever made them, cannot be known
-    from here.  `in_flight` names them.  If the result of one can still be found, `tell`
-    it; otherwise `ask` hands them out again, in their order and before anything new,
-    they are made again, and the policy charges each once.  Each process that hands an
-    evaluation out writes its own ``ask`` line, so the ``ask`` lines of an evaluation
-    less its ``tell`` lines say how often it may have been billed without a result: at
-    most once for each time that a process died.
+    **Repeated evaluations.**  An evaluation whose `tell` has returned is never asked
+    for nor charged again. A process that dies leaves the evaluations without a `tell`
+    *in flight*: the journal cannot know whether they were made or billed.  `in_flight`
+    names them.  If a result can still be obtained, `tell` it; otherwise `ask` returns
+    these evaluations again, in their order and before any new one, and the policy
+    charges each of them once.  Every process that asks for an evaluation writes its own
+    ``ask`` line. The number of ``ask`` lines of an evaluation minus the number of its
+    ``tell`` lines therefore bounds how often it was billed without a result: at most
+    once per process that died.
 
-    **What a line is.**  A JSON object that ends with the CRC-32 of everything before it
-    in the file.  The first line holds the policy's class, its options and the names of
-    the arms.  A last line without its newline was being written when the process died,
-    and is dropped unless the newline is all that it lacks. Any other line that does not
-    fit its checksum is an error, and the file is left as it is.
+    **Format.**  A line is a JSON object that ends with the CRC-32 of everything before
+    it in the file.  The first line holds the policy's class, its options and the names
+    of the arms.  A last line without its newline was being written when the process
+    died; it is completed if only the newline is missing, and dropped otherwise. Any
+    other line that does not match its checksum is an error, and the file is left as it
+    is.
 
     Parameters
     ----------
     path : str or path-like
-        The file; it is made if absent, and next to it an empty one whose name ends with
-        ``.lock``.  One process at a time can have it open.
+        The file; it is created if absent, with an empty file next to it whose name ends
+        with ``.lock``.  Only one process at a time can have it open.
     policy : CoHVUCB, CoPSI, ...
         A fresh policy, made with the options with which the journal was started.  It
         has to be deterministic.
     names : sequence of str, optional
-        What the K arms stand for.  Kept in the first line, so that a journal is not
+        Names of the K arms.  They are kept in the first line, so that a journal is not
         continued with another list, or another order, of configurations.
 
     Attributes
     ----------
     policy : CoHVUCB, CoPSI, ...
-        To be looked at (``spent``, ``pulls``, ``recommend()``); it is told through the
-        journal only.
+        The policy, to be read (``spent``, ``pulls``, ``recommend()``); results are
+        reported through the journal only.
 
     Raises
     ------
-    CobanditError
-        If the file is open elsewhere, damaged (with the line), cannot be opened or
-        locked, or belongs to a run with another policy, other options or names; if the
-        policy is not fresh.
+    TableError
+        If the file is open elsewhere, is damaged, cannot be opened or locked, or
+        belongs to a run with another policy, other options or names; if the policy is
+        not fresh.
 
     Notes
     -----
-    Opening takes as long as the policy needs to choose all arms again; each line waits for one flush to the
-    disk, which takes milliseconds.  The lock and the flush are promises of the file system: use a local disk,
-    and know that a drive may lie about its own cache.
+    To open a journal takes as long as the policy needs to choose all arms again. Each
+    line waits for one flush to the disk, which takes milliseconds.  Lock and flush rely
+    on the file system: use a local disk, and note that a drive may not flush its own
+    cache.
 
     Examples
     --------
@@ -96,7 +98,7 @@ class Journal(AbstractContextManager["Journal"]):
     ...     for _ in range(3):
     ...         arm = run.ask()
     ...         run.tell(arm, *evaluate[arm])
-    ...     run.ask()  # begun, and never told
+    ...     run.ask()  # begun, and its result never reported
     0
     >>> with Journal(path, cb.CoHVUCB(2, 2, budget=4, cost_range=(0.25, 1))) as run:
     ...     print(run.in_flight, run.policy)
@@ -115,20 +117,18 @@ class Journal(AbstractContextManager["Journal"]):
         names: Sequence[str] | None = None,
     ):
         if policy.begun.any() or policy.spent:
-            raise CobanditError(
-                f"the policy is not fresh ({policy}): make a new one to open a journal"
-                " with"
-            )
+            problem = f"the policy is not fresh: {policy}"
+            raise_fault(path, problem, "open it with a new policy", "used-policy")
 
         self.path = Path(path)
         self.policy = policy
-        self._told: list[Told] = []
-        self._scored = 0  # evaluations with a reward
+        self._results: list[JournaledResult] = []
+        self._n_scored = 0  # number of results with a reward
 
-        # by evaluation in flight, whether it has to be handed out again, since its
-        # process died
+        # evaluations in flight, and whether each has to be handed out again, because
+        # its process died
         self._flying: dict[tuple[int, int], bool] = {}
-        self._ended = False  # whether the end of the run has its line
+        self._has_end_line = False
         header = make_header(policy, names)
         self._lines = Lines(self.path)
         with closed_by_errors(self):
@@ -137,32 +137,35 @@ class Journal(AbstractContextManager["Journal"]):
 
     @property
     def in_flight(self) -> list[Pull]:
-        """Evaluations begun and not told, oldest first; right after opening, those of processes that died."""
+        """Evaluations that were begun and have no result, oldest first.
+
+        Right after opening these are the evaluations of processes that died.
+        """
         return [Pull(*key) for key in self._flying]
 
-    def records(self) -> list[Told]:
-        """Return every evaluation told so far, failures too, in order."""
-        return list(self._told)
+    def records(self) -> list[JournaledResult]:
+        """Return all results so far, failures included, in order."""
+        return list(self._results)
 
     def ask(self) -> Pull | None:
-        """Hand out the next evaluation, as the policy does; its line is on disk on return.
+        """Return the next evaluation of the policy, and write its line.
 
-        Right after opening those `in_flight` come first, once each.
+        Right after opening, the evaluations `in_flight` come first, once each.
 
         Raises
         ------
-        CobanditError
-            If the journal is closed, could not be written, or the policy was told
-            behind its back.
+        TableError
+            If the journal is closed or cannot be written, or if results were reported
+            to the policy directly.
         """
         self._check_ready()
         with closed_by_errors(self):
             pull = self._ask()
             if pull is not None:
                 self._lines.append({"ask": int(pull), "number": pull.number})
-            elif not self._ended and self.policy.finished:
+            elif not self._has_end_line and self.policy.finished:
                 self._lines.append({"ask": None})
-                self._ended = True
+                self._has_end_line = True
         return pull
 
     def tell(
@@ -172,19 +175,19 @@ class Journal(AbstractContextManager["Journal"]):
         cost: float | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        """Report an evaluation that is in flight, as to the policy; it is on disk on return.
+        """Report the result of an evaluation in flight, and write its line.
 
         Parameters
         ----------
         arm : Pull or int
-            What `ask` returned, or one of `in_flight`.
+            The evaluation: a return value of `ask`, or one of `in_flight`.
         reward : array_like, shape (D,), or None
-            Objectives in [0, 1]; None is a failure.
+            Objectives in [0, 1]; None for a failure.
         cost : float, optional
-            As the policy takes it.
+            Cost of the evaluation, as for the policy.
         record : mapping, optional
-            Further values to keep of the evaluation, for `records`: names, with
-            numbers, text or lists of them.
+            Further values to keep with the result, for `records`: numbers, text or
+            lists of them, by name.
 
         Warns
         -----
@@ -194,43 +197,54 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the policy refuses it, or the record cannot be kept: nothing is written
-            then.  If it could not be written: the journal is closed, and the message
-            holds the evaluation, to be told again once the journal is open.
+            If the policy refuses the result, or the record cannot be kept; nothing is
+            written then.
+        TableError
+            If the line cannot be written. The journal is closed, and the message holds
+            the result, to be reported once the journal is open again.
         """
         self._check_ready()
-        kept = None if record is None else copy_plain(record, "record")
-        if not isinstance(kept, dict | None):
-            raise CobanditError(
-                f"record is {record!r}: a mapping of names to values is needed"
-            )
+        plain_record = None
+        if record is not None:
+            plain_record = copy_plain(record, "record")
+            if not isinstance(plain_record, dict):
+                problem = f"record is {record!r}"
+                remedy = "give a mapping of names to values"
+                raise_fault(self.path, problem, remedy, "bad-record")
 
         pull = self.policy.find(arm)
-        with closed_by_errors(self, but=(CobanditError,)):  # a refusal changes nothing
-            # A warning may have been made an error: it must not come between the policy
-            # and the line.
-            with warnings.catch_warnings(record=True, action="always") as doubts:
-                told = self._tell(pull, reward, cost, kept)
-            values = None if told.reward is None else told.reward.tolist()
-            evaluation = {"tell": int(pull), "number": pull.number}
+        # the journal stays open after a refusal, which changes nothing
+        with closed_by_errors(self, but=(CobanditError,)):
+            # A warning may have been turned into an error. It must not come between the
+            # policy and the line.
+            with warnings.catch_warnings(record=True, action="always") as caught:
+                result = self._tell(pull, reward, cost, plain_record)
+            values = None if result.reward is None else result.reward.tolist()
             self._lines.append(
-                evaluation | {"reward": values, "cost": told.cost, "record": kept}
+                {
+                    "tell": int(pull),
+                    "number": pull.number,
+                    "reward": values,
+                    "cost": result.cost,
+                    "record": plain_record,
+                }
             )
 
-        for doubt in doubts:
-            warnings.warn(doubt.message, stacklevel=2)
+        for warning in caught:
+            warnings.warn(warning.message, stacklevel=2)
 
     def leave_out(self, pull: int) -> None:
-        """Leave the instance of an evaluation out, as the policy does; it is on disk on return.
+        """Leave out the instance of an evaluation, and write a line.
 
         Raises
         ------
         CobanditError
-            If the policy refuses it: nothing is written then.  As `tell` if it could
-            not be written.
+            If the policy refuses it; nothing is written then.
+        TableError
+            If the line cannot be written, as in `tell`.
         """
         self._check_ready()
-        # a failure may be left out, too, and is not in flight
+        # a failure, which is no longer in flight, can be left out, too
         evaluation = pull if isinstance(pull, Pull) else self.policy.find(pull)
         with closed_by_errors(self, but=(CobanditError,)):
             self._leave_out(evaluation)
@@ -239,7 +253,7 @@ class Journal(AbstractContextManager["Journal"]):
             )
 
     def close(self) -> None:
-        """Close the file and let others open it."""
+        """Close the file, so that others can open it."""
         self._lines.close()
 
     def __exit__(self, *error: object) -> None:
@@ -250,21 +264,22 @@ class Journal(AbstractContextManager["Journal"]):
 
     def _check_ready(self) -> None:
         if self._lines.file.closed:
-            raise CobanditError(
-                f"{self.path} is closed: open it again, with a fresh policy"
+            remedy = "open it again, with a fresh policy"
+            raise_fault(self.path, "the journal is closed", remedy, "closed-journal")
+
+        n_results = self.policy.pulls.sum()
+        n_flying = self.policy.in_flight.sum()
+        if (self._n_scored, len(self._flying)) != (n_results, n_flying):
+            problem = "the journal and its policy hold different evaluations"
+            remedy = (
+                "open it again with a fresh policy, and ask and tell the journal, not"
+                " the policy"
             )
-        if (self._scored, len(self._flying)) != (
-            self.policy.pulls.sum(),
-            self.policy.in_flight.sum(),
-        ):
-            raise CobanditError(
-                f"{self.path} holds other evaluations than its policy: ask and tell the"
-                " journal, not the policy, and open it again with a fresh policy"
-            )
+            raise_fault(self.path, problem, remedy, "policy-used-directly")
 
     def _ask(self) -> Pull | None:
-        again = next((key for key, waits in self._flying.items() if waits), None)
-        pull = self.policy.ask() if again is None else Pull(*again)
+        repeated = next((key for key, waits in self._flying.items() if waits), None)
+        pull = self.policy.ask() if repeated is None else Pull(*repeated)
         if pull is not None:
             self._flying[pull.key] = False
         return pull
@@ -275,14 +290,18 @@ class Journal(AbstractContextManager["Journal"]):
         reward: ArrayLike | None,
         cost: float | None,
         record: dict[str, Any] | None,
-    ) -> Told:
+    ) -> JournaledResult:
         self.policy.tell(pull, reward, cost)
-        values = None if reward is None else np.array(reward, dtype=np.float64)
-        told = Told(pull, values, None if cost is None else float(cost), record)
-        self._told.append(told)
-        self._scored += values is not None
+        result = JournaledResult(
+            pull=pull,
+            reward=None if reward is None else np.array(reward, dtype=np.float64),
+            cost=None if cost is None else float(cost),
+            record=record,
+        )
+        self._results.append(result)
+        self._n_scored += result.reward is not None
         del self._flying[pull.key]
-        return told
+        return result
 
     def _leave_out(self, pull: Pull) -> None:
         self.policy.leave_out(pull)
@@ -292,14 +311,15 @@ class Journal(AbstractContextManager["Journal"]):
         """Bring the policy to the state of the file, and only then change the file."""
         entries = self._lines.entries
         if entries:
-            there = add_defaults(entries[0], self.policy)
-            differences = [words for _, words in compare_nested(there, header)]
+            old_header = add_defaults(entries[0], self.policy)
+            differences = [words for _, words in compare_nested(old_header, header)]
             if differences:
-                raise CobanditError(
-                    f"{self.path} belongs to another run: {'; '.join(differences)}."
-                    " Continue it with its own policy, options and names, or choose"
+                problem = f"it belongs to another run: {'; '.join(differences)}"
+                remedy = (
+                    "continue it with its own policy, options and names, or choose"
                     " another file"
                 )
+                raise_fault(self.path, problem, remedy, "other-policy")
             for number, entry in enumerate(entries[1:], 2):
                 self._replay(entry, number)
             self._lines.mend()
@@ -307,21 +327,23 @@ class Journal(AbstractContextManager["Journal"]):
             self._lines.mend()
             self._lines.append(header)
         else:
-            raise CobanditError(
-                f"{self.path} is no journal, or its first line was cut short under"
-                " another policy. It is left as it is: choose another file, or"
-                " remove it"
+            problem = (
+                "it is not a journal, or its first line was cut short under another"
+                " policy"
             )
+            remedy = "choose another file, or remove this one; it is left as it is"
+            raise_fault(self.path, problem, remedy, "not-a-journal")
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
-        """Repeat a line on the policy."""
-        what, arm = next(iter(entry.items()))
-
-        number = entry.get("number", -1)  # the line of the end has none
-        asked: tuple[int | None, int] = arm, number
+        """Repeat the call of a line on the policy."""
+        place = f"{self.path}, line {line}"
+        call, arm = next(iter(entry.items()))
+        number = entry.get("number", -1)  # the line at the end has none
+        expected: tuple[int | None, int] = (arm, number)
+        actual = expected
         try:
-            if what == "tell":
-                # it was given when the line was written
+            if call == "tell":
+                # the warning was given when the line was written
                 with warnings.catch_warnings(action="ignore"):
                     self._tell(
                         Pull(arm, number),
@@ -329,22 +351,25 @@ class Journal(AbstractContextManager["Journal"]):
                         entry["cost"],
                         entry["record"],
                     )
-            elif what == "leave_out":
+            elif call == "leave_out":
                 self._leave_out(Pull(arm, number))
-            elif asked not in self._flying:
-                # else handed out once more, by a process that found it there
+            elif expected not in self._flying:
+                # an evaluation in flight was handed out again by another process
                 pull = self._ask()
-                self._ended = pull is None
-                asked = (None, -1) if pull is None else pull.key
+                self._has_end_line = pull is None
+                actual = (None, -1) if pull is None else pull.key
         except CobanditError as error:
-            raise CobanditError(
-                f"{self.path}, line {line}: the policy refuses it now: {error}"
-            ) from error
+            problem = f"the policy refuses it now: {error}"
+            remedy = "restore the policy's code, or choose another file"
+            raise_fault(place, problem, remedy, "policy-refuses")
 
-        if asked != (arm, number):
-            raise CobanditError(
-                f"{self.path}, line {line}: the policy asked for evaluation {number} of"
-                f" arm {arm} then and for {asked[1]} of arm {asked[0]} now: its code"
-                " has changed since, or it is not deterministic. The file is left as"
-                " it is"
+        if actual != expected:
+            problem = (
+                f"the policy asked for evaluation {number} of arm {arm} then, and for"
+                f" {actual[1]} of arm {actual[0]} now"
             )
+            remedy = (
+                "its code has changed, or it is not deterministic: restore it, or"
+                " choose another file; this one is left as it is"
+            )
+            raise_fault(place, problem, remedy, "policy-differs")

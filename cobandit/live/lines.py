@@ -1,4 +1,4 @@
-"""A file of lines under checksums that survives its process."""
+"""A file of lines with checksums that survives the death of its process."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """Make a line from its body, an open JSON object, and the CRC-32 of the file before it."""
+    """Make a line from the CRC-32 of the file before it and its body, open JSON."""
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
 def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
-    """Read lines up to the first that does not fit its checksum: entries, their CRC-32 and bytes."""
+    """Read lines up to the first that does not match its checksum.
+
+    Returns the entries, and the CRC-32 and size of their lines.
+    """
     crc = 0
     size = 0
     entries = []
@@ -37,7 +40,7 @@ def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Read the whole lines of a file, without a lock; a file that is absent has none."""
+    """Read the complete lines of a file without a lock; an absent file has none."""
     if not path.exists():
         return []
     entries, _, _ = _read_whole(path.read_bytes())
@@ -45,16 +48,17 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
 
 
 class Closable(Protocol):
-    """Something that can be closed."""
+    """An object that can be closed."""
 
-    def close(self) -> None: ...  # noqa: D102 (above)
+    def close(self) -> None:
+        """Close it."""
 
 
 @contextmanager
 def closed_by_errors(
     target: Closable, but: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Close something at any error or interrupt, after which its state is not known."""
+    """Close an object after an error or interrupt, which leaves its state unknown."""
     try:
         yield
     except but:
@@ -65,25 +69,29 @@ def closed_by_errors(
 
 
 class Lines:
-    """A file of lines that one process holds; `entries` are those found in it, oldest first.
+    """A file of lines that one process holds.
 
-    Opening changes nothing but that an absent file is made.  `mend` then removes what
-    was being written when an earlier process died, and `append` adds to the file;
-    neither returns before it is on the disk. Once `file` is closed, by `close` or by an
-    error of `append`, nothing can be appended any more. The lock is on an empty file
-    next to it, whose name ends with ``.lock``: on some systems nobody else could read a
-    file that is locked itself.
+    To open a file does not change it; an absent file is created.  `mend` then completes
+    or removes the line that was being written when an earlier process died, and
+    `append` adds a line. Both return when the change is on the disk. Once `file` is
+    closed, by `close` or by an error of `append`, no line can be appended. The lock is
+    on an empty file next to it, whose name ends with ``.lock``, because on some systems
+    no other process can read a locked file.
+
+    Attributes
+    ----------
+    entries : list of dict
+        The complete lines at the time of opening, oldest first.
     """
 
     def __init__(self, path: Path):
         if not path.parent.is_dir():
-            raise CobanditError(
-                f"{path}: there is no folder {path.parent}. Make it first"
-            )
+            problem = f"there is no folder {path.parent}"
+            raise_fault(path, problem, "create it first", "no-folder")
 
         self.path = path
 
-        # a soft lock, which it would fall back to, outlives its process
+        # no soft lock, since it would outlive its process
         self._lock = FileLock(
             f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False
         )
@@ -91,33 +99,35 @@ class Lines:
             self._lock.acquire(blocking=False)
             self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
-            raise CobanditError(
-                f"{path} is open already, here or in another process. Close it or let"
-                " that process end, or choose another file"
-            ) from None
+            problem = "it is open already, here or in another process"
+            remedy = "close it, wait until that process ends, or choose another file"
+            raise_fault(path, problem, remedy, "open-elsewhere")
         except OSError as error:
             self._lock.release()
-            raise CobanditError(
-                f"{path} cannot be locked and opened ({error}): choose a folder that"
-                " you can write to, on a local disk"
-            ) from error
+            problem = f"it cannot be locked and opened: {error}"
+            remedy = "choose a folder on a local disk that you can write to"
+            raise_fault(path, problem, remedy, "not-lockable")
 
         with closed_by_errors(self):
             self.file.seek(0)
             content = self.file.read()
-            # with a newline more, which may be all that the last line lacks
+            # with one more newline, because the last line may lack only that
             self.entries, self._crc, self._whole = _read_whole(content + b"\n")
             self._tail = content[self._whole :]
             self._lacks_end = self._whole > len(content)
             if b"\n" in self._tail:
                 n_good = len(self.entries)
                 n_lines = content.count(b"\n")
-                raise CobanditError(
-                    f"{path}: line {n_good + 1} of {n_lines} is damaged, or this is no"
-                    " journal. The file is left as it is. Bring it back from a copy;"
-                    f" without one, copy the lines before (the first {n_good}) into a"
-                    " new file: evaluations that they do not have are made again"
+                problem = (
+                    f"line {n_good + 1} of {n_lines} is damaged, or this is not a"
+                    " journal"
                 )
+                remedy = (
+                    f"restore the file from a copy, or copy its first {n_good} lines"
+                    " into a new file, and later evaluations are made again; this file"
+                    " is left as it is"
+                )
+                raise_fault(path, problem, remedy, "damaged-journal")
 
     def close(self) -> None:
         """Close the file, and release its lock."""
@@ -125,14 +135,14 @@ class Lines:
         self._lock.release()
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
-        """Whether the file ends with a beginning of this entry, maybe an empty one."""
+        """Whether the file ends with a beginning of this entry, which may be empty."""
         return self._line(entry).startswith(self._tail)
 
     def _line(self, entry: dict[str, Any]) -> bytes:
         return seal(json.dumps(entry, allow_nan=False)[:-1].encode(), self._crc)
 
     def mend(self) -> None:
-        """Complete or drop a last line that has no end."""
+        """Complete or remove a last line without an end."""
         if self._lacks_end:
             self.file.write(b"\n")
         else:
@@ -155,7 +165,7 @@ class Lines:
             )
 
         try:
-            # some systems replace no file that is open; the lock is on another one
+            # some systems cannot replace an open file; the lock is on another file
             self.file.close()
             with replace_file(self.path) as partial, open(partial, "wb") as file:
                 file.write(content)
@@ -165,19 +175,29 @@ class Lines:
             self.close()
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Add a line; the file is closed, and the error holds the entry, if that fails."""
+        """Add a line.
+
+        Raises
+        ------
+        TableError
+            If this fails. The file is closed then, and the message holds the entry.
+        """
         line = self._line(entry)
         with closed_by_errors(self):
             try:
-                rest = memoryview(line)
-                while rest:  # a write may take less than it was given
-                    rest = rest[self.file.write(rest) :]
+                remaining = memoryview(line)
+                while remaining:  # a write may be partial
+                    remaining = remaining[self.file.write(remaining) :]
                 os.fsync(self.file.fileno())
             except OSError as error:
-                raise CobanditError(
-                    f"{self.path}: could not write {json.dumps(entry)} ({error}). It is"
-                    " closed: see to the disk, open it again with a fresh policy, and"
-                    " tell what was not written"
-                ) from error
+                problem = (
+                    f"a line could not be written, and the file is closed: {error}"
+                )
+                remedy = (
+                    "check the disk, open the file again with a fresh policy, and report"
+                    " what the line holds"
+                )
+                lost = json.dumps(entry)
+                raise_fault(self.path, problem, remedy, "not-written", lost)
 
         self._crc = zlib.crc32(line, self._crc)

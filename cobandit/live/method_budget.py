@@ -1,4 +1,4 @@
-"""The budget of a method, so that what it spends fits with the pilot into the run's budget."""
+"""The budget of a method, which the cost of the pilot leaves of the run's budget."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def make_affordable_policy(
     """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
 
     A method that evaluates once is charged again for each result of the pilot that it
-    uses, so its budget may be larger than what is left. The part of the pilot that it
-    never uses, since a configuration leaves early, depends on its budget, so the
-    largest budget that fits is found by replaying.
+    uses, so that its budget may be larger than the remaining budget. The part of the
+    pilot that it never uses, because a configuration leaves early, depends on its
+    budget. The largest possible budget is therefore found by replays.
 
     Raises
     ------
@@ -33,31 +33,26 @@ def make_affordable_policy(
         return plan.make_policy(profile.costs, profile.cost_range, None)
 
     spent = profile.spent + earlier.lost + sum(earlier.non_pilot_costs.values())
-    try:
-        if spent > _budget.add_slack(total):
-            raise CobanditError("nothing is left")
-        budget = (
-            _find_budget(plan, profile, total, earlier)
-            if plan.is_once
-            else total - spent
-        )
-        return plan.make_policy(profile.costs, profile.cost_range, budget)
-    except CobanditError as error:
-        unit = plan.cost.unit
-        problem = (
-            f"{error}. {spent:,.6g} {unit} are spent, and the budget is {total:,.6g}"
-        )
-        remedy = (
-            "change the plan's budget or method and run it again; what was evaluated is"
-            " kept"
-        )
-        raise_fault(plan.method.name, problem, remedy, "method-budget")
+    problem = "nothing is left"
+    if spent <= _budget.add_slack(total):
+        try:
+            budget = total - spent
+            if plan.is_once:
+                budget = _find_budget(plan, profile, total, earlier)
+            return plan.make_policy(profile.costs, profile.cost_range, budget)
+        except CobanditError as error:
+            problem = str(error)
+
+    unit = plan.cost.unit
+    problem += f". {spent:,.6g} {unit} are spent, and the budget is {total:,.6g}"
+    remedy = "change the plan's budget or method and run it again; results are kept"
+    raise_fault(plan.method.name, problem, remedy, "method-budget")
 
 
 def _find_budget(
     plan: Plan, profile: Profile, total: float, earlier: EarlierResults
 ) -> float:
-    """Find the largest budget of a method that fits into that of the run."""
+    """Find the largest budget of a method that the budget of the run allows."""
     budget = total
     while True:
         uncharged = _replay_known(plan, profile, budget, earlier)
@@ -70,9 +65,10 @@ def _find_budget(
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay stored results through a policy, and return the spending that it was not charged for."""
+    """Replay stored results, and return the cost that the policy is not charged."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
-    stand_in = SimpleNamespace(  # for a journal without results
+    # stands in for a journal without results
+    stand_in = SimpleNamespace(
         policy=policy,
         leave_out=policy.leave_out,
         tell=lambda arm, reward, cost, record: policy.tell(arm, reward, cost),

@@ -29,18 +29,18 @@ def check_together(plan: Plan) -> None:
     TableError
         With one fault, whose code names what was checked.
     """
-    check_columns(plan)
+    check_unique_columns(plan)
     check_end(plan)
     check_cluster(plan)
-    check_budget(plan)
-    check_pilot(plan)
+    check_budget_unit(plan)
+    check_pilot_size(plan)
     check_repeats(plan)
     check_certified(plan)
     check_largest_cost(plan)
     check_options(plan)
 
 
-def check_columns(plan: Plan) -> None:
+def check_unique_columns(plan: Plan) -> None:
     """Refuse a table with two columns of one name."""
     cluster = plan.instances.cluster
     columns = [
@@ -82,7 +82,7 @@ def check_cluster(plan: Plan) -> None:
         )
 
 
-def check_budget(plan: Plan) -> None:
+def check_budget_unit(plan: Plan) -> None:
     """Refuse a budget in another unit than the cost's, or above the cost of everything."""
     if plan.budget is None:
         return
@@ -99,7 +99,7 @@ def check_budget(plan: Plan) -> None:
         raise_fault(None, problem, remedy, "budget-share")
 
 
-def check_pilot(plan: Plan) -> None:
+def check_pilot_size(plan: Plan) -> None:
     """Refuse a pilot that takes more instances than there are, or than the budget has room for."""
     n_instances = len(plan.order)
     share = plan.budget if plan.budget is not None and plan.unit == SHARE_UNIT else 1.0

@@ -9,12 +9,12 @@ import numpy as np
 
 from cobandit.errors import TableError, raise_fault
 from cobandit.live.plan_fields import SHARE_UNIT
-from cobandit.live.records import FAILED, Key, Record, check_row
+from cobandit.live.records import FAILED_KEY, EvaluationRecord, Key, check_row
 from cobandit.tables.card import Objective
 from cobandit.tables.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
-    from cobandit.live.stages import Stage
+    from cobandit.live.stages import RunStage
 
 
 class Profile(NamedTuple):
@@ -46,7 +46,7 @@ class Profile(NamedTuple):
     results: Mapping[Key, dict[str, Any]]
 
 
-def profile_of(pilot: Stage) -> Profile:
+def profile_of(pilot: RunStage) -> Profile:
     """Take costs and limits from the records of a pilot, as a card's profiling split is taken.
 
     Raises
@@ -58,7 +58,9 @@ def profile_of(pilot: Stage) -> Profile:
     """
     plan = pilot.plan
     results = pilot.results
-    scored = {key: record for key, record in results.items() if FAILED not in record}
+    scored = {
+        key: record for key, record in results.items() if FAILED_KEY not in record
+    }
     for key, record in scored.items():
         # the plan may have changed since
         check_row(plan, record, *pilot.name_record(key))
@@ -85,14 +87,14 @@ def profile_of(pilot: Stage) -> Profile:
     )
 
 
-def _check_answers(pilot: Stage, scored: Mapping[Key, Record]) -> None:
+def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> None:
     """Refuse a pilot that says nothing of a configuration, where failures are no scores."""
     plan = pilot.plan
     answered = {arm for arm, _ in scored}
     silent = [arm for arm in range(len(plan.names)) if arm not in answered]
     if silent and (not scored or plan.failures == "leave-out"):
         name = plan.names[silent[0]]
-        reason = pilot.results[silent[0], 0][FAILED]
+        reason = pilot.results[silent[0], 0][FAILED_KEY]
         problem = (
             f"it failed on every instance of the pilot ({reason}), so that nothing"
             " would be left"
@@ -105,7 +107,7 @@ def _check_answers(pilot: Stage, scored: Mapping[Key, Record]) -> None:
 
 
 def _find_limits(
-    objective: Objective, scored: Mapping[Key, Record]
+    objective: Objective, scored: Mapping[Key, EvaluationRecord]
 ) -> tuple[float, float]:
     """Return the values of an objective's column that score 1 and 0."""
     transform = TRANSFORMS[objective.transform]
@@ -114,10 +116,9 @@ def _find_limits(
     try:
         transform.apply(values, *limits)
     except TableError as error:
+        problem = f"{error.faults[0].problem} in the pilot"
         remedy = (
             "give its limits, or leave it out, or take a larger pilot in another folder"
         )
-        raise_fault(
-            f"objective {objective.name!r}", f"{error} in the pilot", remedy, "no-scale"
-        )
+        raise_fault(f"objective {objective.name!r}", problem, remedy, "no-scale")
     return limits

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.live.stages import Stage
+from cobandit.live.stages import RunStage
 from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
@@ -58,7 +58,7 @@ class Progress:
 
     Attributes
     ----------
-    stage : Stage
+    stage : RunStage
         The stage that is under way; its ``name`` is ``pilot`` or ``run``.
     line : str
         The event in words; empty at a start.
@@ -72,7 +72,7 @@ class Progress:
         Name of the configuration that the event concerns; empty at a start.
     """
 
-    stage: Stage
+    stage: RunStage
     line: str
     failed: bool = False
     busy: bool = True

@@ -1,4 +1,4 @@
-"""Records of evaluations: their keys, and a check that a plan can use them."""
+"""Records of evaluations, their keys, and a check that a plan can use them."""
 
 from __future__ import annotations
 
@@ -15,51 +15,42 @@ from cobandit.live.plan import Plan
 from cobandit.tables.measured_columns import COST, ColumnRule
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Key of a record that has no measurements, with the reason as its value.
-FAILED = "failed"
+#: Key of a failed evaluation's record, which holds the reason instead of measurements.
+FAILED_KEY = "failed"
 
-#: Column that is 1 where an evaluation cost nothing, and is charged the smallest cost
-#: so far.
+#: Column that is 1 for a free evaluation, which is charged the smallest cost so far.
 COST_WAS_ZERO = "cost_was_zero"
 
 #: An evaluation: number of the configuration, and place in the order of the instances.
 Key = tuple[int, int]
 
-#: The measurements of an evaluation by column, or its cost and why it failed.
-Record = dict[str, Any]
+#: Measurements of an evaluation by column, or its cost and the reason of its failure.
+EvaluationRecord = dict[str, Any]
 
-#: Rows that need not be evaluated, by name of the configuration and instance.
+#: Known rows, which need no evaluation, by the names of configuration and instance.
 Reusable = Mapping[tuple[str, str], Row]
 
 
 class EarlierResults(NamedTuple):
-    """Results of a run from before its plan changed.
+    """Results of a run from before its plan changed."""
 
-    Attributes
-    ----------
-    rows : mapping of (int, int) to dict
-        Rows by evaluation.
-    lost : float
-        Cost of failures, and of rounds that are of no use now.
-    non_pilot_costs : mapping of (int, int) to float
-        Costs of the rows that are not the pilot's.
-    """
-
+    #: Rows by evaluation.
     rows: Mapping[Key, Row]
+    #: Cost of failures, and of rounds that are useless now.
     lost: float
+    #: Costs of the rows after the pilot.
     non_pilot_costs: Mapping[Key, float]
 
 
 def check_row(
     plan: Plan, row: Mapping[str, Any], configuration: str, instance: str
 ) -> None:
-    """Refuse a row of an evaluator that lacks a column of the plan, or has a value that it cannot use.
+    """Refuse a row that lacks a column of the plan, or has a value that it cannot use.
 
     Raises
     ------
     TableError
-        With the code ``reserved-column``, ``missing-column`` or ``bad-value``, the
-        configuration, the instance, the column and what to do.
+        With the code ``reserved-column``, ``missing-column`` or ``bad-value``.
 
     Examples
     --------
@@ -84,9 +75,8 @@ outside [0, 1] -> correct the evaluator, or name another column or transform in 
         problem = (
             f"it gave {reserved[0]!r}, which is a setting or a column of every table"
         )
-        raise_fault(
-            where, problem, "rename this column in the evaluator", "reserved-column"
-        )
+        remedy = "rename this column in the evaluator"
+        raise_fault(where, problem, remedy, "reserved-column")
 
     rules: list[tuple[str, ColumnRule | None]] = [(plan.cost.column, COST)]
     rules += [
@@ -96,27 +86,22 @@ outside [0, 1] -> correct the evaluator, or name another column or transform in 
     for column, rule in rules:
         if column not in row:
             problem = f"it gave no {column!r}, only {', '.join(row) or 'nothing'}"
-            remedy = suggest(
-                column,
-                row,
-                "return it from the evaluator, or name another column in the plan",
+            otherwise = (
+                "return it from the evaluator, or name another column in the plan"
             )
+            remedy = suggest(column, row, otherwise)
             raise_fault(where, problem, remedy, "missing-column")
         if rule is not None and rule.broken(np.array([row[column]])).any():
-            problem = rule.problem.format(value=float(row[column]))
+            reason = rule.problem.format(value=float(row[column]))
+            problem = f"it gave {row[column]!r} as {column!r}: {reason}"
             remedy = (
                 "correct the evaluator, or name another column or transform in the plan"
             )
-            raise_fault(
-                where,
-                f"it gave {row[column]!r} as {column!r}: {problem}",
-                remedy,
-                "bad-value",
-            )
+            raise_fault(where, problem, remedy, "bad-value")
 
 
 def name_row(order: Sequence[str], place: int) -> str:
-    """Name an instance by its place in an order that begins again at its end.
+    """Name an instance by its place in an order that repeats.
 
     Examples
     --------

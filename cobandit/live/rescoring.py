@@ -16,7 +16,7 @@ from cobandit.live.evaluators.base import Evaluator
 from cobandit.live.evaluators.scorers import ScorerOptions
 from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import Plan
-from cobandit.live.records import FAILED
+from cobandit.live.records import FAILED_KEY
 from cobandit.live.run_files import RunFiles
 from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.storage import write_table
@@ -108,7 +108,9 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
             "no-score",
         )
 
-    has_failed = frame[FAILED] if FAILED in frame else pd.Series(False, frame.index)
+    has_failed = (
+        frame[FAILED_KEY] if FAILED_KEY in frame else pd.Series(False, frame.index)
+    )
     for number, row in frame[~has_failed].iterrows():
         answer = answers.get((row["config"], row["instance"]), {})
         target = answer.get("target")
@@ -182,13 +184,15 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
             for entry in entries
             if "tell" in entry
             and entry["reward"] is not None
-            and FAILED not in entry["record"]
+            and FAILED_KEY not in entry["record"]
         ]
         # a plan that differs in anything else was refused before
         is_changed = bool(folder.find_differences(plan))
         if (
             not is_changed
-            and find_equal_objective(plan, [entry["record"] for entry in scored])
+            and find_equal_objective(
+                plan.objectives, [entry["record"] for entry in scored]
+            )
             is None
         ):
             return False

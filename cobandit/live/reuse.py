@@ -10,7 +10,7 @@ from typing import Any
 from cobandit.errors import raise_fault
 from cobandit.live.configurations import TABLE_COLUMNS
 from cobandit.live.plan import Plan
-from cobandit.live.records import FAILED, Reusable, check_row
+from cobandit.live.records import FAILED_KEY, Reusable, check_row
 from cobandit.live.run_table import NOT_SET
 from cobandit.tables.catalogue import open_table
 from cobandit.tables.record_files import read_columns
@@ -38,8 +38,8 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
     is_wanted = frame["config"].isin(plan.names) & frame["instance"].isin(
         plan.instances.ids
     )
-    if FAILED in frame:
-        is_wanted &= ~frame[FAILED].astype(bool)
+    if FAILED_KEY in frame:
+        is_wanted &= ~frame[FAILED_KEY].astype(bool)
     if not is_wanted.any():
         problem = (
             f"it has no evaluation of the plan, but such as {frame['config'][0]!r} on"

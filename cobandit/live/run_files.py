@@ -15,7 +15,7 @@ from cobandit.errors import CobanditError, raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.live.lines import Lines, read_entries
 from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, SCORING, Plan
-from cobandit.live.records import FAILED, EarlierResults, Key
+from cobandit.live.records import FAILED_KEY, EarlierResults, Key
 from cobandit.tables.whole_files import replace_file
 
 #: Differences between two plans that a message lists.
@@ -120,7 +120,7 @@ class RunFiles:
                 was_billed_in_vain = entry["reward"] is None
                 if (
                     was_billed_in_vain
-                    or FAILED in entry["record"]
+                    or FAILED_KEY in entry["record"]
                     or place >= len(plan.order)
                 ):
                     # a failure of the pilot is charged by the pilot's own journal

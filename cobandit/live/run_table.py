@@ -11,7 +11,7 @@ import pandas as pd
 from cobandit._version import __version__
 from cobandit.errors import raise_fault
 from cobandit.live.flaws import COUNTED, count_flaws, describe_flaws
-from cobandit.live.records import COST_WAS_ZERO, FAILED, name_row
+from cobandit.live.records import COST_WAS_ZERO, FAILED_KEY, name_row
 from cobandit.live.stages import MainStage
 from cobandit.tables.profiling import MIN_INSTANCES
 
@@ -40,7 +40,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     rows = [
         {"config": stage.names[arm], "instance": name_row(stage.order, place)}
         | stage.values(record)
-        | {FAILED: FAILED in record}
+        | {FAILED_KEY: FAILED_KEY in record}
         for (arm, place), record in sorted(stage.records.items())
         if place % len(stage.order) not in left_out
     ]
@@ -51,8 +51,8 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         )
 
     frame = pd.DataFrame(rows)
-    if not frame[FAILED].any():
-        del frame[FAILED]
+    if not frame[FAILED_KEY].any():
+        del frame[FAILED_KEY]
     for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
         # most evaluators give these only where they apply
         frame[column] = frame[column].fillna(0.0)

@@ -20,10 +20,10 @@ from cobandit.live.plan_fields import SHARE_UNIT
 from cobandit.live.profile import Profile
 from cobandit.live.records import (
     COST_WAS_ZERO,
-    FAILED,
+    FAILED_KEY,
     EarlierResults,
+    EvaluationRecord,
     Key,
-    Record,
     Reusable,
     check_row,
     name_row,
@@ -32,7 +32,7 @@ from cobandit.policies.asktell import Pull
 from cobandit.tables.transforms import TRANSFORMS
 
 
-class Stage:
+class RunStage:
     """A stage of a run; by itself the pilot, whose one objective is that an evaluation gave a score.
 
     Parameters
@@ -64,7 +64,7 @@ class Stage:
 
     name = "pilot"
     first = 0
-    before: Mapping[Key, Record] = MappingProxyType({})
+    before: Mapping[Key, EvaluationRecord] = MappingProxyType({})
 
     def __init__(self, plan: Plan, journal: Any, reusable: Reusable):
         self.plan = plan
@@ -75,7 +75,7 @@ class Stage:
         self.names = plan.names
         self.budget = None if plan.unit == SHARE_UNIT else plan.budget
         self.answers: Lines | None = None
-        self.results: dict[Key, Record] = {}
+        self.results: dict[Key, EvaluationRecord] = {}
         for pull, reward, _, record in journal.records():
             if reward is not None and record is not None:
                 self._store(pull, record)
@@ -97,7 +97,7 @@ class Stage:
         )
 
     @property
-    def records(self) -> Mapping[Key, Record]:
+    def records(self) -> Mapping[Key, EvaluationRecord]:
         """Every record so far, by configuration and place in the order."""
         return {**self.before, **self.results}
 
@@ -145,7 +145,7 @@ class Stage:
         # an answer to this run: those of a reused table do not show that the service
         # works
         return any(
-            FAILED not in record and self.name_record(key) not in self.reusable
+            FAILED_KEY not in record and self.name_record(key) not in self.reusable
             for key, record in self.records.items()
         )
 
@@ -158,7 +158,7 @@ class Stage:
         """Report an evaluation that need not be made, and return whether it was one."""
         key = self.find_key(pull)
         record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
-        has_failed = FAILED in record
+        has_failed = FAILED_KEY in record
         if (
             has_failed and self.plan.failures == "leave-out"
         ) or pull.number in self.left_out:
@@ -194,23 +194,27 @@ class Stage:
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
         """Charge an evaluation that failed and was billed; it is made again."""
-        self._charge(pull, None, failure.cost or 0.0, {FAILED: str(failure)})
+        self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
         """Report an evaluation that failed for good, at its own cost or its configuration's mean."""
         cost = failure.cost or self.mean_cost(int(pull))
-        self._report(pull, {FAILED: str(failure), self.plan.cost.column: cost})
+        self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 
     def rewards(self, record: Mapping[str, Any]) -> list[float]:
         """Return the rewards of a record, in [0, 1]."""
-        return [float(FAILED not in record)]
+        return [float(FAILED_KEY not in record)]
 
-    def _report(self, pull: Pull, record: Record) -> None:
+    def _report(self, pull: Pull, record: EvaluationRecord) -> None:
         self._charge(pull, self.rewards(record), record[self.plan.cost.column], record)
         self._store(pull, record)
 
     def _charge(
-        self, pull: Pull, reward: list[float] | None, cost: float, record: Record
+        self,
+        pull: Pull,
+        reward: list[float] | None,
+        cost: float,
+        record: EvaluationRecord,
     ) -> None:
         # a cost may well be beyond those of the pilot
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
@@ -226,11 +230,11 @@ class Stage:
                 f"{problem}: the budget may be exceeded", GuaranteeWarning, stacklevel=2
             )
 
-    def _store(self, pull: Pull, record: Record) -> None:
+    def _store(self, pull: Pull, record: EvaluationRecord) -> None:
         self.results[self.find_key(pull)] = record
 
 
-class MainStage(Stage):
+class MainStage(RunStage):
     """The stage of the plan's method, with costs, limits and budget from the pilot.
 
     A method that evaluates once receives the pilot's results.  Any other starts after
@@ -280,9 +284,9 @@ class MainStage(Stage):
         if not (was_left_out and failure.cost):
             self.journal.leave_out(pull)
 
-    def values(self, record: Mapping[str, Any]) -> Record:
+    def values(self, record: Mapping[str, Any]) -> EvaluationRecord:
         """Return a record in which a failed evaluation has the values that score zero."""
-        if FAILED not in record:
+        if FAILED_KEY not in record:
             return dict(record)
         limits = self.profile.limits
         zero = {
@@ -303,7 +307,7 @@ class MainStage(Stage):
             )
         return rewards
 
-    def _store(self, pull: Pull, record: Record) -> None:
+    def _store(self, pull: Pull, record: EvaluationRecord) -> None:
         super()._store(pull, record)
         if self.find_key(pull) in self.profile.results:
             self._charged_again += record[self.plan.cost.column]

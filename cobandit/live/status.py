@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from cobandit._text import amount, some_names
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.flaws import count_flaws, describe_overspending, find_losers
 from cobandit.live.progress import Progress
 from cobandit.live.run_table import card_of, frame_of
@@ -141,8 +141,7 @@ def _name_end(is_returned: bool, instances: int) -> str:
 
 def _find_main_stage(progress: Progress) -> MainStage:
     if not isinstance(progress.stage, MainStage):
-        raise CobanditError(
-            "the run is in its pilot, and there is nothing to compare yet -> wait until"
-            " the pilot is over"
-        )
+        problem = "it is in its pilot, so that there is nothing to compare yet"
+        remedy = "wait until the pilot is over"
+        raise_fault("the run", problem, remedy, "pilot-not-over")
     return progress.stage

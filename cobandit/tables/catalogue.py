@@ -124,7 +124,12 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     path = Path(name_or_path)
     if path.is_dir() and str(name_or_path) not in _cards():
         there = min(path.glob("*.parquet"), default=path / "table.parquet")
-        raise_fault(path, "this is a folder", f"name the table in it, such as {there}")
+        raise_fault(
+            path,
+            "this is a folder",
+            f"name the table in it, such as {there}",
+            "is-a-folder",
+        )
     return read(path) if path.suffix or path.is_file() else load(str(name_or_path))
 
 
@@ -187,7 +192,12 @@ def _card(name: str) -> Card:
     cards = _cards()
     if name not in cards:
         remedy = suggest(name, cards, f"there are {', '.join(cards)}")
-        raise_fault(None, f"there is no table {name!r} in the catalogue", remedy)
+        raise_fault(
+            None,
+            f"there is no table {name!r} in the catalogue",
+            remedy,
+            "unknown-table",
+        )
     return read_card(cards[name])
 
 

@@ -201,6 +201,7 @@ def export_every_eval_ever(
                 target,
                 f"it could not be written: {error}",
                 "free some space, or choose another folder",
+                "not-written",
             )
         files.append(target)
     return ExportedRecords(tuple(files), tuple(_remarks(table, latency, counts_tokens)))

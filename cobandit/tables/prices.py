@@ -203,7 +203,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
                     "take tokens or seconds as the cost, such as cost: {column: tokens,"
                     " unit: tokens}"
                 )
-                raise_fault(self.file or "prices", problem, remedy)
+                raise_fault(self.file or "prices", problem, remedy, "price-zero")
 
     def refuse(self, model: str, where: str = "") -> NoReturn:
         """Stop since there is no price of a model.
@@ -221,7 +221,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
             " into a file of prices"
         )
         remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
-        raise_fault(where or self.file or "prices", problem, remedy)
+        raise_fault(where or self.file or "prices", problem, remedy, "no-price")
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
         """Describe the sources of the prices of models, with their day.
@@ -342,6 +342,7 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
             path,
             "it holds no prices",
             "write 'MODEL: {input: USD per million, cached: ..., output: ...}'",
+            "no-prices",
         )
 
     own = {

@@ -158,10 +158,7 @@ def _scale_objectives(
         try:
             rewards[:, d] = transform.apply(values, *fitted)
         except TableError as error:
-            remedy = (
-                "correct its limits, take another column or transform, or leave it out"
-                " (logs: --latency none)"
-            )
-            faults.add(str(error), remedy, objective.column, code="no-scale")
+            (fault,) = error.faults
+            faults.add(fault.problem, fault.remedy, objective.column, code=fault.code)
 
     return rewards, limits

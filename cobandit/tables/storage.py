@@ -53,12 +53,13 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     """
     path = Path(path)
     if not path.is_file():
-        raise_fault(path, "there is no such file", "check the path")
+        raise_fault(path, "there is no such file", "check the path", "no-file")
     if path.suffix.lower() in (".yml", ".yaml"):
         raise_fault(
             path,
             "this is a card, or another YAML file",
             "name its table; the card next to it is found",
+            "is-a-card",
         )
 
     if not isinstance(card, Card):
@@ -69,13 +70,13 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         described = path.with_name(card.records)
         if described.name != path.name and described.is_file():
             problem = f"the card next to it describes {described.name}, not this file"
-            raise_fault(path, problem, f"name {described}")
+            raise_fault(path, problem, f"name {described}", "other-card")
         problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
         remedy = (
             "restore the file that the card describes, or put the new sum into it if it"
             " is meant"
         )
-        raise_fault(path, problem, remedy)
+        raise_fault(path, problem, remedy, "other-checksum")
 
     if card.origin and card.origin.parser == "swebench-bash-only":
         frame, notes = swebench.read_submissions(path)
@@ -191,7 +192,10 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
 
     problem = "its split is not one of instances: it is a part of another table"
     raise_fault(
-        path, problem, "save the whole table, and take the part after reading it"
+        path,
+        problem,
+        "save the whole table, and take the part after reading it",
+        "part-of-table",
     )
 
 
@@ -199,10 +203,15 @@ def check_name(path: Path) -> None:
     """Refuse a name under which no table could be written."""
     if path.suffix != ".parquet":
         raise_fault(
-            path, "the table is written as Parquet", "let the name end in .parquet"
+            path,
+            "the table is written as Parquet",
+            "let the name end in .parquet",
+            "not-parquet",
         )
     if not path.parent.is_dir():
-        raise_fault(path, f"there is no folder {path.parent}", "make it first")
+        raise_fault(
+            path, f"there is no folder {path.parent}", "make it first", "no-folder"
+        )
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
@@ -301,13 +310,17 @@ def write_table(
             f" ({reason})"
         )
         raise_fault(
-            output, problem, "give each column one kind, text or numbers, in all files"
+            output,
+            problem,
+            "give each column one kind, text or numbers, in all files",
+            "mixed-column",
         )
     except OSError as error:
         raise_fault(
             output,
             f"it could not be written: {error}",
             "free some space, or choose another folder",
+            "not-written",
         )
 
     return table

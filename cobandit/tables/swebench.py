@@ -74,6 +74,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
             path,
             f"it is not laid out as expected ({type(error).__name__}: {error})",
             remedy,
+            "bad-record",
         )
 
     notes = [

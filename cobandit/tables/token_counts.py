@@ -53,6 +53,7 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
             tokenizer,
             "there is no such tokenizer",
             "name a tokenizer.json, or leave --tokenizer out",
+            "no-file",
         )
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
@@ -61,6 +62,7 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
             tokenizer,
             "reading it needs the package tokenizers",
             "pip install tokenizers",
+            "missing-package",
         )
     try:
         encoder = Tokenizer.from_file(str(tokenizer))
@@ -69,6 +71,7 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
             tokenizer,
             f"this is no tokenizer.json ({str(error)[:80]})",
             "take the model's own file",
+            "bad-tokenizer",
         )
 
     unit = f"tokens ({tokenizer.name})"

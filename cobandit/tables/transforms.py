@@ -1,4 +1,4 @@
-"""How a measured column becomes an objective in [0, 1] that is maximised: one entry of ``TRANSFORMS`` each.
+"""Transforms of measured columns into objectives in [0, 1] that are maximised.
 
 ======================  ==========================================================
 ``none``                x, which has to be in [0, 1] already
@@ -7,37 +7,22 @@
 ======================  ==========================================================
 
 The limits (tau_low, tau_high) are percentiles of x itself, by default the 5th and the
-95th with linear interpolation; (x_min, x_max) its range. Both are taken over all rows
-of the *profiling* split, so that the evaluation split has no say in how it is scored;
-what it holds beyond the limits is clipped.
+95th with linear interpolation; (x_min, x_max) is its range. Both are computed over all
+rows of the *profiling* split, so that the evaluation split does not influence its own
+scores; its values beyond the limits are clipped.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from cobandit.errors import TableError
+from cobandit.errors import raise_fault
 from cobandit.tables.measured_columns import ColumnRule
 
 
 class Transform(NamedTuple):
-    """One way to turn a column into an objective.
-
-    Parameters
-    ----------
-    fit : callable
-        ``fit(profiling, low, high)`` gives the two values of the column that score 1
-        and 0, from its values in the profiling split, shape (n,), all configurations
-        together, and the card's percentiles.
-    apply : callable
-        ``apply(values, one, zero)`` gives the scores of values, given the values that
-        score 1 and 0; TableError if no scale can be made of these.
-    rule : ColumnRule, optional
-        What every value of the column has to satisfy.
-    percentiles : bool
-        Whether ``fit`` uses ``low`` and ``high``; if not, a card that gives them is
-        refused.
+    """A transform of a column into an objective.
 
     Examples
     --------
@@ -46,23 +31,32 @@ class Transform(NamedTuple):
     (1.0, 2.0)
     """
 
+    #: ``fit(profiling, low, high)`` returns the two values of the column that score 1
+    #: and 0, given the values of all configurations in the profiling split, shape (n,),
+    #: and the card's percentiles.
     fit: Callable[[np.ndarray, float, float], tuple[float, float]]
+    #: ``apply(values, one, zero)`` returns the scores of values, given the values that
+    #: score 1 and 0. It raises a `TableError` if these do not make a scale.
     apply: Callable[[np.ndarray, float, float], np.ndarray]
+    #: Rule for every value of the column.
     rule: ColumnRule | None = None
+    #: Whether ``fit`` uses ``low`` and ``high``; otherwise a card cannot have them.
     percentiles: bool = False
 
 
 def inverse_percentile(
     values: np.ndarray, tau_low: float, tau_high: float
 ) -> np.ndarray:
-    """Normalised inverse of a latency: 1 at ``tau_low`` or faster, 0 at ``tau_high`` or slower.
+    """Return the normalised inverse of a latency.
+
+    It is 1 at ``tau_low`` or faster, and 0 at ``tau_high`` or slower.
 
     Parameters
     ----------
     values : array of float, any shape
         Latencies, positive, in the unit of the limits.
     tau_low, tau_high : float
-        The percentiles of the latency that map to 1 and to 0.
+        Percentiles of the latency that map to 1 and to 0.
 
     Returns
     -------
@@ -71,7 +65,7 @@ def inverse_percentile(
     Raises
     ------
     TableError
-        If the limits do not differ: a constant latency ranks nothing.
+        If the limits are equal, in the wrong order or not positive.
 
     Examples
     --------
@@ -79,25 +73,29 @@ def inverse_percentile(
     array([1., 1., 0., 0.])
     """
     if tau_low == tau_high:
-        raise TableError(f"the latency is constant: its limits are both {tau_low:g}")
+        _refuse(f"the latency is constant: its limits are both {tau_low:g}")
+
     spread = 1.0 / tau_low - 1.0 / tau_high if tau_low > 0 and tau_high > 0 else np.nan
     if not 0 < spread < np.inf:
-        raise TableError(
+        _refuse(
             f"limits of a latency are positive, the smaller one first, not {tau_low:g},"
             f" {tau_high:g}"
         )
-    # clipping the latency is clipping the score, and gives exactly 1 and 0 at the ends
+
+    # to clip the latency is to clip the score, and gives exactly 1 and 0 at the limits
     clipped = np.clip(np.asarray(values, dtype=np.float64), tau_low, tau_high)
     return (1.0 / clipped - 1.0 / tau_high) / spread
 
 
 def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.ndarray:
-    """Reverse a quantity that is to be minimised: 1 at ``smallest`` or below, 0 at ``largest`` or above.
+    """Reverse and scale a quantity that is to be minimised.
+
+    It becomes 1 at ``smallest`` or below, and 0 at ``largest`` or above.
 
     Raises
     ------
     TableError
-        If the limits do not differ.
+        If the limits are equal or in the wrong order.
 
     Examples
     --------
@@ -105,15 +103,22 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
     array([1., 1., 0., 0.])
     """
     if smallest == largest:
-        raise TableError(f"the column is constant: its limits are both {smallest:g}")
+        _refuse(f"the column is constant: its limits are both {smallest:g}")
+
     spread = largest - smallest
     if not 0 < spread < np.inf:
-        raise TableError(
-            f"limits have the smaller one first, not {smallest:g} and {largest:g}"
-        )
-    return (
-        largest - np.clip(np.asarray(values, dtype=np.float64), smallest, largest)
-    ) / spread
+        _refuse(f"limits have the smaller one first, not {smallest:g} and {largest:g}")
+
+    clipped = np.clip(np.asarray(values, dtype=np.float64), smallest, largest)
+    return (largest - clipped) / spread
+
+
+def _refuse(problem: str) -> NoReturn:
+    remedy = (
+        "correct its limits, take another column or transform, or leave it out (logs:"
+        " --latency none)"
+    )
+    raise_fault("the objective", problem, remedy, "no-scale")
 
 
 def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float, float]:
@@ -121,8 +126,7 @@ def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float,
     return float(tau_low), float(tau_high)
 
 
-#: Every transform by the name that a card gives it; an entry here is all that a new one
-#: needs.
+#: Transforms by their names on a card. A new transform needs only an entry here.
 TRANSFORMS: dict[str, Transform] = {
     "none": Transform(
         fit=lambda profiling, low, high: (1.0, 0.0),

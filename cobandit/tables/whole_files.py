@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to a file, which is then replaced by it.
+    """Yield a temporary path; the file there replaces ``path`` at the end.
 
-    Nothing is replaced, and nothing stays behind, where an error comes first.
+    After an error nothing is replaced, and no temporary file remains.
 
     Raises
     ------
-    CobanditError
+    TableError
         If the file could not be written.
 
     Examples
@@ -32,6 +32,8 @@ def replace_file(path: Path) -> Iterator[Path]:
         yield partial
         partial.replace(path)
     except OSError as error:
-        raise CobanditError(f"{path} could not be written: {error}") from None
+        problem = f"it could not be written: {error}"
+        remedy = "free some space, or choose another folder"
+        raise_fault(path, problem, remedy, "not-written")
     finally:
         partial.unlink(missing_ok=True)

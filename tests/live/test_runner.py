@@ -22,7 +22,7 @@ from support.strategies import examples
 
 import cobandit as cb
 from cobandit import live
-from cobandit.errors import CobanditError, GuaranteeWarning, TableError
+from cobandit.errors import CobanditError, GuaranteeWarning
 from cobandit.live import retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.evaluators.endpoints import EndpointEvaluator
@@ -54,16 +54,6 @@ def rows(path):
 
 def stop(configuration, instance, tried):
     raise CobanditError("stopped here")
-
-
-def refuse(said, plan, folder, evaluator=None, **options):
-    with pytest.raises(CobanditError, match=said):
-        live.run(
-            plan,
-            folder,
-            evaluator=Fake() if evaluator is None else evaluator,
-            **options,
-        )
 
 
 def expect_fault(
@@ -404,7 +394,7 @@ class TestFailures:
             ["nobody there"],
             "patience",
         )
-        assert "What was evaluated is kept" in str(error)
+        assert "Results are kept" in str(error)
         assert len(first.calls) <= 60 + 2 * at_once
         done = live.run(plan, tmp_path / "run", evaluator=second)
         assert done.recommendation == play(PLAN)[1] and "failed" not in rows(done.table)
@@ -457,39 +447,28 @@ class TestFailures:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("row", "said"),
+        ("row", "code", "words"),
         [
             (
                 {"correct": 1.0, "seconds": 1.0},
-                "gave no 'tokens', only correct, seconds",
+                "missing-column",
+                "no 'tokens', only correct, seconds",
             ),
-            (
-                {"correct": 80.0, "tokens": 1.0, "seconds": 1.0},
-                "the objective 80.0 is outside",
-            ),
-            (
-                {"correct": 1.0, "tokens": -1.0, "seconds": 1.0},
-                "the cost -1.0 is not positive",
-            ),
-            (
-                {"correct": None, "tokens": 1.0, "seconds": 1.0},
-                "gave None for 'correct': a finite number",
-            ),
-            (
-                GOOD | {"shots": 0.0},
-                "gave 'shots', which is a setting or a column of every table",
-            ),
-            (GOOD | {"failed": 0.0}, "gave 'failed', which is a setting"),
+            (GOOD | {"correct": 80.0}, "bad-value", "80.0"),
+            (GOOD | {"tokens": -1.0}, "bad-value", "-1.0"),
+            (GOOD | {"correct": None}, "not-a-number", "None as 'correct'"),
+            (GOOD | {"shots": 0.0}, "reserved-column", "'shots'"),
+            (GOOD | {"failed": 0.0}, "reserved-column", "'failed'"),
         ],
     )
-    def test_unusable_row_stops_the_run(self, tmp_path, row, said):
+    def test_unusable_row_stops_the_run(self, tmp_path, row, code, words):
         class Once(Fake):
             async def _one(self, configuration, instance, tried):
                 found = await super()._one(configuration, instance, tried)
                 return dict(row) if len(self.calls) == 50 else found
 
         first = Once()
-        refuse(said, PLAN, tmp_path / "run", first)
+        expect_fault(code, PLAN, tmp_path / "run", first, "on instance", names=[words])
         second = Fake()
         assert (
             live.run(PLAN, tmp_path / "run", evaluator=second).recommendation
@@ -512,15 +491,17 @@ class TestFailures:
         )
 
     @pytest.mark.parametrize("at_once", [1, 4])
-    def test_an_error_in_an_evaluator_names_it(self, tmp_path, at_once):
+    def test_error_of_an_evaluator_names_configuration(self, tmp_path, at_once):
         def fail(configuration, instance, tried):
             raise ZeroDivisionError("division by zero")
 
-        refuse(
-            r"failed on '.* shots=.'.*ZeroDivisionError: division by zero",
+        expect_fault(
+            "evaluator-failed",
             PLAN | {"at_once": at_once},
             tmp_path / "run",
             Fake(fail=fail, delay=0.01),
+            place="shots=",
+            names=["ZeroDivisionError: division by zero"],
         )
 
 
@@ -607,7 +588,8 @@ def stop_after(n, plan, folder, **options):
             raise CobanditError("stopped here")
 
     fake = Fake(fail=fail, **options)
-    refuse("stopped here", plan, folder, fake)
+    with pytest.raises(CobanditError, match="stopped here"):
+        live.run(plan, folder, evaluator=fake)
     return fake
 
 
@@ -631,11 +613,12 @@ class TestGoingOn:
             (path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir()
         )
         fake = Fake()
-        refuse(
-            r"holds the run of another plan: seed is 0 there and 1 here -> ",
+        expect_fault(
+            "other-plan",
             PLAN | {"seed": 1, "budget": 0.6},
             tmp_path / "run",
             fake,
+            names=["seed is 0 there and 1 here"],
         )
         assert not fake.calls
         assert before == sorted(
@@ -689,24 +672,15 @@ class TestGoingOn:
         [
             (
                 {"objectives": [{"name": "accuracy", "column": "right"}]},
-                "gave no 'right', only correct",
+                "'right'",
             ),
-            (
-                {"cost": {"column": "tokns", "unit": "tokens"}},
-                "no 'tokns', only .* did you mean 'tokens'?",
-            ),
+            ({"cost": {"column": "tokns", "unit": "tokens"}}, "'tokns'"),
         ],
     )
-    def test_a_plan_that_names_another_column_is_corrected_and_goes_on(
-        self, tmp_path, wrong, said
-    ):
+    def test_run_resumes_after_a_column_is_corrected(self, tmp_path, wrong, said):
         plan = tmp_path / "plan.yml"
         plan.write_text(json.dumps(PLAN | wrong))
-        refuse(
-            f"{said}.*evaluated is kept: mend that, and run the plan again",
-            plan,
-            tmp_path / "run",
-        )
+        expect_fault("missing-column", plan, tmp_path / "run", names=[said])
         plan.write_text(json.dumps(PLAN))
         stopped, fake = stop_after(10, plan, tmp_path / "run"), Fake()
         live.run(plan, tmp_path / "run", evaluator=fake)
@@ -727,19 +701,24 @@ class TestGoingOn:
     def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
         little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
         latency = {"name": "latency", "column": "latency", "transform": "negate-minmax"}
-        said = "gave no 'latency', only correct, tokens, seconds"
-        refuse("change the plan's budget or method", little, tmp_path / "run")
-        refuse(said, PLAN | {"objectives": [latency]}, tmp_path / "run")
+        expect_fault("method-budget", little, tmp_path / "run")
+        expect_fault(
+            "missing-column",
+            PLAN | {"objectives": [latency]},
+            tmp_path / "run",
+            names=["'latency'"],
+        )
 
     @pytest.mark.slow
     def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
         """Neither what the pilot needs nor what the method needs is known before."""
         small, fake = {"unit": "tokens", "budget": 100}, Fake()
-        refuse(
-            r"of the pilot's 30 evaluations are made, for .* of 100 tokens",
+        expect_fault(
+            "budget-below-pilot",
             PLAN | small,
             tmp_path / "run",
             fake,
+            names=["of the pilot's 30 evaluations", "of 100 tokens"],
         )
         assert 0 < fake.billed <= 100
         done = live.run(
@@ -772,11 +751,13 @@ class TestGoingOn:
             small | {"budget": 0.4}, tmp_path / "first", evaluator=Fake(fail=fail)
         )
         larger = small | {"budget": 0.8}
-        refuse(
-            r"pilot is 5 there and 4 here.*--from takes over what",
+        expect_fault(
+            "other-plan",
             larger | {"pilot": 4},
             tmp_path / "first",
             fake,
+            names=["pilot is 5 there and 4 here"],
+            remedy="--from",
         )
         more = larger | {"reuse": str(first.table)}
         stopped = stop_after(5, more, tmp_path / "more")
@@ -854,10 +835,11 @@ class TestGoingOn:
         """Such a method begins after the pilot: its first evaluation is not on the first instance."""
         first, fake = Fake(), Fake()
         live.run(PLAN | {"budget": 0.6}, tmp_path / "run", evaluator=first)
-        refuse(
-            "nothing is left",
+        expect_fault(
+            "method-budget",
             PLAN | {"method": "EGESHOnce", "budget": 0.45},
             tmp_path / "run",
+            names=["nothing is left"],
         )
         done = live.run(
             PLAN | {"method": method, "budget": budget},
@@ -874,37 +856,39 @@ class TestGoingOn:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("changes", "said"),
+        ("changes", "code", "words"),
         [
             (
                 {"cost": {"column": "tokens", "unit": "characters"}},
-                "take a table with the same cost",
+                "other-cost",
+                "characters",
             ),
-            (
-                {"method": "CoPSI"},
-                "CoPSI may evaluate an instance again, so none can be reused",
-            ),
+            ({"method": "CoPSI"}, "repeated-instances", "CoPSI"),
             (
                 {"instances": ["a", "b", "c", "d"], "pilot": 2},
-                "no evaluation of the plan, but .*'.* on 'c'.",
+                "nothing-reusable",
+                "on 'c'",
             ),
             (
                 {"objectives": [{"name": "accuracy", "column": "right"}]},
-                "gave no 'right', only correct, tok",
+                "missing-column",
+                "'right'",
             ),
             (
                 {"configurations": {"grid": GRID | {"top": [1]}}},
-                " shots=0' has top 2 there and 1 here -> lea",
+                "other-setting",
+                "top 2 there and 1 here",
             ),
-            ({"reuse": "nowhere.parquet"}, "nowhere.parquet: there is no such file"),
+            ({"reuse": "nowhere.parquet"}, "no-file", ""),
         ],
     )
-    def test_unusable_tables_are_refused(self, tmp_path, changes, said):
+    def test_unusable_tables_are_refused(self, tmp_path, changes, code, words):
         grid = {"grid": GRID | {"top": [2]}}
         first = live.run(
             PLAN | {"configurations": grid}, tmp_path / "first", evaluator=Fake()
         )
-        refuse(said, PLAN | {"reuse": str(first.table)} | changes, tmp_path / "b")
+        plan = PLAN | {"reuse": str(first.table)} | changes
+        expect_fault(code, plan, tmp_path / "b", names=[words])
         assert not (tmp_path / "b").exists()
 
     @pytest.mark.slow
@@ -913,12 +897,13 @@ class TestGoingOn:
         first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
         other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
         done = live.run(first, tmp_path / "run", evaluator=Fake())
-        said = (
-            "evaluated in another way: evaluate.options.function is 'some:one' there"
-            " and 'some:other' here"
-        )
-        refuse(said, other | {"reuse": str(done.table)}, tmp_path / "new")
-        refuse(said, other, tmp_path / "new", start=done.table)
+        expected = {
+            "code": "other-evaluator",
+            "folder": tmp_path / "new",
+            "names": ["function is 'some:one' there and 'some:other' here"],
+        }
+        expect_fault(plan=other | {"reuse": str(done.table)}, **expected)
+        expect_fault(plan=other, start=done.table, **expected)
         assert not (tmp_path / "new").exists()
 
     @pytest.mark.slow
@@ -929,7 +914,7 @@ class TestGoingOn:
         def evaluate(configuration, instance):
             if not refused:
                 refused.append(configuration)
-                refuse("is open already", PLAN | {"budget": 0.9}, tmp_path / "run")
+                expect_fault("open-elsewhere", PLAN | {"budget": 0.9}, tmp_path / "run")
             return measure(configuration, instance)
 
         done = live.run(PLAN, tmp_path / "run", evaluator=evaluate)
@@ -962,7 +947,7 @@ class TestGoingOn:
             lambda: live.export(PLAN, tmp_path / "run"),
             lambda: live.read_progress(tmp_path / "run"),
         ):
-            with pytest.raises(CobanditError, match="holds no run"):
+            with fault("no-run", str(tmp_path / "run")):
                 look()
         stop_after(10, PLAN, tmp_path / "run")
         progress = live.read_progress(tmp_path / "run")
@@ -971,7 +956,7 @@ class TestGoingOn:
             10,
             (),
         )
-        with pytest.raises(CobanditError, match="10 of the pilot's 30 evaluations"):
+        with fault("pilot-not-over", names=["10 of the pilot's 30 evaluations"]):
             live.export(PLAN, tmp_path / "run")
         assert not (tmp_path / "run" / "table.parquet").exists()
 
@@ -1037,11 +1022,8 @@ class TestRace:
             "unit": "tokens",
             "budget": race.spent - 100,
         }
-        said = (
-            rf"{race.spent:,.6g} tokens are spent, and the budget is"
-            rf" {race.spent - 100:,.6g}"
-        )
-        refuse(said, fixed, tmp_path / "run")
+        amounts = [f"{race.spent:,.6g} tokens", f"{race.spent - 100:,.6g}"]
+        expect_fault("method-budget", fixed, tmp_path / "run", names=amounts)
         live.run(
             fixed | {"budget": race.spent + 300}, tmp_path / "run", evaluator=Fake()
         )
@@ -1054,11 +1036,12 @@ class TestRace:
         fine = RACE | {"stop": {"tolerance": 0.02}}
         for _ in range(2):  # and again, as after a kill
             done = live.run(fine, tmp_path / "fine", evaluator=fake, start=rough.table)
-        refuse(
-            r"instances\.0 is .* this plan has none\) -> ",
+        expect_fault(
+            "other-plan",
             fine,
             tmp_path / "fine",
             fake,
+            names=["instances.0 is", "this plan has none"],
         )
         assert not set(first.evaluated) & set(fake.evaluated)
         assert (
@@ -1123,9 +1106,7 @@ def test_in_a_notebook(tmp_path):
 
 
 def test_an_evaluator_is_needed(tmp_path):
-    with pytest.raises(
-        TableError, match=r"field 'evaluate' is missing -> write evaluate: \{callable"
-    ):
+    with fault("no-evaluator", remedy="write evaluate: {callable"):
         live.run(PLAN, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -1,4 +1,4 @@
-"""A client of one endpoint: its requests, and what its status codes mean."""
+"""A client of one endpoint, which sends requests and judges status codes."""
 
 from contextlib import suppress
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 import httpx2
 
 from cobandit._text import ellipsize
-from cobandit.errors import CobanditError, raise_fault
+from cobandit.errors import raise_fault
 from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
 from cobandit.live.evaluators.base import Failure, judge_status
 from cobandit.live.evaluators.user_code import describe_error
 
-#: Where requests go, from the base address.
+#: Path of requests, from the base address.
 PATH = "chat/completions"
-
 
 #: Seconds to wait for a connection, and for the list of models.
 CONNECT_SECONDS = 10
@@ -37,21 +36,20 @@ class Client:
         self.http = httpx2.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            # neither how long an evaluation may take nor how many run at once is
-            # decided here
+            # the plan limits the time of an evaluation and the number of calls at once
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None),
         )
 
     async def ask(self, body: dict[str, Any]) -> tuple[EndpointAnswer, float]:
-        """Send one request; the answer, and the seconds that it took.
+        """Send a request, and return the answer and the seconds that it took.
 
         Raises
         ------
         Failure
-            If it was not answered, and others may be.
-        CobanditError
-            If no request would be.
+            If this request is not answered, and others may be.
+        TableError
+            If the endpoint would refuse every request.
         """
         try:
             response = await self.http.post(PATH, json=body)
@@ -60,34 +58,36 @@ class Client:
             message = f"no answer from {self.base_url}: {describe_error(error)}"
             raise Failure(message, retry=True, unavailable=nobody) from error
         answer = read_answer(response.content) if response.status_code == 200 else None
-        if answer is None:  # a page of a gateway, or an error in the place of an answer
+        if answer is None:  # a page of a gateway, or an error instead of an answer
             raise self._judge(response, body.get("model"))
         return answer, response.elapsed.total_seconds()
 
     async def check(self) -> None:
-        """Check, at no cost, that a server is there and takes the key.
+        """Check, at no cost, that a server answers and accepts the key.
 
         Raises
         ------
-        CobanditError
-            If not.
+        TableError
+            If it does not.
         """
         try:
             response = await self.http.get("models", timeout=CONNECT_SECONDS)
         except httpx2.HTTPError as error:
             problem = f"no server answers ({describe_error(error)})"
-            raise_fault(
-                self.base_url,
-                problem,
-                "start the server, or correct base_url",
-                "no-server",
-            )
-        # others may just have no list of models
+            remedy = "start the server, or correct base_url"
+            raise_fault(self.base_url, problem, remedy, "no-server")
+        # other codes may mean that the server has no list of models
         if response.status_code in (401, 402, 403):
             raise self._judge(response, None)
 
-    def _judge(self, response: httpx2.Response, model: Any) -> Exception:
-        """Judge a status: a failure of this request, or an error in which all would end."""
+    def _judge(self, response: httpx2.Response, model: Any) -> Failure:
+        """Return the failure of a request, unless every request would be refused.
+
+        Raises
+        ------
+        TableError
+            If every request would be refused.
+        """
         status = response.status_code
         if status == 200:
             # an error that a gateway sends with status 200
@@ -95,30 +95,27 @@ class Client:
                 code = int(response.json()["error"]["code"])
                 status = code if 400 <= code < 600 else status
 
-        moved = (
-            f"it moved to {response.headers.get('location')}"
-            if response.is_redirect
-            else None
-        )
-        answer = (
-            f"status {status}:"
-            f" {moved or ellipsize(' '.join(response.text.split()), 200)}"
-        )
-        if (
-            moved
-            or status in (401, 402, 403, 404)
-            or "insufficient_quota" in response.text
-        ):
-            return CobanditError(
-                f"{self.base_url} refuses a request for {model or 'its models'} with"
-                f" {self._key_name or 'no key'} ({answer}). Correct base_url, model or"
-                " key, or see to the account, then start again"
+        text = ellipsize(" ".join(response.text.split()), 200)
+        if response.is_redirect:
+            text = f"it moved to {response.headers.get('location')}"
+        answer = f"status {status}: {text}"
+
+        is_refusal = status in (401, 402, 403, 404)
+        has_no_credit = "insufficient_quota" in response.text
+        if response.is_redirect or is_refusal or has_no_credit:
+            problem = (
+                f"it refuses a request for {model or 'its models'} with"
+                f" {self._key_name or 'no key'} ({answer})"
             )
+            remedy = (
+                "correct base_url, model or key, or check the account, then start again"
+            )
+            raise_fault(self.base_url, problem, remedy, "request-refused")
 
         retry, unavailable = judge_status(status)
         retry |= status == 200
 
-        # a date, its other form, is left to usual waiting
+        # the header may also be a date, which is ignored
         after = response.headers.get("retry-after", "")
         wait = float(after) if retry and after.replace(".", "", 1).isdecimal() else None
         return Failure(

@@ -100,7 +100,7 @@ class FunctionEvaluator:
             retry, unavailable = _judge(error)
             raise Failure(message, retry=retry, unavailable=unavailable) from error
 
-        source = f"{self.name}, for instance {instance!r},"
+        source = f"{self.name} on instance {instance!r}"
         if not isinstance(result, Mapping) or "answer" not in result:
             return read_row(result, source)
 

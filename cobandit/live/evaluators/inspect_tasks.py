@@ -28,7 +28,7 @@ from rich.errors import MarkupError
 from rich.text import Text
 
 from cobandit._text import suggest
-from cobandit.errors import CobanditError, TableError, raise_fault
+from cobandit.errors import TableError, raise_fault
 from cobandit.live.evaluators.base import Context, EvaluatorOptions, Failure, Row
 from cobandit.live.evaluators.registry import evaluator
 from cobandit.live.evaluators.rows import (
@@ -137,21 +137,19 @@ class InspectEvaluator:
         await anyio.lowlevel.checkpoint()  # a cancelled eval just ends, without a log
         (log,) = logs
         samples = {str(sample.id): sample for sample in log.samples or ()}
-        why = (
-            log.error.message
-            if log.error
-            else f"the log ended as {log.status!r} without this sample"
-        )
+        reason = f"the log ended as {log.status!r} without this sample"
+        if log.error:
+            reason = log.error.message
         if log.error and not samples:
-            raise CobanditError(
-                f"Inspect could not evaluate {dict(configuration)}: {why}"
-            )
+            problem = f"Inspect could not evaluate {dict(configuration)}: {reason}"
+            remedy = "correct the task or the configuration"
+            raise_fault(self._options.task, problem, remedy, "inspect-failed")
 
         return [
             (
                 self._outcome(samples[name], log)
                 if name in samples
-                else Failure(why, retry=True)
+                else Failure(reason, retry=True)
             )
             for name in instances
         ]
@@ -302,9 +300,9 @@ class InspectEvaluator:
                 **arguments,
             )
         except Exception as error:
-            raise CobanditError(
-                f"Inspect cannot run {self._options.task}: {_read_message(error)}"
-            ) from error
+            problem = f"Inspect cannot run it: {_read_message(error)}"
+            remedy = "correct the task, or its arguments in the plan"
+            raise_fault(self._options.task, problem, remedy, "inspect-failed")
 
     def _outcome(self, sample: EvalSample, log: EvalLog) -> Row | Failure:
         fields = sample.model_dump(mode="json", include=set(InspectSample.model_fields))
@@ -345,7 +343,7 @@ class InspectEvaluator:
         finish = sample.output.stop_reason
         return keep_answer(
             scores | row,  # a scorer may have the name of a measured column
-            asked=str(sample.input),
+            prompt=str(sample.input),
             text=sample.output.completion,
             target=target,
             finish=finish,
@@ -377,8 +375,9 @@ async def open_inspect(
     try:
         from inspect_ai.util import display_type
     except ImportError as error:
-        problem = f"evaluating by Inspect needs it ({error})"
-        raise CobanditError(f"{problem}: pip install 'cobandit[inspect]'") from None
+        problem = f"the package inspect-ai cannot be imported ({error})"
+        remedy = "pip install 'cobandit[inspect]'"
+        raise_fault("evaluator inspect", problem, remedy, "missing-package")
 
     os.environ.setdefault("INSPECT_DISPLAY", "none")
     display_type()  # it reads that once

@@ -1,4 +1,4 @@
-"""Rows of measurements: usual columns, tokens, kept answers, and a check of rows that user code returns."""
+"""Rows of measurements: columns, tokens, kept answers, and a check of user rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from cobandit._text import ellipsize
-from cobandit.errors import CobanditError
+from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.tables.usage import Doubt, Reading, Usage
 
-#: What endpoints and tasks of Inspect give: ``tokens`` are those generated, ``seconds``
-#: go from request to answer, and ``truncated`` is 1 where a limit of tokens cut the
-#: answer off, ``empty`` where there is none. There may be ``written_tokens`` (to a
-#: cache), and columns that are 1 where tokens are ``doubtful`` (they do not add up) or
-#: ``estimated`` (they were not counted).
+#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated ones, ``seconds``
+#: the time from request to answer; ``truncated`` is 1 where a limit of tokens cut off
+#: the answer, ``empty`` where there is no answer. Further columns may be
+#: ``written_tokens`` (to a cache), ``doubtful`` (1 where tokens do not add up) and
+#: ``estimated`` (1 where tokens were not counted).
 ANSWER_COLUMNS = (
     "score",
     "prompt_tokens",
@@ -32,10 +32,14 @@ ANSWER_COLUMNS = (
 
 
 class Answered(dict[str, float]):
-    """A row that comes with the answer that it scores, to be kept: text, finish reason, usage and so on.
+    """A row with the answer that it scores, such as its text and finish reason.
 
-    ``doubts`` are fields of the answer that could not be read, to be named once in a
-    run.
+    Attributes
+    ----------
+    answer : mapping of str
+        Parts of the answer to keep.
+    doubts : tuple of Doubt
+        Fields of the answer that could not be read; a run reports each kind once.
     """
 
     def __init__(
@@ -48,17 +52,20 @@ class Answered(dict[str, float]):
 
 def keep_answer(
     row: Row,
-    asked: str,
+    prompt: str,
     text: str,
     target: str,
     finish: str | None,
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Mark a row whose answer is cut off or empty, and keep the answer with a checksum of its prompt."""
+    """Attach its answer to a row, and mark an answer that is cut off or empty.
+
+    The answer holds a checksum of its prompt.
+    """
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
     answer = {
-        "prompt": digest_prompt(asked),
+        "prompt": digest_prompt(prompt),
         "text": text,
         "target": target,
         "finish": finish,
@@ -66,13 +73,13 @@ def keep_answer(
     return Answered(row, answer, doubts)
 
 
-def digest_prompt(asked: str) -> str:
-    """Return the checksum by which an answer names what was asked."""
-    return sha256(asked.encode()).hexdigest()[:16]
+def digest_prompt(prompt: str) -> str:
+    """Return the checksum of a prompt, which kept answers hold."""
+    return sha256(prompt.encode()).hexdigest()[:16]
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Return the tokens of a row; an answer's end is one, which some leave out.
+    """Return the tokens of a row, at least one, because some services omit the end token.
 
     Examples
     --------
@@ -98,36 +105,33 @@ def read_tokens(row: Row) -> Usage | None:
     """
     if not {"prompt_tokens", "tokens"} <= row.keys():
         return None
-    cached, written = row.get("cached_tokens", 0.0), row.get("written_tokens", 0.0)
-    return Usage(
-        max(0.0, row["prompt_tokens"] - cached - written),
-        cached,
-        row["tokens"],
-        written,
-    )
+    cached = row.get("cached_tokens", 0.0)
+    written = row.get("written_tokens", 0.0)
+    uncached = max(0.0, row["prompt_tokens"] - cached - written)
+    return Usage(uncached, cached, row["tokens"], written)
 
 
 def note_reading(row: Row, reading: Reading) -> Row:
-    """Add the tokens of an answer to its row, and 1 where they are doubtful or were not counted."""
+    """Add the tokens of an answer to its row, with marks for doubts and estimates."""
     row = row if reading.usage is None else row | count_tokens(reading.usage)
     if reading.estimated:
         return row | {"estimated": 1.0}
     return row | ({"doubtful": 1.0} if reading.doubts else {})
 
 
-def read_row(given: Any, source: str) -> Row:
-    """Check the row that user code returned: a mapping of names to finite numbers.
+def read_row(result: Any, source: str) -> Row:
+    """Check that user code returned a row: a mapping of names to finite numbers.
 
     Parameters
     ----------
-    given : object
+    result : object
     source : str
-        Its source, to start the message.
+        Name of the user code, for messages.
 
     Raises
     ------
-    CobanditError
-        If it is anything else.
+    TableError
+        If the result is not a row.
 
     Examples
     --------
@@ -136,38 +140,42 @@ def read_row(given: Any, source: str) -> Row:
     >>> read_row({"correct": "yes"}, "my_module:evaluate")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: my_module:evaluate gave 'yes' for 'correct': a finite number is needed; \
+    cobandit.errors.TableError: my_module:evaluate: it gave 'yes' as 'correct' -> return a finite number; \
 if there is none, raise cobandit.live.evaluators.Failure
     """
-    if (
-        not isinstance(given, Mapping)
-        or not given
-        or not all(isinstance(name, str) for name in given)
-    ):
-        raise CobanditError(
-            f"{source} gave {quote_value(given)}: a mapping of column names to numbers"
-            ' is needed, such as {"correct": 1, "tokens": 57}'
+    is_row = isinstance(result, Mapping) and all(isinstance(key, str) for key in result)
+    if not is_row or not result:
+        problem = f"it gave {quote_value(result)}"
+        remedy = (
+            "return a mapping of column names to numbers, such as"
+            ' {"correct": 1, "tokens": 57}'
         )
+        raise_fault(source, problem, remedy, "not-a-row")
 
     row = {}
-    for name, value in given.items():
-        try:
-            row[name] = (
-                math.nan
-                if np.ndim(value) or isinstance(value, (str, bytes))
-                else float(value)
-            )
-        except (TypeError, ValueError):
-            row[name] = math.nan
+    for name, value in result.items():
+        row[name] = _read_number(value)
         if not math.isfinite(row[name]):
-            raise CobanditError(
-                f"{source} gave {quote_value(value)} for {name!r}: a finite number is"
-                " needed; if there is none, raise cobandit.live.evaluators.Failure"
+            problem = f"it gave {quote_value(value)} as {name!r}"
+            remedy = (
+                "return a finite number; if there is none, raise"
+                " cobandit.live.evaluators.Failure"
             )
+            raise_fault(source, problem, remedy, "not-a-number")
 
     return row
 
 
+def _read_number(value: Any) -> float:
+    """Return a scalar as a number, and NaN for anything else, text included."""
+    if np.ndim(value) or isinstance(value, (str, bytes)):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def quote_value(value: Any) -> str:
-    """Show a value in a message, its middle cut if it is long."""
+    """Write a value for a message, without its middle if it is long."""
     return ellipsize(repr(value), 80)

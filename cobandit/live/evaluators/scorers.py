@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from cobandit.errors import CobanditError, raise_fault
+from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import EvaluatorOptions, Row
 from cobandit.live.evaluators.rows import read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
@@ -122,17 +122,16 @@ class ScorerOptions(EvaluatorOptions):
         Raises
         ------
         CobanditError
-            If the function fails, or gives no score.
+            If the function fails, or does not return a score.
         """
         if self.function is None:
             return {"score": float(self._is_correct(text, answer))}
         try:
             result = self.function(text, answer)
         except Exception as error:
-            problem = (
-                f"scorer {self.scorer} failed on an answer: {describe_error(error)}"
-            )
-            raise CobanditError(problem) from error
+            problem = f"it failed on an answer: {describe_error(error)}"
+            remedy = "correct the function"
+            raise_fault(f"scorer {self.scorer}", problem, remedy, "scorer-failed")
         row = result if isinstance(result, Mapping) else {"score": result}
         return read_row(row, f"scorer {self.scorer}")
 

@@ -139,6 +139,7 @@ def combine_runs(
                 "--cluster",
                 f"{column!r} is the name of another column of the table",
                 "rename the field",
+                "reserved-name",
             )
         frame[column] = logged["cluster"].astype(str)
     count_same_repeats(frame, list(scores.values()), notes)
@@ -154,7 +155,10 @@ def combine_runs(
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = "say which settings make a configuration with --by, or leave logs out"
         raise_fault(
-            "the logs", f"no instance was evaluated under each of {those}", remedy
+            "the logs",
+            f"no instance was evaluated under each of {those}",
+            remedy,
+            "no-common-instance",
         )
     measured = {"tasks": tasks, "metrics": metrics.of, **measured}
     origin = "; ".join(
@@ -222,6 +226,7 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
             "the logs",
             "none has an evaluation that can be used",
             "give the logs of a finished run",
+            "no-evaluation",
         )
 
     return usable
@@ -278,6 +283,7 @@ def _evaluations(
             "the logs",
             "no evaluation has a score that can be used",
             "see why, below, or choose with --metric",
+            "no-score",
         )
 
     match getattr(options, "cost", "tokens"):
@@ -340,6 +346,7 @@ def _newest(
                 problem,
                 "name what tells them apart with --by, or give only one of the two"
                 " logs",
+                "same-configuration",
             )
         remarks.append(
             f"rerun: {newer_run.file} counts, not {older_run.file}: {number:,}"

@@ -88,6 +88,7 @@ def combine_samples(
                 log.file,
                 f"a lower {lower[0]} is better",
                 "choose another with --metric",
+                "lower-is-better",
             )
     options = add_declared(collected, metrics, options)
     collected = compare_questions(collected, options, notes)

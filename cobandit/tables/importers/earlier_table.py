@@ -43,6 +43,7 @@ def read_earlier(output: Path, source: str) -> Earlier:
             f"it was not made by cobandit import {source}, so nothing can be added"
             " to it",
             START_AGAIN,
+            "other-source",
         )
     return Earlier(output, card, frame, made)
 
@@ -81,7 +82,10 @@ def add_to(
                 f" {measures.get(measure)}"
             )
             raise_fault(
-                earlier.path, problem, f"use the same options, or {START_AGAIN}"
+                earlier.path,
+                problem,
+                f"use the same options, or {START_AGAIN}",
+                "other-options",
             )
 
     renamed = _named_as_before(earlier, result) if result.settings else result
@@ -97,6 +101,7 @@ def add_to(
                 earlier.path,
                 problem,
                 f"{START_AGAIN}, or say with --by that they do not matter",
+                "other-settings",
             )
 
     return _on_top(earlier, renamed, notes)

@@ -177,6 +177,7 @@ def _spec(file: Path) -> _Spec:
             file.parent,
             f"it lacks {STATS} or {SPEC}",
             "give the whole folder of a run that finished",
+            "incomplete-run",
         )
     return parse_json(_Spec, spec)
 
@@ -195,7 +196,12 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
         stats |= {stat.name.name: stat.mean for stat in entry.stats}
 
     if not found:
-        raise_fault(file, "it holds no instance as it was asked", "leave the run out")
+        raise_fault(
+            file,
+            "it holds no instance as it was asked",
+            "leave the run out",
+            "no-evaluation",
+        )
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
     for stats in found.values():

@@ -171,7 +171,12 @@ class LogOptions(ScoreOptions, CostOptions):
         """Read the file of prices, which precede known ones."""
         if self.prices and self.cost != "usd":
             problem = f"prices mean nothing where the cost is {self.cost}"
-            raise_fault("--prices", problem, "add --cost usd, or leave it out")
+            raise_fault(
+                "--prices",
+                problem,
+                "add --cost usd, or leave it out",
+                "needless-prices",
+            )
         return read_prices(self.prices)
 
 

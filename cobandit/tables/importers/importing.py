@@ -99,6 +99,7 @@ def import_logs(
             "the source",
             f"{source!r} is not known",
             f"choose one of {', '.join(IMPORTERS)}",
+            "unknown-source",
         )
 
     chosen, files, output, notes = (
@@ -237,7 +238,10 @@ def _check_output(
     check_name(output)
     if output.resolve() in [path.resolve() for path in paths]:
         raise_fault(
-            output, "this is also what is to be imported", "choose another name"
+            output,
+            "this is also what is to be imported",
+            "choose another name",
+            "output-is-input",
         )
 
     if force and update:
@@ -245,21 +249,23 @@ def _check_output(
             output,
             "--force starts again and --update adds to what is there",
             "give one of them",
+            "force-and-update",
         )
 
     replaced = force or (update and output.exists())
     for path in (output, card):
         if path.is_dir():
-            raise_fault(path, "this is a folder", "choose another name")
+            raise_fault(path, "this is a folder", "choose another name", "is-a-folder")
         if update and path.exists() and not output.exists():
             raise_fault(
                 output,
                 f"this is missing next to {card}",
                 "restore it, or start again with --force",
+                "missing-records",
             )
         if path.exists() and not replaced:
             remedy = (
                 "add to it with --update, replace table and card with --force, or"
                 " choose another name"
             )
-            raise_fault(path, "this is already there", remedy)
+            raise_fault(path, "this is already there", remedy, "file-exists")

@@ -340,19 +340,20 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
 
     if log.version != VERSION:
         problem = f"this is version {log.version} of the log format; {VERSION} is read"
-        raise_fault(file, problem, "convert it: inspect log convert")
+        raise_fault(file, problem, "convert it: inspect log convert", "unknown-format")
 
     if log.status != "success" and not options.unfinished:
         remedy = (
             "finish it (inspect eval-retry), or take what is there with --unfinished"
         )
-        raise_fault(file, f"it ended as {log.status!r}", remedy)
+        raise_fault(file, f"it ended as {log.status!r}", remedy, "unfinished-log")
 
     if not any(sample.scores or sample.error for sample in log.samples):
         raise_fault(
             file,
             "it has no samples with scores",
             f"score them: inspect score {shlex.quote(str(file))}",
+            "no-score",
         )
 
     return log

@@ -240,7 +240,9 @@ def _results(file: Path) -> _Results:
             f"results_{date}.json, which names the model, is next to it {len(found)}"
             " times"
         )
-        raise_fault(file, problem, "put that one file next to the samples")
+        raise_fault(
+            file, problem, "put that one file next to the samples", "no-results-file"
+        )
     return parse_json(_Results, found[0])
 
 

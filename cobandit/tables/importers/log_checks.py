@@ -205,4 +205,5 @@ def check_cluster_field(collected: Sequence[Log], cluster: str) -> None:
             "--cluster",
             problem,
             suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}"),
+            "no-group-column",
         )

@@ -44,7 +44,10 @@ def read_each(
             notes.logs.append(str(error))
     if not by_file and notes.logs:
         raise_fault(
-            "the logs", f"none of the {len(notes.logs):,} can be used", "see why, below"
+            "the logs",
+            f"none of the {len(notes.logs):,} can be used",
+            "see why, below",
+            "no-usable-log",
         )
     return by_file
 
@@ -204,7 +207,7 @@ def choose_metrics(
             remedy = (
                 "name with --metric one of each task, or several that every task has"
             )
-            raise_fault("the logs", problem, remedy)
+            raise_fault("the logs", problem, remedy, "needs-choice")
 
     several = len(chosen) > 1 and all(
         taken == chosen for taken in chosen_by_task.values()

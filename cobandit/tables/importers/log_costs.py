@@ -118,6 +118,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
             "the costs",
             "no cost was measured",
             f"{timed}let every evaluation cost 1 with --cost none",
+            "no-cost",
         )
 
     measured = logged["config"].isin(logged["config"][~unmeasured])

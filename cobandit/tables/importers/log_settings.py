@@ -84,6 +84,7 @@ def collect_settings(
             file,
             "it does not name the model",
             "check that it is complete, and of the same run",
+            "no-model",
         )
 
     merged: dict[str, Any] = {}

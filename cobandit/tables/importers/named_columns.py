@@ -22,7 +22,9 @@ def take_columns(
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"
-        raise_fault(file, problem, "rename it: the table needs that name")
+        raise_fault(
+            file, problem, "rename it: the table needs that name", "reserved-name"
+        )
     return pd.DataFrame(
         names | {name: frame[column] for name, column in columns.items()},
         index=frame.index,

@@ -30,7 +30,7 @@ from cobandit.tables.importers.log_settings import collect_settings, find_begin,
 from cobandit.tables.usage import Usage
 
 #: ``failureReason`` of an entry that got no answer.
-FAILED = 2
+ERROR_REASON = 2
 
 
 class PromptfooOptions(LogOptions, RepeatOptions):
@@ -86,7 +86,7 @@ class _Entry(LogRecord):
     @property
     def failed(self) -> bool:
         """Whether there was no answer; an answer that failed its assertions is one."""
-        return self.response is None or self.failureReason == FAILED
+        return self.response is None or self.failureReason == ERROR_REASON
 
     @property
     def used(self) -> tuple[ModelUse, ...]:

@@ -57,6 +57,7 @@ class ScoreReader:
                     "--word",
                     f"{text!r} is not WORD=NUMBER",
                     "give one such as --word left=1",
+                    "bad-word",
                 )
             self._words[word.strip().lower()] = read_number(number, "--word")
         self._unknown: dict[str, Counter[str]] = {}
@@ -107,7 +108,7 @@ def read_score(value: Any, where: str, metric: str) -> float:
     number = ScoreReader().read(value, metric)
     if not np.isfinite(number):
         problem = f"the score of {metric} is {value!r}, not a finite number"
-        raise_fault(where, problem, "correct it or leave it out")
+        raise_fault(where, problem, "correct it or leave it out", "mean-differs")
     return number
 
 
@@ -143,7 +144,12 @@ def read_by_objective(
     for text in given:
         name, equals, value = text.rpartition("=")
         if equals and name not in values:
-            raise_fault(option, f"{name!r} is no objective", suggest(name, objectives))
+            raise_fault(
+                option,
+                f"{name!r} is no objective",
+                suggest(name, objectives),
+                "unknown-objective",
+            )
         for objective in [name] if equals else objectives:
             values[objective].append(value)
     return values
@@ -168,7 +174,10 @@ def read_number(text: str, option: str) -> float:
         number = nan
     if not np.isfinite(number):
         raise_fault(
-            option, f"{text!r} is not a number", "give a number, or NAME=NUMBER"
+            option,
+            f"{text!r} is not a number",
+            "give a number, or NAME=NUMBER",
+            "not-a-number",
         )
     return number
 
@@ -195,7 +204,9 @@ def read_range(
     high = read_number(high_text, "--range")
     if low >= high:
         problem = f"the range of {name} is {low:g} to {high:g}"
-        raise_fault("--range", problem, "give the worst score first: NAME=LOW:HIGH")
+        raise_fault(
+            "--range", problem, "give the worst score first: NAME=LOW:HIGH", "bad-range"
+        )
     return low, high
 
 
@@ -260,6 +271,7 @@ def rescale_scores(
                 "the scores",
                 problem,
                 f"{remedy}LOW:HIGH, and values that mean no score with --no-score",
+                "out-of-range",
             )
         if outside.any():
             examples = ", ".join(
@@ -319,7 +331,7 @@ def settle_missing(
             "leave them out with --missing leave-out, or count them as 0 with --missing"
             " zero"
         )
-        raise_fault("the scores", "; ".join(notes.counted[before:]), remedy)
+        raise_fault("the scores", "; ".join(notes.counted[before:]), remedy, "no-score")
 
     if options.missing == "zero":
         return np.nan_to_num(scores, nan=0.0), np.ones_like(missing)

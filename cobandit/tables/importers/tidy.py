@@ -287,6 +287,7 @@ def _make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Dat
                 file,
                 f"there is no transform {transform!r}",
                 suggest(transform, TRANSFORMS),
+                "unknown-transform",
             )
     cost = read_cost(options.cost, frame.columns)
     paid = [cost] if isinstance(cost, str) else []
@@ -365,6 +366,7 @@ def _recognise_layout(
             "--encoding",
             f"{options.encoding!r} is not known",
             "give one such as utf-8 or cp1252",
+            "unknown-encoding",
         )
 
     usual = TextLayout(

@@ -316,4 +316,5 @@ def read_cost(
             "--cost",
             problem,
             "give one column, one number, or CONFIG=NUMBER for each configuration",
+            "bad-cost",
         )

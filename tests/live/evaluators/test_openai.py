@@ -183,12 +183,12 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
         (
             401,
             "bad key",
-            "a request for small with MY_KEY (status 401: bad key). Correct base_url",
+            "a request for small with MY_KEY (status 401: bad key)",
         ),
         (403, "", "with MY_KEY (status 403: )"),
-        (402, "pay", "see to the account"),
-        (429, {"error": {"code": "insufficient_quota"}}, "see to the account"),
-        (404, "model not found", "refuses a request for small"),
+        (402, "pay", "status 402: pay"),
+        (429, {"error": {"code": "insufficient_quota"}}, "status 429"),
+        (404, "model not found", "status 404: model not found"),
         (200, {"error": {"code": 402}}, "status 402"),
         (301, "", "status 301: it moved to https://elsewhere.example/v1"),
     ],
@@ -197,13 +197,12 @@ def test_refused_key_stops_the_run_and_is_not_shown(
     folder, monkeypatch, status, body, said
 ):
     monkeypatch.setenv("MY_KEY", "sk-secret")
-    with pytest.raises(CobanditError) as caught:
+    with fault("request-refused", "http://", names=[said]) as caught:
         ask(
             folder,
             lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}),
             key="MY_KEY",
         )
-    assert said in str(caught.value)
     assert "sk-secret" not in str(caught.value)
 
 
@@ -243,10 +242,7 @@ def test_server_that_is_gone_is_reported(folder):
     with pytest.raises(Failure, match="no answer from") as caught:
         anyio.run(ask_nobody)
     assert caught.value.retry and caught.value.unavailable
-    with pytest.raises(
-        CobanditError,
-        match=r"no server answers .* -> start the server, or correct base_url",
-    ):
+    with fault("no-server", address):
         ask(folder, None, base_url=address)
 
 
@@ -328,12 +324,9 @@ def test_a_function_scores(folder, monkeypatch):
     assert rows[0]["length"] == 1
     with pytest.raises(CobanditError, match="did you mean 'half'"):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:hal")
-    with pytest.raises(
-        CobanditError,
-        match="scorer own_scorer:bad failed on an answer: ZeroDivisionError",
-    ):
+    with fault("scorer-failed", "own_scorer:bad", names=["ZeroDivisionError"]):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:bad")
-    with pytest.raises(CobanditError, match="no price of 'small'"):
+    with fault("no-price", names=["'small'"]):
         ask(folder, None, scorer="own_scorer:half", cost="cost_usd")
 
 
@@ -396,22 +389,16 @@ def test_answers_are_kept_and_scored_again_without_a_call(folder):
         for each in (done.table, table)
     ]
     assert scores == [{"small": 0.0, "large": 1.0}, {"small": 1.0, "large": 1.0}]
-    with pytest.raises(CobanditError, match="scorer regex needs a pattern"):
+    with fault("scorer-options", "the scorer"):
         live.rescore(folder / "run", {"scorer": "regex"})
     assert not (folder / "silent" / "answers.jsonl").exists()
-    with pytest.raises(
-        CobanditError, match="has no answers: its evaluator gave no text"
-    ):
+    with fault("no-answers-kept", str(folder / "silent")):
         live.rescore(folder / "silent", {"scorer": "number"})
 
 
 @pytest.mark.slow
 def test_changed_text_is_refused_at_restart(folder):
     """What the prompt does not take may change, and a run from before the texts were kept goes on."""
-    changed = (
-        r"8 of 8 instances and prices, such as 'a', are not what they were when .*run"
-        r" was begun"
-    )
 
     def answer(body):
         return (
@@ -420,12 +407,11 @@ def test_changed_text_is_refused_at_restart(folder):
             else (401, "")
         )
 
-    def start(name="run", match=None):
-        if match is None:
-            live.run(folder / f"{name}.yml", folder / name)
-            return
-        with pytest.raises(CobanditError, match=match):
-            live.run(folder / f"{name}.yml", folder / name)
+    def start(name="run"):
+        live.run(folder / f"{name}.yml", folder / name)
+
+    def expect_change():
+        return fault("changed-instances", names=["8 of 8 instances", "'a'"])
 
     with stub_endpoint(answer) as address:
         plan = asking(address) | {"equal_scores": True}
@@ -435,20 +421,24 @@ def test_changed_text_is_refused_at_restart(folder):
         )
         write(folder)
         until = 4
-        start(match="status 401")
+        with fault("request-refused", names=["status 401"]):
+            start()
         until = 1000
         write(folder, "What is 1 + {}?", remark="better")
-        start(match=changed)
+        with expect_change():
+            start()
         assert len(address.requests) == 4
         write(folder, remark="other")
         start()
         write(folder, "What is 1 + {}?")
-        start("more", match=changed)
+        with expect_change():
+            start("more")
         assert not (folder / "more").exists()
         (folder / "run" / "instances.json").unlink()
         start()
         write(folder)
-        start(match=changed)
+        with expect_change():
+            start()
 
 
 @pytest.mark.slow
