@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobandit.errors import CobanditError
-from cobandit.policies.copsi_once import PairedEvidence
+from cobandit.policies.paired_evidence import PairedEvidence
 from companion import bounds
 from companion.proofs.exact_once import (
     exact_tails,
@@ -202,9 +202,9 @@ def test_one_that_others_are_judged_by_stays():
     evidence.spared[0] = True
     active = np.arange(3)
     assert evidence.certain.tolist() == [True, True, False]
-    assert evidence.leaving(active).tolist() == [False, True, False]
+    assert evidence.removable(active).tolist() == [False, True, False]
     evidence.above[2, 0] = True
-    assert evidence.leaving(active).tolist() == [True, True, True]
+    assert evidence.removable(active).tolist() == [True, True, True]
 
 
 @given(st.integers(2, 40), st.integers(0, 40), st.integers(0, 40), st.floats(0, 0.49))

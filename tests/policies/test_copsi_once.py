@@ -17,12 +17,9 @@ from cobandit.policies import (
     PSISROnce,
     UniformOnce,
 )
-from cobandit.policies.copsi_once import (
-    PairedEvidence,
-    count_claims,
-    find_gaps,
-    planned_depth,
-)
+from cobandit.policies.copsi_once import find_gaps
+from cobandit.policies.paired_evidence import PairedEvidence, count_claims
+from cobandit.policies.removal_depths import planned_depth
 
 METHODS = [CoPSIOnce, CoPSIPrintedOnce, EGESHOnce, PSISROnce, UniformOnce]
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -106,7 +106,7 @@ def test_copsi_once_goes_on_with_smaller_n_and_N():
     x = (rewards[2] - rewards[0])[[0, 1, 3, 4]]
     variance = (0.25 + ((x - x.mean(axis=0)) ** 2).sum(axis=0)) / 4
     expected = x.mean(axis=0) / np.sqrt(variance / 4 * (1 - 4 / 11))
-    assert finder._find_weakest()[0, 2] == pytest.approx(expected.min())
+    assert finder._smallest_t_statistics()[0, 2] == pytest.approx(expected.min())
 
 
 def test_what_is_in_flight_on_it_is_charged_and_not_scored():
@@ -141,7 +141,7 @@ def test_what_cannot_be_left_out_is_refused():
     assert not finder.left_out.any()
     certain = cb.CoPSIOnce([1.0, 2.0], 30, 1, 10, confidence=0.9)
     with pytest.raises(
-        CobanditError, match="with a confidence no instance can be left out"
+        CobanditError, match="no instance can be left out of a run with a confidence"
     ):
         certain.leave_out(certain.ask())
     online = cb.HVUCB(2, 1, 30, (1.0, 1.0))

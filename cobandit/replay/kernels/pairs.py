@@ -11,14 +11,9 @@ import numpy as np
 
 from cobandit import policies
 from cobandit.dominance import TIE
-from cobandit.policies.copsi_once import (
-    FIRST_LOOK,
-    PRIOR_VARIANCE,
-    STAKES,
-    STEP,
-    count_claims,
-    find_depth,
-)
+from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
+from cobandit.policies.paired_evidence import STAKES, count_claims
+from cobandit.policies.removal_depths import find_depth
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.compiling import compile_run, register, sample
 from cobandit.replay.kernels.elimination import find_clearest, return_front, without
@@ -43,7 +38,7 @@ class Gaps(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """As `cobandit.policies.copsi_once.PairedEvidence`; of size zero where nothing has to be certain."""
+    """As `cobandit.policies.paired_evidence.PairedEvidence`; of size zero where nothing has to be certain."""
 
     sums: np.ndarray
     capital: np.ndarray

@@ -1,0 +1,90 @@
+"""Depths at which a policy on shared instances can afford its next removals."""
+
+from math import floor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobandit import _validation
+from cobandit._budget import SLACK
+
+
+def planned_depth(
+    costs: ArrayLike, depth: int, n_instances: int, remaining: float
+) -> int:
+    r"""Return the largest depth of the next removal that leaves enough for later ones.
+
+    Later removals are planned with the most expensive configurations leaving first:
+
+    .. math::
+
+        n_r = \min\Bigl\{N, \Bigl\lfloor \frac{m\, C_1}{C_r} \Bigr\rfloor\Bigr\}, \qquad
+        \max\Bigl\{m \in [n_0, N] : \sum_{r=1}^{k-1} C_r\, (n_r - n_{r-1}) \le R \Bigr\}
+
+    with :math:`C_r` the cost of one evaluation of each remaining configuration after
+    the r - 1 most expensive have left.  The first phase costs exactly :math:`C_1 (m -
+    n_0)` of R, whichever leaves then, so that a plan made anew after each removal never
+    spends more than R.  At m = N everything is evaluated.
+
+    There may be no such m: at costs 1, 4, 1 and a depth of 3, the plan for m = 3 takes
+    the two cheap ones to 9, which costs 12.  Then the depth itself is returned: a
+    configuration leaves before any other evaluation, and the rest is planned again.
+
+    Parameters
+    ----------
+    costs : array_like, shape (k,)
+        Costs of the k >= 2 active configurations.
+    depth, n_instances : int
+        :math:`n_0 \le N`, evaluations that each of them has, and number of instances.
+    remaining : float
+        R, the remaining budget, in the unit of the costs.
+
+    Returns
+    -------
+    int
+        m, or :math:`n_0` if there is none.  Time O(k log(k N)).
+
+    Examples
+    --------
+    Ten units pay for one round of all three (6), and two more of the cheap ones (4).
+
+    >>> planned_depth([1, 4, 1], depth=0, n_instances=10, remaining=10)
+    1
+    >>> planned_depth([1, 4, 1], depth=0, n_instances=10, remaining=60)  # everything
+    10
+    """
+    sums = np.cumsum(np.sort(_validation.costs(costs)))
+    return find_depth(sums, depth, n_instances, remaining)
+
+
+def find_depth(
+    sums: NDArray[np.float64], depth: int, n_instances: int, remaining: float
+) -> int:
+    """Return `planned_depth`, given the sums of the sorted costs, by bisection.
+
+    The kernel runs this function, too, compiled.
+    """
+    low = depth
+    high = n_instances + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = depth
+        spend = 0.0
+        for round_cost in sums[:0:-1]:  # C_1, ..., C_{k-1}
+            target = min(
+                n_instances, floor(middle * sums[-1] / round_cost * (1.0 + SLACK))
+            )
+            if target > reached:
+                spend += round_cost * (target - reached)
+                reached = target
+            # later phases only add to the spend, so a phase that costs too much, or
+            # evaluates everything, decides
+            if spend > remaining or reached == n_instances:
+                break
+
+        if spend <= remaining:
+            low = middle
+        else:
+            high = middle
+
+    return low
