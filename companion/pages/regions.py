@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from cobandit.errors import BudgetError
 from cobandit.replay import Spec, spec
 from cobandit.replay.grid import Source
+from cobandit.replay.paper_settings import RADII
 from cobandit.stats import contrasts, metrics, summaries
-from companion.paper.experiments import RADII
 from companion.proofs.known_arms import feedback_source, play_on, random_arms
 
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}

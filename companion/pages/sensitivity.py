@@ -11,15 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 
 import cobandit as cb
 from cobandit import _validation
-from cobandit.replay import Spec, grid, replay_identification, replay_online, spec
+from cobandit.replay import (
+    Spec,
+    grid,
+    paper_settings,
+    replay_identification,
+    replay_online,
+    spec,
+)
 from cobandit.replay.kernels import record
 from cobandit.replay.running import run_kernel
 from cobandit.stats import contrasts, metrics
 from cobandit.tables import EvaluationTable
 from cobandit.tables.card import Cost, Objective
-from companion.paper import experiments
+from companion.paper import experiments, tuning
 
-PAPER = spec("CoHVUCB", **experiments.RADII)
+PAPER = spec("CoHVUCB", **paper_settings.RADII)
 RHO = max(experiments.ONLINE_RHO)
 
 #: Name and quantity of a choice, with one value per replication for the default and for
@@ -56,7 +63,7 @@ def change_choices(
     """
     rows = []
 
-    tuned = experiments.tuning(table, tuned_by, seed, **parallel)
+    tuned = tuning.tuning(table, tuned_by, seed, **parallel)
     alternatives = chain(
         _change_methods(table, tuned, replications, seed, parallel),
         _change_readings(table, replications, seed),
@@ -101,11 +108,11 @@ def _change_methods(
     largest_budget = tuned[tuned["rho"] == tuned["rho"].max()]
 
     def chosen(runs: pd.DataFrame, quantity: str) -> Spec:
-        return spec("CoHVUCB", **experiments.choose_point(runs, quantity))
+        return spec("CoHVUCB", **tuning.choose_point(runs, quantity))
 
     tuned_here = chosen(tuned, "efficiency_regret")
     alternatives = {
-        "A1: α = 1": (PAPER, spec("CoHVUCB", **experiments.RADII, alpha=1.0)),
+        "A1: α = 1": (PAPER, spec("CoHVUCB", **paper_settings.RADII, alpha=1.0)),
         "A12: tuned by standard regret": (tuned_here, chosen(tuned, "standard_regret")),
         "A12: tuned at the largest budget": (
             tuned_here,

@@ -1,4 +1,4 @@
-"""What the printed numbers say about each other: derived numbers, contradictions, constants of the theory."""
+"""Consequences of the printed numbers: derived numbers, contradictions, constants."""
 
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
@@ -11,9 +11,9 @@ import pandas as pd
 from cobandit import theory
 from companion.paper.numbers import Published, published
 
-#: How the paper derives one number from two: of the method's value and that of the
-#: method it is held against. Each is monotone in both, so that over two intervals it is
-#: extreme at their ends.
+#: Operations by which the paper derives a number from a method's value and the value of
+#: the method it is compared with. Each is monotone in both, so that over two intervals
+#: its extremes are at the ends.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,
@@ -21,7 +21,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "relative_reduction": lambda value, against: 1 - value / against,
 }
 
-#: Slack of comparisons between sums of decimals.
+#: Tolerance of comparisons between sums of decimals.
 TINY = 1e-12
 
 
@@ -33,7 +33,7 @@ class DerivedValue(NamedTuple):
     high: float
 
 
-#: What the two operations that compare give of two equal numbers.
+#: Results of the two comparing operations on equal numbers.
 EQUAL = {
     "difference": DerivedValue(0.0, 0.0, 0.0),
     "ratio": DerivedValue(1.0, 1.0, 1.0),
@@ -41,10 +41,10 @@ EQUAL = {
 
 
 def derive(operation: str, first: DerivedValue, second: DerivedValue) -> DerivedValue:
-    """Derive a number from two, and between what it lies if they lie in their intervals.
+    """Derive a number from two numbers, with the range that their intervals allow.
 
-    That is what these allow, whatever ties the two together; nothing over nothing
-    bounds nothing.
+    The two numbers may depend on each other in any way. A quotient of zeros bounds
+    nothing.
     """
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,23 +57,23 @@ def derive(operation: str, first: DerivedValue, second: DerivedValue) -> Derived
 
 
 def round_off(number: Published) -> DerivedValue:
-    """Return what a number may have been before it was rounded."""
+    """Return the interval of a number before it was rounded."""
     return DerivedValue(
         number.value, number.value - number.half_unit, number.value + number.half_unit
     )
 
 
 def arithmetic() -> pd.DataFrame:
-    """Recompute what the paper derives from its own numbers, as far as their rounding allows.
+    """Recompute the paper's derived numbers, as far as rounding of its inputs allows.
 
     Returns
     -------
     DataFrame
         One row per arithmetic entry: ``key``, ``place``, ``printed``, ``operation``,
         ``inputs`` (keys), ``value``; ``computed`` from the inputs as printed; ``low``
-        and ``high``, between which it lies whatever the inputs were before they were
-        rounded; ``inside``, whether the printed value, which is rounded too, can come
-        from there; ``direct``, whether ``computed`` rounds to what is printed.
+        and ``high``, its range over the inputs before rounding; ``inside``, whether the
+        printed value, which is rounded too, is possible; ``direct``, whether
+        ``computed`` rounds to the printed value.
 
     Examples
     --------
@@ -89,14 +89,14 @@ def arithmetic() -> pd.DataFrame:
     for number in numbers.values():
         if number.operation is None:
             continue
-        found = derive(
+        derived = derive(
             number.operation, *(round_off(numbers[key]) for key in number.inputs)
         )
         _, low, high = round_off(number)
-        inside = found.low <= high + TINY and found.high >= low - TINY
-        direct = low - TINY <= found.mean <= high + TINY
+        inside = derived.low <= high + TINY and derived.high >= low - TINY
+        direct = low - TINY <= derived.mean <= high + TINY
         rows.append(
-            [*(getattr(number, name) for name in fields), *found, inside, direct]
+            [*(getattr(number, name) for name in fields), *derived, inside, direct]
         )
 
     return pd.DataFrame(
@@ -105,7 +105,7 @@ def arithmetic() -> pd.DataFrame:
 
 
 def inconsistencies() -> pd.DataFrame:
-    """Pairs of printed numbers that are about the same thing and differ by more than rounding.
+    """List pairs of printed numbers on the same quantity that differ beyond rounding.
 
     Returns
     -------
@@ -138,13 +138,14 @@ def inconsistencies() -> pd.DataFrame:
 
 
 def theory_values() -> dict[str, float]:
-    """Read the constants of the theorems back out of `cobandit.theory`.
+    """Compute the constants of the theorems from `cobandit.theory`.
 
     Returns
     -------
     dict
-        By the ``quantity`` of the numbers whose experiment is ``"theory"``; those that
-        no bound contains (the conditions and the constants inside proofs) are absent.
+        Constants by the ``quantity`` of the numbers with experiment ``"theory"``.
+        Constants that no bound contains (conditions and constants inside proofs) are
+        absent.
 
     Examples
     --------
@@ -162,8 +163,7 @@ def theory_values() -> dict[str, float]:
     failure = theory.failure_probability(**online, alpha=2.0) / (
         3 * 3 * float(pulls) ** -3
     )
-    # with a gap so large, and alpha = 1, the bound is 1 + 1 and the term of the
-    # failures
+    # with this gap and alpha = 1, the bound is 2 plus the term of the failures
     failures = theory.pull_bound(1e9, **online, alpha=1.0) - 2
 
     without = theory.identification_error_bound(1.0, **case, complexity=inf)
@@ -191,9 +191,8 @@ def theory_values() -> dict[str, float]:
     }
 
 
-# ---------------------------------- targets, for any costs in the printed range
 def least_target_ratio(n_arms: int, low: float, high: float) -> float:
-    r"""Least ratio of PSI-SR's target to CoPSI's in any phase, for any costs between two ends.
+    r"""Return the least ratio of PSI-SR's target to CoPSI's, for any costs in a range.
 
     Up to rounding PSI-SR's worst-case rounds fit the budget exactly: :math:`n_k = B /
     ((K + 1 - k) W)` with :math:`W = \sum_k w_k c_{(k)}`, :math:`w_k = 1 / (K + 1 - k)`
@@ -205,21 +204,21 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
         \frac{L_{K,\lambda}}{W} \frac{C_k}{m} \ge
         \frac{L_{K,\lambda}}{W} \cdot \text{mean of the m smallest costs}.
 
-    *Proof of the bound.*  With the largest cost 1 and all costs at least
-    :math:`\lambda` the fraction without :math:`L_{K,\lambda}` is a ratio of two
-    positive linear functions of the sorted costs, hence least at a corner of what they
-    may be: some arms at :math:`\lambda`, all others at 1.  This least value does not
-    fall as :math:`\lambda` rises, since fewer costs are allowed, and
-    :math:`L_{K,\lambda}` does not rise.  So on a cell :math:`a \le \lambda \le b` the
-    ratio is at least :math:`L_{K,b}` times the least value at a; the smallest of these
-    over cells that cover all :math:`\lambda` is what is returned.
+    *Proof of the bound.* With the largest cost 1 and all costs at least
+    :math:`\lambda`, the fraction without :math:`L_{K,\lambda}` is a ratio of two
+    positive linear functions of the sorted costs. It is therefore least at a corner of
+    their range: some arms at :math:`\lambda`, all others at 1. This least value does
+    not fall as :math:`\lambda` rises, since fewer costs are allowed, and
+    :math:`L_{K,\lambda}` does not rise. So on a cell :math:`a \le \lambda \le b`, the
+    ratio is at least :math:`L_{K,b}` times the least value at a. The smallest of these
+    values, over cells that cover all :math:`\lambda`, is returned.
 
     Parameters
     ----------
     n_arms : int
         K >= 3.
     low, high : float
-        Between which all costs lie.
+        Range of all costs.
 
     Returns
     -------
@@ -228,9 +227,9 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
 
     Notes
     -----
-    Time O(K^2) per cell.  The two cheapest arms at the lower end and all others at the upper attain the
-    least ratio, 1.0747 and 0.9598 in the examples; fewer cells give less (1.064 and 0.936 with twelve).
-    Round down what is called a bound.
+    Time O(K^2) per cell. The least ratio is attained with the two cheapest arms at the
+    lower end and all others at the upper end: 1.0747 and 0.9598 in the examples. Fewer
+    cells give smaller values (1.064 and 0.936 with twelve). Round a bound down.
 
     Examples
     --------
@@ -239,12 +238,16 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     [1.074, 0.959]
     """
     weights = 1 / np.append(np.arange(n_arms, 1, -1), 2.0)
-    cheap = np.arange(n_arms)[None, :] < np.arange(n_arms)[:, None]  # a row per corner
+    cheap = (
+        np.arange(n_arms)[None, :] < np.arange(n_arms)[:, None]
+    )  # one row per corner
     ends = np.linspace(low / high, 1.0, 1001)
-    least = np.inf
+    smallest_ratio = np.inf
     for a, b in pairwise(ends):
         costs = np.where(cheap, a, 1.0)
         smallest = np.cumsum(costs, axis=1)[:, 1:] / np.arange(2, n_arms + 1)
-        found = smallest / (costs @ weights)[:, None]
-        least = min(least, float(theory.allocation_constant(n_arms, b) * found.min()))
-    return least
+        ratios = smallest / (costs @ weights)[:, None]
+        smallest_ratio = min(
+            smallest_ratio, float(theory.allocation_constant(n_arms, b) * ratios.min())
+        )
+    return smallest_ratio

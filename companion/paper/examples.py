@@ -1,8 +1,9 @@
-"""Two examples of three arms, small enough for pencil and paper, shared by pages, classes, kernels and tests.
+"""Two examples of three arms, small enough to compute by hand.
 
-Feedback has no noise: every evaluation of an arm gives the same rewards at the same
-cost.  In the online example alpha = 1 / log T_B, so that the radius after n pulls is 1
-/ sqrt(n), and the scales make it 1 / (4 sqrt(n)).
+Pages, classes, kernels and tests share them. Feedback has no noise: every evaluation of
+an arm gives the same rewards at the same cost. In the online example alpha = 1 / log
+T_B, so that the radius after n pulls is 1 / sqrt(n), and the scales reduce it to 1 / (4
+sqrt(n)).
 """
 
 from dataclasses import dataclass, field
@@ -17,10 +18,10 @@ from cobandit.tables import EvaluationTable
 
 @dataclass(frozen=True)
 class Example:
-    """Arms whose every evaluation is known, a budget, and what each method does with it, by hand.
+    """Arms with known evaluations, a budget, and the pulls of each method by hand.
 
     ``rewards`` is (K, D), ``costs`` (K,) in units; ``sequences`` holds the pulls of
-    each method in their order, one letter each, ``recommended`` the letters of the
+    each method in order, one letter per pull, and ``recommended`` the letters of the
     returned set.
     """
 
@@ -33,7 +34,7 @@ class Example:
     recommended: dict[str, str] = field(default_factory=dict)
 
     def table(self) -> EvaluationTable:
-        """Return the evaluation table whose every row repeats its arm's rewards and cost.
+        """Return an evaluation table that repeats each arm's rewards and cost.
 
         Examples
         --------
@@ -41,7 +42,7 @@ class Example:
         array([1. , 0.5, 0.5])
         """
         return EvaluationTable.from_arrays(
-            # on four instances the same
+            # the same on four instances
             np.repeat(self.rewards[:, None, :], 4, axis=1),
             self.costs,
             configs=self.names,
@@ -52,8 +53,8 @@ class Example:
 
 
 #: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936,
-#: b 1.1673, a 1.0434. Before the last pull 1/2 is left, which a, at 1 a pull, does not
-#: fit into.
+#: b 1.1673, a 1.0434. Before the last pull the remaining budget is 1/2, so that a, at 1
+#: per pull, is not affordable.
 ONLINE = Example(
     names="abc",
     rewards=np.array([[0.75, 0.75], [0.5, 0.5], [0.25, 0.5]]),
@@ -74,8 +75,8 @@ ONLINE = Example(
 
 #: CoPSI: lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15, so targets floor(40 / (37/15 * 6))
 #: = 2, then, b accepted with gap 3/8, floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8,
-#: and the dominated c is rejected. PSI-SR: 21 rounds, of which targets ceil(18/4) = 5
-#: and ceil(3 * 18/8) = 7.  Uniform: 40 / 6 gives 6 rounds.
+#: and the dominated c is rejected. PSI-SR: 21 rounds with targets ceil(18/4) = 5 and
+#: ceil(3 * 18/8) = 7. Uniform: 40 / 6 gives 6 rounds.
 IDENTIFICATION = Example(
     names="abc",
     rewards=np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]),

@@ -1,6 +1,6 @@
-"""How far a table of results bears out a claim of the paper."""
+"""Verdicts on the paper's claims in words, by a table of results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -13,22 +13,22 @@ import yaml
 
 from companion.paper.derived import EQUAL, DerivedValue, derive
 
-#: Quantities of which more is better; of all others, less.
+#: Quantities whose larger values are better; smaller ones are better for all others.
 HIGHER = ("f1", "correct")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One ordering that the paper states in words.
+    """An ordering that the paper states in words.
 
     Attributes
     ----------
     key, says, place : str
-        Its name, what it says in our words, and where.
+        Its name, its statement in our words, and its place.
     experiment, quantity, datasets, costs
-        As in `Published`; on which datasets it is claimed.
+        As in `Published`, with the data sets of the claim.
     methods, against : tuple of str
-        Each of ``methods`` stands in the relation to each of ``against``.
+        Each of ``methods`` has the relation to each of ``against``.
     relation : str
         ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``;
         ``"unchanged"`` (comparable under declared and realised costs); ``"undecided"``
@@ -37,11 +37,11 @@ class Claim:
         larger one than at the smallest); ``"larger advantage"`` (an advantage on the
         first dataset, and a larger one than on the second).
     at : {"all", "most", "largest", "smallest"}
-        At which budgets.
+        Budgets of the claim.
     along : {"rho", "spent"}
         Column that holds the budget: ``"spent"`` along a trajectory.
     measure : {"ratio", "difference", None}
-        How an advantage is measured.
+        Measure of an advantage.
 
     Examples
     --------
@@ -66,24 +66,28 @@ class Claim:
 
     @property
     def compares_datasets(self) -> bool:
-        """Whether it holds one dataset against another."""
+        """Whether the claim compares one data set with another."""
         return self.relation == "larger advantage"
 
     @property
     def direction(self) -> str:
-        """``"higher"`` or ``"lower"``: which values of the quantity are better."""
+        """Whether ``"higher"`` or ``"lower"`` values of the quantity are better."""
         return "higher" if self.quantity in HIGHER else "lower"
 
     def select(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Cut cells of the claim's quantity to its datasets, methods and costs."""
+        """Select the cells of the claim's data sets, methods and costs."""
         named = cells["method"].isin(self.methods + self.against)
-        own = cells[cells["dataset"].isin(self.datasets) & named]
-        return own if self.costs is None else own[own["costs"] == self.costs]
+        selected = cells[cells["dataset"].isin(self.datasets) & named]
+        return (
+            selected
+            if self.costs is None
+            else selected[selected["costs"] == self.costs]
+        )
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """All claims, in the order of the paper.
+    """Return all claims, in the order of the paper.
 
     Returns
     -------
@@ -105,7 +109,6 @@ def claims() -> tuple[Claim, ...]:
     return tuple(Claim(**entry) for entry in entries)
 
 
-# ----------------------------------------------- how far a table bears them out
 #: Means count as comparable up to this difference, relative to the larger.
 CLOSE = 0.1
 
@@ -121,7 +124,7 @@ NOTHING = DerivedValue(np.nan, np.nan, np.nan)
 def by_place(
     cells: pd.DataFrame, columns: Sequence[str]
 ) -> dict[tuple[Any, ...], DerivedValue]:
-    """Estimates of cells by these coordinates, each None where it does not apply."""
+    """Return the values of cells by these coordinates, None where one is missing."""
     places = cells.reindex(columns=list(columns)).astype(object)
     places = places.where(places.notna(), None)
     ends = map(
@@ -134,40 +137,40 @@ def by_place(
 def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     """Judge a claim by a table of means with intervals.
 
-    A comparison holds where the interval of the difference lies on the claimed side of
-    zero, fails where it lies on the other, and is not separated where it contains zero.
-    The interval is that of the replications' differences, as all methods see the same
-    evaluations; without it, what the intervals of both means allow. Means are
-    comparable where they differ by at most a tenth of the larger; where they differ by
-    more, that fails if the interval excludes zero.  Advantages and distances are
-    compared by whether their intervals are disjoint; the larger of two advantages has
-    to be one, so that less of a disadvantage is none.  A claim of several comparisons
-    holds where each does and fails where one does (at most budgets: where more than
-    half do).  The largest and the smallest budget are those at which every method has a
-    feasible run.
+    A comparison holds if the interval of the difference is on the claimed side of zero,
+    fails if it is on the other side, and is not separated if it contains zero. The
+    interval is the paired one over replications, because all methods see the same
+    evaluations; without it, the range that the intervals of both means allow. Means are
+    comparable if they differ by at most a tenth of the larger one; if they differ by
+    more, the claim fails if the interval excludes zero. Advantages and distances are
+    compared by whether their intervals are disjoint. The larger of two advantages has
+    to be positive: a smaller disadvantage is not an advantage.
+
+    A claim of several comparisons holds if all of them hold and fails if one fails (at
+    most budgets: if more than half do). The largest and the smallest budget are those
+    at which every method has a feasible run.
 
     Parameters
     ----------
     claim : Claim
     frame : DataFrame
-        As `cobandit.stats.summaries.summarise` returns it: ``dataset``, ``method``,
-        ``mean``, ``low``, ``high`` and the column ``claim.along``, one row per cell;
-        with ``against`` and ``measure`` also the paired comparisons of
-        `cobandit.stats.paired_contrasts`.  The values are those of the claim's
-        quantity: for ``"error"`` one minus the share that is correct.
+        Result of `cobandit.stats.summaries.summarise` for the claim's quantity:
+        ``dataset``, ``method``, ``mean``, ``low``, ``high`` and the column
+        ``claim.along``, one row per cell; with ``against`` and ``measure`` also the
+        paired comparisons of `cobandit.stats.paired_contrasts`.
 
     Returns
     -------
     str
-        ``"holds"``, ``"fails"``, ``"not separated"`` or, where the table lacks what the
-        claim is about (a method, a second dataset, a feasible run), ``"cannot be
-        checked"``.
+        ``"holds"``, ``"fails"``, ``"not separated"``, or ``"cannot be checked"`` if the
+        table lacks a method, a second data set or a feasible run.
 
     Examples
     --------
     >>> from companion.paper import claims
-    >>> frame = pd.DataFrame({"method": ["CoHVUCB", "UniformAllocation"], "rho": 32.0, "mean": [60.0, 169.0]})
-    >>> frame = frame.assign(dataset="piqa", low=frame["mean"] - 2, high=frame["mean"] + 2)
+    >>> means = np.array([60.0, 169.0])
+    >>> frame = pd.DataFrame({"method": ["CoHVUCB", "UniformAllocation"], "rho": 32.0})
+    >>> frame = frame.assign(dataset="piqa", mean=means, low=means - 2, high=means + 2)
     >>> claim = next(c for c in claims() if c.key == "CoHVUCB-beats-uniform-at-the-end")
     >>> judge_claim(claim, frame)
     'holds'
@@ -176,31 +179,26 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     if not {*claim.methods, *claim.against} <= set(frame["method"]):
         return UNKNOWN
 
-    known = [
-        verdict
-        for verdict in _compare(claim, _Cells(claim, frame))
-        if verdict != UNKNOWN
-    ]
+    comparisons = _compare(claim, _Cells(claim, frame))
+    known = [verdict for verdict in comparisons if verdict != UNKNOWN]
     if not known:
         return UNKNOWN
+
+    # each method is better somewhere
     if claim.relation == "undecided":
         if {HOLDS, FAILS} <= set(known):
             return HOLDS
-        return (
-            FAILS
-            if len(set(known)) == 1 and known[0] != NOT_SEPARATED
-            else NOT_SEPARATED
-        )
+        is_one_sided = len(set(known)) == 1 and known[0] != NOT_SEPARATED
+        return FAILS if is_one_sided else NOT_SEPARATED
+
     if claim.at == "most":
-        many = [
-            verdict
-            for verdict in (HOLDS, FAILS)
-            if known.count(verdict) > len(known) / 2
-        ]
-        return many[0] if many else NOT_SEPARATED
+        for verdict in (HOLDS, FAILS):
+            if known.count(verdict) > len(known) / 2:
+                return verdict
+        return NOT_SEPARATED
+
     if FAILS in known:
         return FAILS
-
     return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
 
 
@@ -210,67 +208,75 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     cells : DataFrame
-        As `companion.paper.experiments.summary` returns it.
+        Result of `companion.paper.experiments.summary`.
 
     Returns
     -------
     Series
-        The verdict by claim key; a claim about cells that are not there cannot be
-        checked.
+        The verdict by claim key; a claim about missing cells cannot be checked.
 
     Examples
     --------
     >>> import cobandit as cb
     >>> from companion.paper import experiments
     >>> runs = experiments.play("online", cb.load("synthetic-24"), replications=5)
-    >>> cells = experiments.cells(runs, "online", "efficiency_regret").assign(dataset="gsm8k")
-    >>> set(verdicts(cells)) <= {"holds", "fails", "not separated", "cannot be checked"}
-    True
+    >>> cells = experiment_cells.cells(runs, "online", "efficiency_regret")
+    >>> judged = verdicts(cells.assign(dataset="gsm8k"))
+    >>> judged["CoHVUCB-least-standard-regret"]
+    'cannot be checked'
     """
     cells = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])])
-    found = {}
+    by_claim = {}
     for claim in claims():
         part = cells[
             (cells["experiment"] == claim.experiment)
             & (cells["quantity"] == claim.quantity)
         ]
-        found[claim.key] = judge_claim(
-            claim, part[part["spent"].isna() == (claim.along == "rho")]
-        )
-    return pd.Series(found)
+        is_along = part["spent"].isna() == (claim.along == "rho")
+        by_claim[claim.key] = judge_claim(claim, part[is_along])
+    return pd.Series(by_claim)
+
+
+#: A data set and a budget.
+Setting = tuple[str, float]
 
 
 class _Cells:
-    """Cells of a claim by dataset, budget, method, costs where they matter, and pair: against, measure."""
+    """Cells of a claim by data set, budget, method, costs, and pair (against, measure).
+
+    Costs are None unless the claim is about them.
+    """
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
         columns = ["dataset", claim.along, "method", "costs", "against", "measure"]
         frame = frame.dropna(subset=["mean", "low", "high"])
-        self.cells = by_place(
-            frame if claim.relation == "unchanged" else frame.assign(costs=None),
-            columns,
-        )
+        if claim.relation != "unchanged":
+            frame = frame.assign(costs=None)
+        self.cells = by_place(frame, columns)
         self.single = {place[:4] for place in self.cells if place[4] is None}
         self.at = claim.at
 
     def shared(self, *datasets: str) -> list[float]:
-        """Budgets, in order, at which every method has something to show on every one of the datasets."""
+        """Return the budgets at which every method has a value on each data set."""
         needed = {
             (dataset, *rest) for dataset, _, *rest in self.single if dataset in datasets
         }
         budgets = sorted({budget for _, budget, *_ in self.single})
         return [
-            b
-            for b in budgets
-            if all((dataset, b, *rest) in self.single for dataset, *rest in needed)
+            budget
+            for budget in budgets
+            if all((dataset, budget, *rest) in self.single for dataset, *rest in needed)
         ]
 
     def budgets(self, *datasets: str) -> list[float]:
         """Return the budgets that the claim is about."""
         shared = self.shared(*datasets)
-        every = {at for dataset, at, *_ in self.single if dataset in datasets}
-        return {"largest": shared[-1:], "smallest": shared[:1]}.get(
-            self.at, sorted(every)
+        if self.at == "largest":
+            return shared[-1:]
+        if self.at == "smallest":
+            return shared[:1]
+        return sorted(
+            {budget for dataset, budget, *_ in self.single if dataset in datasets}
         )
 
     def __call__(
@@ -279,77 +285,113 @@ class _Cells:
         return self.cells.get((dataset, budget, method, costs, None, None), NOTHING)
 
     def compare(
-        self, dataset: str, budget: float, first: str, second: str, by: str
+        self, dataset: str, budget: float, first: str, second: str, measure: str
     ) -> DerivedValue:
-        """By how much, or how many times, the first exceeds the second; of pairs where they are known."""
-        if known := self.cells.get((dataset, budget, first, None, second, by)):
-            return known
-        if known := self.cells.get((dataset, budget, second, None, first, by)):
-            return derive(by, EQUAL[by], known)
-        return derive(by, self(dataset, budget, first), self(dataset, budget, second))
+        """Return the difference or ratio of two methods, paired where possible."""
+        setting = dataset, budget
+        if paired := self.cells.get((*setting, first, None, second, measure)):
+            return paired
+        if reverse := self.cells.get((*setting, second, None, first, measure)):
+            return derive(measure, EQUAL[measure], reverse)
+        return derive(measure, self(*setting, first), self(*setting, second))
 
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
-    """Return the verdict on each comparison that a claim makes."""
-    higher = claim.direction == "higher"
-    pairs = list(product(claim.methods, claim.against))
-
-    def more(first: tuple[str, float], second: tuple[str, float]) -> Iterator[str]:
-        """Whether each pair's first is better at the first of two places, and by more than at the second."""
-        measure = str(claim.measure)
-        for pair in pairs:
-            ends = pair if higher else pair[::-1]
-            a, b = (cells.compare(*at, *ends, measure) for at in (first, second))
-            yield _each(
-                _better(derive("difference", a, EQUAL[measure])),
-                _better(derive("difference", a, b)),
-            )
-
+    """Yield the verdict on each comparison that a claim makes."""
     if claim.compares_datasets:
-        one, other = claim.datasets
-        for budget in cells.budgets(one, other):
-            yield from more((one, budget), (other, budget))
+        first, second = claim.datasets
+        for budget in cells.budgets(first, second):
+            yield from _advantages(claim, cells, (first, budget), (second, budget))
         return
+
     for dataset in claim.datasets:
         if claim.relation == "growing advantage":
-            if len(shared := cells.shared(dataset)) > 1:
-                yield from more((dataset, shared[-1]), (dataset, shared[0]))
+            budgets = cells.shared(dataset)
+            if len(budgets) > 1:
+                largest = dataset, budgets[-1]
+                smallest = dataset, budgets[0]
+                yield from _advantages(claim, cells, largest, smallest)
             continue
-        for place in ((dataset, budget) for budget in cells.budgets(dataset)):
-            if claim.relation == "unchanged":
-                for method in claim.methods:
-                    a, b = (
-                        cells(*place, method, costs)
-                        for costs in ("realised", "declared")
-                    )
-                    known = cells.cells.get(
-                        (*place, method, "realised", "declared", "difference")
-                    )
-                    yield _comparable(a, b, known or derive("difference", a, b))
-            elif claim.relation == "nearer":
-                (method,) = claim.methods
-                a, b = (
-                    _size(cells.compare(*place, method, name, "difference"))
-                    for name in claim.against
-                )
-                yield _better(derive("difference", b, a))
-            else:
-                for pair in pairs:
-                    a, b = (cells(*place, name) for name in pair)
-                    apart = cells.compare(*place, *pair, "difference")
-                    ahead = a.mean > b.mean if higher else a.mean < b.mean
-                    if claim.relation in ("better", "undecided"):
-                        yield _better(apart, higher)
-                    else:  # who keeps up is ahead or comparable
-                        yield (
-                            HOLDS
-                            if claim.relation == "keeps up" and ahead
-                            else _comparable(a, b, apart)
-                        )
+
+        compare = COMPARISONS[claim.relation]
+        for budget in cells.budgets(dataset):
+            yield from compare(claim, cells, (dataset, budget))
+
+
+def _advantages(
+    claim: Claim, cells: _Cells, first: Setting, second: Setting
+) -> Iterator[str]:
+    """Yield whether each pair has an advantage, and a larger one than elsewhere."""
+    measure = str(claim.measure)
+    for pair in product(claim.methods, claim.against):
+        ordered = pair if claim.direction == "higher" else pair[::-1]
+        advantage = cells.compare(*first, *ordered, measure)
+        elsewhere = cells.compare(*second, *ordered, measure)
+        yield _each(
+            _better(derive("difference", advantage, EQUAL[measure])),
+            _better(derive("difference", advantage, elsewhere)),
+        )
+
+
+def _compare_unchanged(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
+    """Yield whether each method is comparable under declared and realised costs."""
+    for method in claim.methods:
+        realised = cells(*setting, method, "realised")
+        declared = cells(*setting, method, "declared")
+        pair = (*setting, method, "realised", "declared", "difference")
+        difference = cells.cells.get(pair) or derive("difference", realised, declared)
+        yield _comparable(realised, declared, difference)
+
+
+def _compare_nearer(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
+    """Yield whether the method is nearer to the first than to the second of two."""
+    (method,) = claim.methods
+    first, second = (
+        _size(cells.compare(*setting, method, name, "difference"))
+        for name in claim.against
+    )
+    yield _better(derive("difference", second, first))
+
+
+def _compare_better(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
+    """Yield whether the first method of each pair is better."""
+    for pair in product(claim.methods, claim.against):
+        difference = cells.compare(*setting, *pair, "difference")
+        yield _better(difference, claim.direction == "higher")
+
+
+def _compare_comparable(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
+    """Yield whether the methods of each pair are comparable."""
+    for pair in product(claim.methods, claim.against):
+        first, second = (cells(*setting, name) for name in pair)
+        difference = cells.compare(*setting, *pair, "difference")
+        yield _comparable(first, second, difference)
+
+
+def _compare_keeping_up(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
+    """Yield whether the first method of each pair is ahead or comparable."""
+    for pair in product(claim.methods, claim.against):
+        first, second = (cells(*setting, name) for name in pair)
+        is_higher = first.mean > second.mean
+        is_lower = first.mean < second.mean
+        is_ahead = is_higher if claim.direction == "higher" else is_lower
+        difference = cells.compare(*setting, *pair, "difference")
+        yield HOLDS if is_ahead else _comparable(first, second, difference)
+
+
+#: Comparisons in one setting, by the relation of the claim.
+COMPARISONS: dict[str, Callable[[Claim, _Cells, Setting], Iterator[str]]] = {
+    "better": _compare_better,
+    "undecided": _compare_better,
+    "keeps up": _compare_keeping_up,
+    "comparable": _compare_comparable,
+    "unchanged": _compare_unchanged,
+    "nearer": _compare_nearer,
+}
 
 
 def _each(*verdicts: str) -> str:
-    """Return the verdict on several things claimed together: the first of these that any of them has."""
+    """Return the verdict on statements that are claimed together: the worst of them."""
     return next(
         verdict
         for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS)

@@ -1,7 +1,7 @@
-"""Every number that the paper prints, with where it stands and how to look it up.
+"""Every number that the paper prints, with its place and its coordinates.
 
 The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file;
-all else is derived.
+everything else is derived.
 """
 
 from collections import Counter
@@ -14,16 +14,15 @@ from typing import Any
 import pandas as pd
 import yaml
 
-#: Roles of the results, which the book computes, too.
+#: Roles of results, which the book computes as well.
 RESULT_ROLES = ("used", "predicted", "arithmetic")
 
-#: Experiments that report runs of another one: their course, or the same cells next to
-#: other ones.
+#: Experiments that report runs of another experiment.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 
 def run_of(experiment: str) -> str:
-    """Name the experiment whose runs one reports."""
+    """Return the experiment whose runs an experiment reports."""
     return SAME_RUNS_AS.get(experiment, experiment)
 
 
@@ -34,43 +33,42 @@ FRACTIONS = {"one third": 1 / 3, "one tenth": 1 / 10}
 
 @dataclass(frozen=True)
 class Published:
-    """One number on one place of the paper.
+    """One number at one place of the paper.
 
     Attributes
     ----------
     key : str
-        Unique and readable: the coordinates, joined.  The second mention of a thing
-        within one experiment ends in ``-2``, and so on.
+        The joined coordinates, unique and readable. The second mention within one
+        experiment ends in ``-2``, and so on.
     printed : str
-        As it stands on the page, without LaTeX.
+        The number as printed, without LaTeX.
     place, says : str
-        Where it stands, and what it says there, in our words.
+        Its place, and its meaning there, in our words.
     role : str
-        What it is to the book: ``"used"``, given to the reconstruction;
-        ``"predicted"``, about a method that no part of it ran; ``"arithmetic"``,
-        derived by the paper from its other numbers; ``"theory"``, a constant of it; or
+        Its role in the book: ``"used"`` by the reconstruction; ``"predicted"``, about a
+        method that the reconstruction did not run; ``"arithmetic"``, derived by the
+        paper from its other numbers; ``"theory"``, a constant of the theory; or
         ``"setting"``, a choice that is copied.
     experiment : str
         ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``,
         ``"trajectory"``, ``"identification"``, ``"full-set"``, ``"stochastic"`` or
         ``"theory"``.
     quantity : str
-        Column of a replay where there is one (``"efficiency_regret"``, ``"f1"``),
-        ``"error"`` for the share of replays that are not ``correct``; else the name of
-        the statistic or setting.
+        Column of a replay (``"efficiency_regret"``, ``"f1"``), ``"error"`` for the
+        share of replays that are not ``correct``, or the name of a statistic or
+        setting.
     dataset : {"gsm8k", "piqa", None}
-        None for what holds on both.
+        None for numbers about both.
     method, against : str, optional
-        Classes of this library; ``against`` is the one with which an arithmetic entry
-        compares.
+        Classes of this library; ``against`` is the other method of an arithmetic entry.
     rho : float, optional
         Budget in rounds over all configurations.
     costs : {"declared", "realised", None}
-        What a pull is charged, in identification.
+        Charged costs, in identification.
     item : int, optional
-        Place in a printed grid, from 1.
+        Position in a printed grid, from 1.
     operation : str, optional
-        Of an arithmetic entry: a key of `companion.paper.derived.OPERATIONS`.
+        Key of `companion.paper.derived.OPERATIONS`, for an arithmetic entry.
 
     Examples
     --------
@@ -98,7 +96,7 @@ class Published:
 
     @property
     def value(self) -> float:
-        """The number; a percentage as a fraction."""
+        """The number as a float; percentages are fractions."""
         if self.printed in COUNTS | FRACTIONS:
             return (COUNTS | FRACTIONS)[self.printed]
         digits = self.printed.replace(",", "").replace("10^", "1e").removesuffix("%")
@@ -106,7 +104,10 @@ class Published:
 
     @property
     def half_unit(self) -> float:
-        """Half of the last printed digit; 0 for choices, constants and whole numbers: they are exact."""
+        """Half of the last printed digit; 0 for exact numbers.
+
+        Choices, constants and whole numbers are exact.
+        """
         if self.printed in FRACTIONS:
             return 0.05
         if (
@@ -123,7 +124,7 @@ class Published:
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
-        """What the number is about: two numbers with the same coordinates should be the same."""
+        """The coordinates; numbers with the same coordinates should be equal."""
         names = (
             "dataset",
             "quantity",
@@ -138,7 +139,10 @@ class Published:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Keys of the numbers from which an arithmetic entry follows: the method's, then the other one's."""
+        """The keys of the two numbers that an arithmetic entry is derived from.
+
+        The first is the method's, the second the other method's.
+        """
         if self.operation is None:
             return ()
         start = vars(self) | dict.fromkeys(("against", "operation", "item"))
@@ -154,10 +158,10 @@ def run_key(
     method: str | None,
     quantity: str,
 ) -> str:
-    """Name a mean over runs, such that what is printed about the same runs has the same key.
+    """Return the key of a mean over runs, the same for all printings of these runs.
 
-    Under realised costs the pulls are those under declared costs, but for a few at the
-    end, and errors of both are one number here.
+    Under realised costs, the pulls are the pulls under declared costs except for a few
+    at the end, and the errors of both are one number here.
 
     Examples
     --------
@@ -190,11 +194,11 @@ def _key(fields: dict[str, Any]) -> str:
 
 @cache
 def published() -> tuple[Published, ...]:
-    """All numbers of the paper, in its order.
+    """Return all numbers of the paper, in its order.
 
-    Constants 0 and 1 of formulas, exponents, indices and counts of what a sentence
-    lists are left out.  A number that stands on two places is there twice, one that
-    stands twice on one place is there once.
+    Constants 0 and 1 of formulas, exponents, indices and counts of listed items are
+    left out. A number at two places is listed twice; a number that is repeated at one
+    place, once.
 
     Returns
     -------
@@ -208,29 +212,29 @@ def published() -> tuple[Published, ...]:
     """
     source = Path(__file__).with_name("numbers.yml")
 
-    # every scalar stays the text that it is, so that 0.270 keeps its last digit
+    # scalars remain text, so that 0.270 keeps its last digit
     groups = yaml.load(source.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     rows: list[dict[str, Any]] = [
-        group | own for group in groups for own in group.pop("numbers")
+        group | number for group in groups for number in group.pop("numbers")
     ]
     for row in rows:
         grid = row["printed"]
         row["item"] = [*range(1, 1 + len(grid))] if isinstance(grid, list) else None
 
     frame = pd.DataFrame(rows)
-    for several in (["printed", "item"], "experiment", "dataset", "costs"):
-        frame = frame.explode(several)
-    seen: Counter[str] = Counter()
+    for columns in (["printed", "item"], "experiment", "dataset", "costs"):
+        frame = frame.explode(columns)
+    counts: Counter[str] = Counter()
     numbers = []
-    for each in frame.to_dict("records"):
+    for record in frame.to_dict("records"):
         fields: dict[str, Any] = {
-            str(k): v for k, v in each.items() if pd.notna(v) and v != "null"
+            str(k): v for k, v in record.items() if pd.notna(v) and v != "null"
         }
         fields |= {"rho": float(fields["rho"])} if "rho" in fields else {}
         key = _key(fields)
-        seen[key] += 1
+        counts[key] += 1
         numbers.append(
-            Published(key=f"{key}-{seen[key]}" if seen[key] > 1 else key, **fields)
+            Published(key=f"{key}-{counts[key]}" if counts[key] > 1 else key, **fields)
         )
 
     return tuple(numbers)

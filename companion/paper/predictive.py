@@ -1,17 +1,18 @@
-r"""What the paper would print about a table, by the number that it prints, and conformal prediction of it.
+r"""Conformal prediction of the numbers that the paper prints.
 
-Of table i that is drawn there are used facts x_i and the value y_i.  With e_i the
-residual of least squares and h_i the leverage,
+Drawn table i has used facts x_i and the value y_i. With e_i the residual of least
+squares and h_i the leverage,
 
 .. math::
 
-    t_i = \frac{e_i}{\sqrt{1 - h_i}}, \qquad t_0 = \frac{y_0 - \hat y(x_0)}{\sqrt{1 + h_0}}, \qquad
+    t_i = \frac{e_i}{\sqrt{1 - h_i}}, \qquad
+    t_0 = \frac{y_0 - \hat y(x_0)}{\sqrt{1 + h_0}}, \qquad
     p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1},
 
 where t_i is the left-out residual :math:`e_i / (1 - h_i)` over the growth of the error
-with the distance, as t_0 is.  The interval at level 1 - a is the set of y_0 with p > a:
-interval and p are one object (Vovk, Gammerman and Shafer 2005).  The regression is left
-out where it does not predict left-out tables better than their mean.
+with the distance, like t_0. The interval at level 1 - a is the set of y_0 with p > a,
+so that interval and p-value agree (Vovk, Gammerman and Shafer 2005). The regression is
+omitted if it does not predict left-out tables better than their mean.
 """
 
 from collections.abc import Mapping
@@ -27,22 +28,21 @@ from companion.paper.numbers import Published, published, run_key
 
 Floats = NDArray[np.float64]
 
-#: Behind a printed error.
+#: Number of replays of a printed error.
 REPLAYS = 500
 
 
 def played_key(number: Published, method: str | None = None) -> str:
-    """Name the run that a number is about; of a derived number with a method that one, else the number's own.
+    """Return the key of the run that a number is about.
+
+    For a derived number, ``method`` may name the other method.
 
     Examples
     --------
     >>> from companion.paper import published
-    >>> keys = [played_key(n) for n in published() if n.printed in ("2179.81", "0.455", "0.028")]
-    >>> for key in keys:
-    ...     print(key)
-    piqa-online-32-HVUCB-efficiency_regret
-    piqa-trajectory-32-HVUCB-moving_average
-    gsm8k-identification-5000-UniformIdentification-error-declared
+    >>> number = next(n for n in published() if n.printed == "2179.81")
+    >>> played_key(number)
+    'piqa-online-32-HVUCB-efficiency_regret'
     """
     return run_key(
         number.dataset,
@@ -53,31 +53,34 @@ def played_key(number: Published, method: str | None = None) -> str:
     )
 
 
-def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats | None:
-    """Take a printed number from what tables play, or derive it there as the paper does from two others.
+def value_on_tables(
+    values: pd.DataFrame | Mapping[str, Any], number: Published
+) -> Floats | None:
+    """Return a printed number on tables, derived as in the paper if it is derived.
 
     Parameters
     ----------
     values : mapping
-        Arrays (n,) by `played_key`, such as a data frame with a row per table.
+        Arrays (n,) by `played_key`, such as a data frame with one row per table.
     number : Published
 
     Returns
     -------
     ndarray, shape (n,), or None
-        None where the tables lack what it is made of.
+        None if the tables lack a value that it is derived from.
 
     Examples
     --------
     >>> number = next(n for n in published() if n.printed == "64.7%")
     >>> key = "gsm8k-online-32-{}-efficiency_regret"
-    >>> values = {key.format("CoHVUCB"): [60.0, 30.0], key.format("UniformAllocation"): [120.0, 120.0]}
-    >>> drawn(values, number).tolist()
+    >>> values = {key.format("CoHVUCB"): [60.0, 30.0]}
+    >>> values[key.format("UniformAllocation")] = [120.0, 120.0]
+    >>> value_on_tables(values, number).tolist()
     [0.5, 0.75]
     """
-    keys = [played_key(number)] + (
-        [played_key(number, number.against)] if number.operation else []
-    )
+    keys = [played_key(number)]
+    if number.operation:
+        keys.append(played_key(number, number.against))
     if any(key not in values for key in keys):
         return None
     first, *second = (np.asarray(values[key], dtype=np.float64) for key in keys)
@@ -89,36 +92,36 @@ def drawn(values: pd.DataFrame | Mapping[str, Any], number: Published) -> Floats
 
 @cache
 def printed_values() -> dict[str, float]:
-    """Give what the paper prints about runs, by `played_key`: middles of what it prints twice.
+    """Return the printed numbers about runs by `played_key`.
+
+    A number that is printed twice has the middle of both values.
 
     Examples
     --------
-    >>> round(printed_values()["piqa-online-32-CoHVUCB-efficiency_regret"], 3)  # 1097.75 and 1149.32
+    >>> values = printed_values()  # printed as 1097.75 and as 1149.32
+    >>> round(values["piqa-online-32-CoHVUCB-efficiency_regret"], 3)
     1123.535
     """
-    found: dict[str, list[float]] = {}
+    by_key: dict[str, list[float]] = {}
     for number in published():
-        if (
-            number.operation is None
-            and number.method is not None
-            and number.experiment != "tuning"
-        ):
-            found.setdefault(played_key(number), []).append(number.value)
-    return {key: (min(values) + max(values)) / 2 for key, values in found.items()}
+        is_mean = number.operation is None and number.method is not None
+        if is_mean and number.experiment != "tuning":
+            by_key.setdefault(played_key(number), []).append(number.value)
+    return {key: (min(values) + max(values)) / 2 for key, values in by_key.items()}
 
 
 @cache
 def judged_values() -> dict[str, float]:
-    """Give what tables are judged by: `printed_values`, with errors at declared costs alone.
+    """Return the values that judge tables: `printed_values` with declared errors only.
 
-    The runs of tables are charged declared costs, and an error at realised ones is no
-    second printing of the same number.  (Chains walk by `printed_values`, of which they
-    read no error.)
+    The runs of tables are charged declared costs, and an error at realised costs is not
+    a second printing of the same number. (Chains use `printed_values`, but none of its
+    errors.)
 
     Examples
     --------
-    >>> key = "piqa-identification-5000-UniformIdentification-error-declared"  # .270, and .266 realised
-    >>> judged_values()[key]
+    >>> key = "piqa-identification-5000-UniformIdentification-error-declared"
+    >>> judged_values()[key]  # it is .266 at realised costs
     0.27
     """
     declared = [
@@ -134,7 +137,10 @@ def judged_values() -> dict[str, float]:
 
 
 def on_scale(key: str, values: Any) -> Floats:
-    """Bring values onto a scale of additive noise: log odds of errors and of F1, logarithms of regrets."""
+    """Transform values to a scale of additive noise.
+
+    Errors and F1 become log odds, regrets logarithms.
+    """
     array = np.asarray(values, dtype=np.float64)
     if "-error-" in key:
         return np.log((REPLAYS * array + 0.5) / (REPLAYS * (1 - array) + 0.5))
@@ -144,7 +150,7 @@ def on_scale(key: str, values: Any) -> Floats:
 
 
 def off_scale(key: str, values: Any) -> Floats:
-    """Inverse of `on_scale`."""
+    """Invert `on_scale`."""
     scaled = np.exp(np.asarray(values, dtype=np.float64))
     if "-error-" in key:
         return np.clip(
@@ -154,15 +160,15 @@ def off_scale(key: str, values: Any) -> Floats:
 
 
 def scales_of(number: Published) -> tuple[Any, Any]:
-    """Bring values of a number onto a scale of additive noise, and back."""
+    """Return the transformation of a number to additive noise, and its inverse."""
     key = played_key(number)
     return DERIVED.get(
         str(number.operation), (partial(on_scale, key), partial(off_scale, key))
     )
 
 
-#: Scales of derived numbers, and back: functions of a ratio become its logarithm,
-#: differences stay.
+#: Transformations of derived numbers, with their inverses: functions of a ratio become
+#: its logarithm, and differences are unchanged.
 DERIVED: dict[str, tuple[Any, Any]] = {
     "ratio": (np.log, np.exp),
     "relative_reduction": (
@@ -177,19 +183,17 @@ DERIVED: dict[str, tuple[Any, Any]] = {
 }
 
 
-# ------------------------------------------------------------------- prediction
 class Prediction(NamedTuple):
-    """What n tables predict of a value.
+    """Prediction of a value by n tables.
 
     Attributes
     ----------
     centre, spread : float
-        The prediction, and by how much its error grows with the distance of the used
-        facts.
+        The prediction, and the growth of its error with the distance of the used facts.
     scores : ndarray, shape (n,)
-        t_i, with their signs.
+        Signed t_i.
     regressed : bool
-        Whether the used facts help.
+        Whether the used facts improve the prediction.
     remoteness : float
         Share of the tables whose used facts have less leverage than the printed ones.
     """
@@ -201,16 +205,18 @@ class Prediction(NamedTuple):
     remoteness: float
 
     def score(self, value: float) -> float:
-        """t_0 of a value."""
+        """Return t_0 of a value."""
         return (value - self.centre) / self.spread
 
     def p(self, value: float, wider: float = 1.0) -> float:
-        """Share of tables, the paper's counted, whose score is as large."""
+        """Return the share of tables, including the paper's, of at least this score."""
         as_large = wider * np.abs(self.scores) >= abs(self.score(value))
         return float((1 + as_large.sum()) / (1 + len(self.scores)))
 
     def interval(self, level: float = 0.95, wider: float = 1.0) -> tuple[float, float]:
-        """All values with a p above ``1 - level``; unbounded where the tables are too few.
+        """Return the range of values with p above ``1 - level``.
+
+        It is unbounded if the tables are too few.
 
         Examples
         --------
@@ -226,21 +232,21 @@ class Prediction(NamedTuple):
         return self.centre - half, self.centre + half
 
 
-def _leverages(design: Floats, at: Floats) -> Floats:
-    """How far rows lie off by the second moments of a design: squares of Mahalanobis' distance, over n."""
+def _leverages(design: Floats, rows: Floats) -> Floats:
+    """Return squared Mahalanobis distances of rows from a design, over n."""
     inverse = np.linalg.pinv(design.T @ design)
-    return np.einsum("ij,jk,ik->i", at, inverse, at)
+    return np.einsum("ij,jk,ik->i", rows, inverse, rows)
 
 
-def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
+def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
     """Predict a value from used facts.
 
     Parameters
     ----------
     used : ndarray, shape (n, p)
-        Of the tables; p may be 0.
+        Used facts of the tables; p may be 0.
     values : ndarray, shape (n,)
-    at : ndarray, shape (p,)
+    printed : ndarray, shape (p,)
         The printed facts.
 
     Returns
@@ -255,58 +261,64 @@ def predict(used: Floats, values: Floats, at: Floats) -> Prediction:
     --------
     >>> rng = np.random.default_rng(0)
     >>> facts = rng.normal(size=(300, 2))
-    >>> found = predict(facts, facts @ [1.0, -1.0] + 0.1 * rng.normal(size=300), np.array([1.0, 0.0]))
-    >>> found.regressed, round(found.centre, 1)
+    >>> values = facts @ [1.0, -1.0] + 0.1 * rng.normal(size=300)
+    >>> prediction = predict(facts, values, np.array([1.0, 0.0]))
+    >>> prediction.regressed, round(prediction.centre, 1)
     (True, 1.0)
     """
-    design, here = (
-        np.column_stack([np.ones(len(facts)), facts]) for facts in (used, at[None])
+    design, printed_row = (
+        np.column_stack([np.ones(len(facts)), facts]) for facts in (used, printed[None])
     )
     leverages = _leverages(design, design)
-    own = float(_leverages(design, here)[0])
+    printed_leverage = float(_leverages(design, printed_row)[0])
     n = len(values)
     slopes = np.linalg.lstsq(design, values, rcond=None)[0]
     residuals = values - design @ slopes
-    plain = values - values.mean()
+    deviations = values - values.mean()
     regressed = bool(
         np.square(residuals / (1 - leverages)).mean()
-        < np.square(plain * n / (n - 1)).mean()
+        < np.square(deviations * n / (n - 1)).mean()
     )
-    remoteness = float((leverages < own).mean()) if used.shape[1] else 0.0
-    centre = float((here @ slopes)[0])
+    remoteness = float((leverages < printed_leverage).mean()) if used.shape[1] else 0.0
+    centre = float((printed_row @ slopes)[0])
     if not regressed:
         centre = float(values.mean())
-        residuals = plain
+        residuals = deviations
         leverages = np.full(n, 1 / n)
-        own = 1 / n
+        printed_leverage = 1 / n
 
     scores = residuals / np.sqrt(1 - leverages)
-    return Prediction(centre, float(np.sqrt(1 + own)), scores, regressed, remoteness)
+    return Prediction(
+        centre, float(np.sqrt(1 + printed_leverage)), scores, regressed, remoteness
+    )
 
 
-def joint(scores: Floats, own: Floats) -> float:
-    """Share of tables, the paper's counted, whose scores together are as far off.
+def joint_p(scores: Floats, printed: Floats) -> float:
+    """Return the joint Monte Carlo p-value of a set of scores.
 
     Parameters
     ----------
     scores : ndarray, shape (n, m)
         t_i of m values.
-    own : ndarray, shape (m,)
+    printed : ndarray, shape (m,)
         Their t_0.
 
     Returns
     -------
     float
-        By Mahalanobis' distance.
+        Share of tables, including the paper's, with at least this Mahalanobis distance.
 
     Examples
     --------
     >>> t = np.random.default_rng(0).normal(size=(99, 3))
-    >>> joint(t, np.zeros(3)), joint(t, np.full(3, 9.0))
+    >>> joint_p(t, np.zeros(3)), joint_p(t, np.full(3, 9.0))
     (1.0, 0.01)
     """
-    far = _leverages(scores, scores)
-    return float((1 + (far >= _leverages(scores, own[None])).sum()) / (1 + len(far)))
+    distances = _leverages(scores, scores)
+    return float(
+        (1 + (distances >= _leverages(scores, printed[None])).sum())
+        / (1 + len(distances))
+    )
 
 
 def holm(p: Floats) -> Floats:

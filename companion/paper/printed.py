@@ -1,4 +1,4 @@
-"""The printed numbers as results: error probabilities as counts, means as cells, claims judged by them."""
+"""The printed numbers as results: counts of errors, cells, and judged claims."""
 
 from itertools import combinations
 from typing import Any
@@ -22,12 +22,12 @@ from companion.paper.judge import (
 from companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from companion.paper.predictive import REPLAYS
 
-#: Verdict on a claim of which the printed numbers bear out the part that they cover.
+#: Verdict on a claim that holds for the printed numbers, which cover a part of it.
 HOLDS_WHERE_PRINTED = "holds where printed"
 
 
 def error_counts() -> pd.DataFrame:
-    """Every error probability that the paper prints, as the count of replays that it is.
+    """Return every printed error probability as a count of replays.
 
     Returns
     -------
@@ -39,8 +39,8 @@ def error_counts() -> pd.DataFrame:
     Examples
     --------
     >>> table = error_counts()
-    >>> table.loc[table["printed"] == "0.148", ["dataset", "costs", "errors"]].to_numpy().tolist()
-    [['piqa', 'declared', 74], ['piqa', 'realised', 74]]
+    >>> table.loc[table["printed"] == "0.148", "errors"].tolist()
+    [74, 74]
     """
     place = ["dataset", "rho", "costs", "method"]
     frame = as_frame()
@@ -58,17 +58,17 @@ def error_counts() -> pd.DataFrame:
 
 
 def error_comparisons() -> pd.DataFrame:
-    """Every comparison of error probabilities that the paper draws, tested on its counts.
+    """Test every comparison of error probabilities in the paper on its counts.
 
-    CoPSI against each other method under the same costs, and each method under declared
-    against realised costs.
+    CoPSI is compared with each other method under the same costs, and each method under
+    declared with realised costs.
 
     Returns
     -------
     DataFrame
         ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and
-        ``second`` (methods), ``costs`` (of each), ``errors`` (of each), ``replays`` and
-        what `cobandit.stats.paired_errors.compare` gives.
+        ``second`` (methods), ``costs`` and ``errors`` (pairs), ``replays`` and the
+        fields of `cobandit.stats.paired_errors.compare`.
 
     Examples
     --------
@@ -77,14 +77,14 @@ def error_comparisons() -> pd.DataFrame:
     """
     rows = []
     for a, b in combinations(error_counts().to_dict("records"), 2):
-        charges = a["method"] == b["method"]
+        same_method = a["method"] == b["method"]
         if (a["dataset"], a["rho"]) != (b["dataset"], b["rho"]):
             continue
-        if not charges and (a["method"] != "CoPSI" or a["costs"] != b["costs"]):
+        if not same_method and (a["method"] != "CoPSI" or a["costs"] != b["costs"]):
             continue
         row = {name: a[name] for name in ("dataset", "rho", "replays")}
         row |= {
-            "about": "costs" if charges else "methods",
+            "about": "costs" if same_method else "methods",
             "first": a["method"],
             "second": b["method"],
         }
@@ -94,12 +94,16 @@ def error_comparisons() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _at(claim: Claim) -> list[float]:
-    about = run_of(claim.experiment), "rho"
+def _budgets(claim: Claim) -> list[float]:
+    """Return the printed budgets that a claim is about."""
+    setting = run_of(claim.experiment), "rho"
     grid = [
-        n.value for n in published() if (n.experiment, n.quantity) == about and n.item
+        number.value
+        for number in published()
+        if (number.experiment, number.quantity) == setting and number.item
     ]
-    if claim.along == "spent":  # of a course the text prints the end of the longest
+    # the text prints trajectories at the end of the longest run
+    if claim.along == "spent":
         return grid[-1:]
     if claim.relation == "growing advantage":
         return [grid[0], grid[-1]]
@@ -107,7 +111,7 @@ def _at(claim: Claim) -> list[float]:
 
 
 def printed_cells(claim: Claim) -> pd.DataFrame:
-    """Means that the paper prints about what a claim speaks of, as a table for `judge_claim`.
+    """Return the printed means that a claim is about, as a table for `judge_claim`.
 
     Parameters
     ----------
@@ -116,10 +120,10 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``rho``, ``spent`` (the same: text prints runs at their end),
-        ``method``, ``costs``, ``mean``, ``low``, ``high``.  The interval is what
-        rounding allows; where the paper prints a mean twice and differently it spans
-        both.  It says nothing about replays.
+        ``dataset``, ``rho``, ``spent`` (equal to it, because the text prints runs at
+        their end), ``method``, ``costs``, ``mean``, ``low``, ``high``. The interval is
+        the range before rounding; if the paper prints two different means it spans
+        both. It does not contain the variation of replays.
 
     Examples
     --------
@@ -136,7 +140,7 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     ]
     frame = frame[frame["experiment"].map(run_of) == run_of(claim.experiment)]
 
-    # of what is printed twice, first what the claim's own experiment prints
+    # of means that are printed twice, those of the claim's experiment come first
     frame = frame.sort_values(
         "experiment", key=lambda name: name != claim.experiment, kind="stable"
     )
@@ -150,57 +154,55 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     cells = places.agg(
         mean=("value", "first"), low=("low", "min"), high=("high", "max")
     ).reset_index()
-    return cells[cells["rho"].isin(_at(claim))].assign(spent=cells["rho"])
+    return cells[cells["rho"].isin(_budgets(claim))].assign(spent=cells["rho"])
 
 
 def judge_printed() -> pd.DataFrame:
-    """Judge each claim of the paper by the means that the paper prints.
+    """Judge each claim of the paper by its printed means.
 
     Returns
     -------
     DataFrame
-        One row a claim: ``key`` and ``verdict``.  Of a claim that holds as far as
-        printed means reach, but of which they cover a part only, it is ``"holds where
-        printed"``.
+        One row per claim: ``key`` and ``verdict``. The verdict is ``"holds where
+        printed"`` if the claim holds for the printed means, which cover a part of it.
 
     Examples
     --------
     >>> judge_printed().set_index("key").loc["CoHVUCB-least-standard-regret", "verdict"]
     'holds where printed'
     """
-    found = {}
+    by_claim = {}
     for claim in claims():
         frame = claim.select(printed_cells(claim))
         verdict = judge_claim(claim, frame)
         methods = {*claim.methods, *claim.against}
         charges = 2 if claim.relation == "unchanged" else 1
-        every = len(claim.datasets) * len(_at(claim)) * len(methods) * charges
-        # one counterexample, or one example each way, is enough; else a part stands for
-        # itself only
+        n_cells = len(claim.datasets) * len(_budgets(claim)) * len(methods) * charges
+        # a counterexample, or an example each way, is enough; otherwise a part of the
+        # means does not decide the whole claim
         if verdict == HOLDS and claim.relation != "undecided":
-            # of a course no grid is printed
+            # no grid is printed along a trajectory
             along = claim.along == "spent" and claim.at != "largest"
-            verdict = HOLDS_WHERE_PRINTED if along or len(frame) < every else HOLDS
-        found[claim.key] = verdict
+            verdict = HOLDS_WHERE_PRINTED if along or len(frame) < n_cells else HOLDS
+        by_claim[claim.key] = verdict
 
-    return pd.DataFrame(found.items(), columns=["key", "verdict"])
+    return pd.DataFrame(by_claim.items(), columns=["key", "verdict"])
 
 
-# ------------------------------------------------------------ on reconstructions
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
-    """Judge each claim on reconstructions, but not by used values that they miss.
+    """Judge each claim on reconstructions, except by used values that they miss.
 
-    A reconstruction is drawn to have the used values that the paper prints of a method.
-    Where it misses one by more than `CLOSE`, what it says of another method next to
-    this one is not what the paper's table would. So that value takes the printed one's
-    place, and a claim whose verdict changes cannot be checked; nor can one whether two
-    methods are comparable, of which one is off.
+    A reconstruction is drawn to reproduce the used values that the paper prints of a
+    method. If it misses one by more than `CLOSE`, its comparison of another method with
+    this one differs from the paper's table. The printed value is then inserted, and a
+    claim whose verdict changes cannot be checked; neither can a claim that two methods
+    are comparable if one is off.
 
     Parameters
     ----------
     cells : DataFrame
-        As for `companion.paper.judge.verdicts`, under the names of the paper's
-        datasets.
+        Cells of `companion.paper.judge.verdicts`, under the names of the paper's data
+        sets.
 
     Returns
     -------
@@ -210,39 +212,43 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     Examples
     --------
     >>> from companion.stored import results
-    >>> verdicts_on_reconstructions(results.ledger_cells())["recent-decisions-comparable-on-piqa"]
+    >>> judged = verdicts_on_reconstructions(results.ledger_cells())
+    >>> judged["recent-decisions-comparable-on-piqa"]
     'cannot be checked'
     """
-    own = verdicts(cells)
+    judged = verdicts(cells)
     cells = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])])
     missed = _missed_values(cells)
-    again = verdicts(_print_missed(cells, missed))
+    corrected = verdicts(_print_missed(cells, missed))
     for claim in claims():
-        at = claim.select(missed[missed["quantity"] == claim.quantity])
-        at = at[(at["experiment"] == claim.experiment) & at["rho"].isin(_at(claim))]
-        if len(at) and (
-            claim.relation == "comparable" or again[claim.key] != own[claim.key]
+        relevant = claim.select(missed[missed["quantity"] == claim.quantity])
+        relevant = relevant[
+            (relevant["experiment"] == claim.experiment)
+            & relevant["rho"].isin(_budgets(claim))
+        ]
+        if len(relevant) and (
+            claim.relation == "comparable" or corrected[claim.key] != judged[claim.key]
         ):
-            own[claim.key] = UNKNOWN
-    return own
+            judged[claim.key] = UNKNOWN
+    return judged
 
 
-#: By what a cell is a printed number's.
+#: Coordinates that match a cell with a printed number.
 PLACE = ["dataset", "quantity", "method", "rho"]
 
 
 def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells of used values that are missed by more than `CLOSE`, with ``printed`` and ``half_unit``."""
+    """Return cells whose used value is missed by more than `CLOSE`, with that value."""
     used = as_frame().query("role == 'used' and method.notna() and costs != 'realised'")
     used = used.drop_duplicates(PLACE)[[*PLACE, "value", "half_unit"]]
     ends = cells[cells["against"].isna() & _at_the_end(cells)]
-    found = ends.reset_index().merge(used, on=PLACE).set_index("index")
-    apart = (found["mean"] - found["value"]).abs()
-    return found[apart > CLOSE * found[["mean", "value"]].max(axis=1)]
+    used_cells = ends.reset_index().merge(used, on=PLACE).set_index("index")
+    distance = (used_cells["mean"] - used_cells["value"]).abs()
+    return used_cells[distance > CLOSE * used_cells[["mean", "value"]].max(axis=1)]
 
 
 def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
-    """Put printed values in the place of missed ones; paired comparisons with these are left out."""
+    """Replace missed values by printed ones, and drop their paired comparisons."""
     cells = cells.copy()
     cells.loc[missed.index, "mean"] = missed["value"]
     cells.loc[missed.index, "low"] = missed["value"] - missed["half_unit"]
@@ -252,10 +258,10 @@ def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
         pd.MultiIndex.from_frame(cells[["dataset", "quantity", side, "rho"]])
         for side in SIDES
     )
-    about = pd.concat(
+    is_affected = pd.concat(
         [pd.Series(side.isin(places), cells.index) for side in sides], axis=1
     ).any(axis=1)
-    return cells[~(about & cells["against"].notna() & _at_the_end(cells))]
+    return cells[~(is_affected & cells["against"].notna() & _at_the_end(cells))]
 
 
 #: Columns that name the two methods of a paired comparison.
@@ -263,15 +269,14 @@ SIDES = ("method", "against")
 
 
 def _at_the_end(cells: pd.DataFrame) -> pd.Series:
-    """Whether a cell is about whole runs, or about the last point of their course."""
+    """Return whether each cell is about whole runs, or the end of their trajectory."""
     return cells["spent"].isna() | (
         cells["spent"] == cells.groupby("dataset")["spent"].transform("max")
     )
 
 
-# -------------------------------------------------------- next to computed ones
 COORDINATES = ("dataset", "experiment", "quantity", "method", "rho", "costs")
-#: Of a paired comparison.
+#: Further coordinates of a paired comparison.
 PAIR = ("against", "measure")
 
 
@@ -280,9 +285,9 @@ def ledger(
     numbers: tuple[Published, ...] | None = None,
     predicted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Set printed numbers next to computed ones, and next to what is predicted of them.
+    """Set printed numbers next to computed ones and their predictions.
 
-    No row has a word: those belong to the contrasts
+    Rows have no verdict in words: words belong to the contrasts
     (`companion.paper.judge_contrasts`).
 
     Parameters
@@ -290,11 +295,11 @@ def ledger(
     cells : DataFrame
         ``dataset``, ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and,
         where they apply, ``method``, ``rho``, ``costs``, ``against``, ``measure``, as
-        `companion.paper.experiments.summary` returns them.
+        from `companion.paper.experiments.summary`.
     numbers : tuple of Published, optional
-        Default: all results, that is used, predicted or derived.
+        By default all results: used, predicted or derived numbers.
     predicted : DataFrame, optional
-        As `companion.paper.predict_numbers`.
+        Result of `companion.paper.predict_numbers`.
 
     Returns
     -------
@@ -306,16 +311,20 @@ def ledger(
 
     Examples
     --------
-    >>> cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online", "method": "CoHVUCB", "rho": 32.0})
-    >>> cells = cells.assign(quantity="efficiency_regret", costs=None, mean=1080.0, low=1060.0, high=1100.0)
+    >>> cells = pd.DataFrame({"dataset": ["piqa"], "experiment": "online"})
+    >>> cells = cells.assign(method="CoHVUCB", rho=32.0, costs=None)
+    >>> cells = cells.assign(quantity="efficiency_regret", mean=1080.0)
+    >>> cells = cells.assign(low=1060.0, high=1100.0)
     >>> rows = ledger(cells).set_index("key")
     >>> rows.loc["piqa-online-32-CoHVUCB-efficiency_regret", ["value", "ours"]].tolist()
     [1097.75, 1080.0]
     """
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
-    if "spent" in cells:  # the paper prints ends of trajectories
+    # the paper prints the ends of trajectories
+    if "spent" in cells:
         cells = cells[cells["spent"].isna()]
+
     ours = by_place(cells, [*COORDINATES, *PAIR])
     fields = [
         "key",
@@ -335,9 +344,8 @@ def ledger(
     ]
     frame = pd.DataFrame(rows, columns=[*fields, "ours", "low", "high"])
     ends = ["predicted_low", "predicted_high"]
-    predicted = (
-        pd.DataFrame(columns=ends, dtype=float) if predicted is None else predicted
-    )
+    if predicted is None:
+        predicted = pd.DataFrame(columns=ends, dtype=float)
     return frame.join(predicted[ends], on="key")
 
 
@@ -350,11 +358,10 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> Deriv
 
     if number.operation is None:
         return cell(number.method)
-    found = derive(number.operation, cell(number.method), cell(number.against))
+    derived = derive(number.operation, cell(number.method), cell(number.against))
     # each operation is a function of the difference or of the ratio of its two numbers
     measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
-        return found
-    return DerivedValue(
-        found.mean, *derive(number.operation, paired, EQUAL[measure])[1:]
-    )
+        return derived
+    interval = derive(number.operation, paired, EQUAL[measure])[1:]
+    return DerivedValue(derived.mean, *interval)

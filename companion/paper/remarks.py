@@ -1,7 +1,7 @@
-"""What the paper says in words about its tables and runs, where no order of methods is claimed.
+"""The paper's remarks in words about its tables and runs that order no methods.
 
-Each remark, typed in ``remarks.yml``, is measured on every table by one number, and
-holds or fails by a rule on these numbers.
+Each remark in ``remarks.yml`` is measured by one number on every table, and holds or
+fails by a rule on these numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from cobandit.replay import (
 )
 from cobandit.replay.grid import cut_grid, pack_table, play_cell
 from cobandit.tables import EvaluationTable
-from companion.paper import experiments
+from companion.paper import arm_pulls, experiment_cells, experiments
 from companion.paper.judge import FAILS, HOLDS, UNKNOWN
 
 REPLICATIONS = 500
@@ -35,30 +35,30 @@ SEED = 0
 ONLINE_REPLICATIONS = 100
 RHO = max(experiments.ONLINE_RHO)
 _COHV = experiments.online_methods()[:1]
-#: Largest standard error of a mean of 200 scores between 0 and 1: what the largest
-#: budget on the complete sets resolves if each arm has an equal part of it.
+#: Largest standard error of a mean of 200 scores between 0 and 1: the resolution of the
+#: largest budget on the complete sets with equal parts for all arms.
 NEAR = 0.5 / np.sqrt(200)
 
 
-#: Gaps below this are near zero: it is the smaller of the two that the paper prints for
-#: its fourteen arms.
+#: Gaps below this are near zero: the smaller of the two smallest gaps that the paper
+#: prints for its fourteen arms.
 NEAR_ZERO = 0.005
 
 
 class Landscape(Protocol):
-    """What remarks about a table are measured on: a table, or one that was drawn."""
+    """A table, or a drawn one, on which remarks about tables are measured."""
 
     @property
     def problem(self) -> Problem:
-        """True means and costs."""
+        """The true means and costs."""
 
     @property
     def costs(self) -> NDArray[np.float64]:
-        """Declared costs."""
+        """The declared costs."""
 
 
 def best_of_all(table: Landscape) -> float:
-    """Efficiency of the arm with the largest hypervolume, as a share of the largest efficiency."""
+    """Return the efficiency of the arm of largest hypervolume, over the largest."""
     problem = table.problem
     return float(
         problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max()
@@ -66,13 +66,16 @@ def best_of_all(table: Landscape) -> float:
 
 
 def cost_range(table: Landscape) -> float:
-    """Largest declared cost over the smallest."""
+    """Return the largest declared cost over the smallest."""
     return float(table.costs.max() / table.costs.min())
 
 
 def alignment(table: Landscape) -> float:
-    """Rank correlation (Kendall) of hypervolume and efficiency: 1 where costs change no order."""
-    from scipy import stats  # a second that most pages need not take
+    """Return Kendall's rank correlation of hypervolume and efficiency.
+
+    It is 1 if costs change no order.
+    """
+    from scipy import stats  # slow to import
 
     return float(
         stats.kendalltau(table.problem.hypervolume, table.problem.efficiency).statistic
@@ -80,16 +83,19 @@ def alignment(table: Landscape) -> float:
 
 
 def near_boundary(table: Landscape) -> float:
-    """Share of the arms with a classification gap below `NEAR`."""
+    """Return the share of arms with a classification gap below `NEAR`."""
     return float(np.mean(table.problem.classification_gaps < NEAR))
 
 
 def near_ties(table: Landscape) -> float:
-    """Share of the arms with a classification gap below `NEAR_ZERO`, which ties and near ties have."""
+    """Return the share of arms with a classification gap below `NEAR_ZERO`.
+
+    Ties and near ties have such gaps.
+    """
     return float(np.mean(table.problem.classification_gaps < NEAR_ZERO))
 
 
-#: What is measured on a table alone.
+#: Measures on a table alone.
 OF_TABLES: dict[str, Callable[[Landscape], float]] = {
     "best_of_all": best_of_all,
     "cost_range": cost_range,
@@ -100,7 +106,10 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 
 
 def same_estimate(table: EvaluationTable) -> float:
-    """Share of paired replays of CoPSI and PSI-SR that return one set for declared and realised costs."""
+    """Return the share of replays that return one set for both kinds of costs.
+
+    The replays are paired replays of CoPSI and PSI-SR.
+    """
     arms = experiments.structured_subset(table)
     methods = ["CoPSI", "PSISR"]
     rho = max(experiments.IDENTIFICATION_RHO)
@@ -109,22 +118,28 @@ def same_estimate(table: EvaluationTable) -> float:
 
 
 def rising_average(table: EvaluationTable) -> float:
-    """Share of the steps along CoHV-UCB's runs on which the mean regret of its last 50 pulls rises."""
+    """Return the share of steps on which the moving average of the regret rises.
+
+    It is the average of CoHV-UCB's last 50 pulls, over all runs.
+    """
     paths = replay_paths(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     course = paths.groupby("spent")["moving_average"].mean().dropna()
     return float((np.diff(course) > 0).mean())
 
 
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
-    """Return CoHV-UCB's pulls of arms below the median efficiency, over those of equal parts."""
-    counted = experiments.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
+    """Return CoHV-UCB's pulls of arms below the median efficiency, over equal parts."""
+    counted = arm_pulls.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
     poor = table.problem.efficiency < np.median(table.problem.efficiency)
     return float(pulls[poor].sum() / pulls.sum() / poor.mean())
 
 
 def exact_recovery(table: EvaluationTable) -> float:
-    """Share of CoPSI's runs on all arms, at the largest budget, that return exactly the front."""
+    """Return the share of CoPSI's runs on all arms that return exactly the front.
+
+    The runs have the largest budget.
+    """
     runs = replay_identification(
         table, "CoPSI", max(experiments.FULL_SET_RHO), ONLINE_REPLICATIONS, SEED
     )
@@ -132,7 +147,7 @@ def exact_recovery(table: EvaluationTable) -> float:
 
 
 def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.float64]:
-    """Mean pulls of each arm (K,) by a method of identification, at declared costs."""
+    """Return mean pulls per arm (K,) of an identification method, at declared costs."""
     (cell,) = cut_grid(
         table,
         read_methods(method, "identification"),
@@ -145,7 +160,10 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
 
 
 def pulls_near_the_front(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of the half of the chosen arms with the smallest gaps, over equal parts."""
+    """Return CoPSI's pulls of the chosen arms with small gaps, over equal parts.
+
+    These are the half with the smallest gaps.
+    """
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
     near = np.argsort(arms.problem.classification_gaps)[: arms.n_arms // 2]
@@ -153,7 +171,10 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
 
 
 def pulls_of_ambiguous(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of the half of all arms with the smallest gaps, over uniform allocation."""
+    """Return CoPSI's pulls of all arms with small gaps, over uniform allocation.
+
+    These are the half with the smallest gaps.
+    """
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]
     ours, equal = (
@@ -164,7 +185,10 @@ def pulls_of_ambiguous(table: EvaluationTable) -> float:
 
 
 def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
-    """Share of CoPSI's mistakes, at the smallest budget, that are made in the first half of the phases."""
+    """Return the share of CoPSI's mistakes in the first half of the phases.
+
+    The runs have the smallest budget.
+    """
     arms = experiments.structured_subset(table)
 
     rho = min(experiments.IDENTIFICATION_RHO)
@@ -179,9 +203,9 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
             n_objectives=arms.n_objectives,
         )
         play(policy, arms, seed=seed, charge="declared")
-        wrong = [phase.accepted != truth[phase.removed] for phase in policy.phases]
-        mistakes += sum(wrong)
-        early += sum(wrong[: len(wrong) // 2])
+        is_mistake = [phase.accepted != truth[phase.removed] for phase in policy.phases]
+        mistakes += sum(is_mistake)
+        early += sum(is_mistake[: len(is_mistake) // 2])
 
     return early / mistakes if mistakes else np.nan
 
@@ -189,40 +213,42 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
 def _pulls_by_charge(
     table: EvaluationTable, methods: Sequence[str]
 ) -> tuple[pd.Series, pd.Series]:
-    """Return the pulls of each run at the largest budget, charged declared and realised costs."""
+    """Return the pulls of each run at the largest budget, for both kinds of costs."""
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
     replayed = partial(
         replay_identification, arms, list(methods), rho, ONLINE_REPLICATIONS, SEED
     )
-    declared, realised = (replayed(charge)["pulls"] for charge in experiments.CHARGES)
+    declared, realised = (
+        replayed(charge)["pulls"] for charge in experiment_cells.CHARGES
+    )
     return declared, realised
 
 
 def targets_reached(table: EvaluationTable) -> float:
-    """Share of the elimination runs that make all of their pulls when charged realised costs."""
+    """Return the share of elimination runs that make all pulls at realised costs."""
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
     return float((declared == realised).mean())
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Share of the runs of uniform allocation with another number of pulls when charged realised costs."""
+    """Return the share of uniform runs with other pulls at realised costs."""
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 
 
 def crossing_runs(table: EvaluationTable) -> float:
-    """Share of CoHV-UCB's runs that end with a pull whose cost exceeds the remaining budget.
+    """Return the share of CoHV-UCB's runs that end with an unaffordable pull.
 
-    Such a run has more left than the cheapest arm costs on average, since it could have
-    gone on.
+    Such a run has more budget left than the mean cost of the cheapest arm, since it
+    could otherwise have continued.
     """
     runs = replay_online(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     return float((runs["budget"] - runs["spent"] >= table.costs.min()).mean())
 
 
 Rule = Callable[[float, float], bool]
-#: What measures each remark, and the rule on GSM8K's number and PIQA's.
+#: The measure of each remark, and the rule on its values for GSM8K and PIQA.
 RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     "same-best-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k == 1 > piqa),
     "highly-competitive-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k >= 0.9),
@@ -256,22 +282,21 @@ RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     ),
     "budget-never-exceeded": (crossing_runs, lambda gsm8k, piqa: max(gsm8k, piqa) == 0),
 }
-#: Measures of runs online, which a table has not if these would make too many
-#: evaluations.
+#: Measures of online runs, which are missing if these would make too many evaluations.
 ONLINE = (rising_average, pulls_of_poor_arms, crossing_runs)
-#: Remarks that are measured and not judged: what a table has of it is how its generator
-#: was made.
+#: Remarks that are measured but not judged: their values follow from the design of the
+#: generator.
 MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": near_ties}
 
 
 def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Measure each remark on the tables, and say whether it holds.
+    """Measure each remark on the tables and judge it.
 
     Parameters
     ----------
     tables : sequence of EvaluationTable
-        Those named ``"gsm8k"`` and ``"piqa"`` are compared; without them remarks are
-        measured and cannot be checked.
+        Tables named ``"gsm8k"`` and ``"piqa"`` are compared; without them, remarks are
+        measured but cannot be checked.
 
     Returns
     -------
@@ -282,9 +307,11 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
-    >>> found = judge_remarks([cb.load("synthetic-24")])
-    >>> float(found.loc["same-estimate", "synthetic-24"]), found["verdict"].unique().tolist()
-    (1.0, ['cannot be checked'])
+    >>> judged = judge_remarks([cb.load("synthetic-24")])
+    >>> float(judged.loc["same-estimate", "synthetic-24"])
+    1.0
+    >>> judged["verdict"].unique().tolist()
+    ['cannot be checked']
     """
     rows = {}
     for remark in typed_remarks():
@@ -293,9 +320,8 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
             continue
         measure = MEASURED[key] if key in MEASURED else RULES[key][0]
         values = {table.name: _measure(measure, table) for table in tables}
-        verdict = judge_pair(
-            key, values.get("gsm8k", np.nan), values.get("piqa", np.nan)
-        )
+        pair = (values.get(name, np.nan) for name in ("gsm8k", "piqa"))
+        verdict = judge_pair(key, *pair)
         rows[key] = {name: value for name, value in remark.items() if name != "key"}
         rows[key] |= values | {"verdict": verdict}
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -304,7 +330,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
 def _measure(
     measure: Callable[[EvaluationTable], float], table: EvaluationTable
 ) -> float:
-    """Measure a remark on a table; nan where its runs would be too long or cannot begin."""
+    """Measure a remark on a table; NaN if its runs are too long or cannot start."""
     if measure in ONLINE and not experiments.fit_extent(table).online:
         return np.nan
     try:
@@ -321,12 +347,14 @@ def typed_remarks() -> tuple[dict[str, Any], ...]:
 
 
 def judge_pair(key: str, gsm8k: float, piqa: float) -> str:
-    """Judge a remark by what was measured on a table for each data set.
+    """Judge a remark by its values on one table per data set.
 
     Examples
     --------
-    >>> judge_pair("aligned-on-gsm8k", 0.9, 0.8), judge_pair("aligned-on-gsm8k", 0.9, float("nan"))
-    ('holds', 'cannot be checked')
+    >>> judge_pair("aligned-on-gsm8k", 0.9, 0.8)
+    'holds'
+    >>> judge_pair("aligned-on-gsm8k", 0.9, float("nan"))
+    'cannot be checked'
     """
     if key not in RULES or np.isnan([gsm8k, piqa]).any():
         return UNKNOWN
@@ -334,25 +362,26 @@ def judge_pair(key: str, gsm8k: float, piqa: float) -> str:
 
 
 def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
-    """Share of the pairs of drawn tables, one per data set, on which a remark about tables holds.
+    """Return the share of pairs of drawn tables on which a remark holds.
 
     Parameters
     ----------
     key : str
-        Of a remark whose measure is one of `OF_TABLES`.
+        Key of a remark whose measure is one of `OF_TABLES`.
     landscapes : DataFrame
-        ``dataset``, ``key`` of the measure and ``value``, a row per table and measure.
+        ``dataset``, ``key`` of the measure and ``value``, one row per table and
+        measure. Pairs have one table per data set.
 
     Examples
     --------
     >>> rows = [("gsm8k", 0.9), ("gsm8k", 0.7), ("piqa", 0.8)]
-    >>> found = pd.DataFrame(rows, columns=["dataset", "value"]).assign(key="alignment")
-    >>> share_of_pairs("aligned-on-gsm8k", found)
+    >>> frame = pd.DataFrame(rows, columns=["dataset", "value"])
+    >>> share_of_pairs("aligned-on-gsm8k", frame.assign(key="alignment"))
     0.5
     """
     measure, holds = RULES[key]
-    own = landscapes[landscapes["key"] == measure.__name__]
+    values = landscapes[landscapes["key"] == measure.__name__]
     first, second = (
-        own.loc[own["dataset"] == name, "value"] for name in ("gsm8k", "piqa")
+        values.loc[values["dataset"] == name, "value"] for name in ("gsm8k", "piqa")
     )
     return float(np.mean([holds(a, b) for a, b in product(first, second)]))

@@ -21,9 +21,10 @@ from cobandit.errors import BudgetError
 from cobandit.problem import Problem
 from cobandit.replay import spec
 from cobandit.replay.kernels import record
+from cobandit.replay.paper_settings import RADII
 from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
-from companion.paper.experiments import IDENTIFICATION, RADII
+from companion.paper.experiments import IDENTIFICATION
 from companion.paper.numbers import run_key
 from companion.reconstruction.facts import (
     RHO,

@@ -28,7 +28,8 @@ from cobandit.stats import paired_errors, summaries
 from cobandit.tables import EvaluationTable, available, load
 from companion import paper
 from companion.pages import first_figure, regions
-from companion.paper import experiments, remarks
+from companion.paper import audit, experiments, remarks
+from companion.paper.tuning import tuning_cells
 from companion.promises import cells as promised
 from companion.reconstruction import chain
 from companion.reconstruction.experiment import DEFAULT, play, read
@@ -82,7 +83,7 @@ def replication(name: str) -> pd.DataFrame:
 @register_result("tuning", per_table(NAMES), NAMES)
 def tuning(name: str) -> pd.DataFrame:
     """Choose radii and initialisation for one reconstruction, as the paper does."""
-    return experiments.tuning_cells(load(name))
+    return tuning_cells(load(name))
 
 
 def list_drawn(name: str) -> list[tuple[str, str, int]]:
@@ -369,7 +370,7 @@ def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFra
     """
     frames = frames or {name: read_result(name) for name in BEHIND_LEDGER[:3]}
     cells = pd.concat([frames["replication"], frames["tuning"]], ignore_index=True)
-    return experiments.with_audit_errors(cells, frames["audit"])
+    return audit.with_audit_errors(cells, frames["audit"])
 
 
 def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pytest
 import cobandit as cb
 from cobandit.stats import metrics
 from cobandit.testing.small_tables import table_of
-from companion.paper.experiments import allocation
+from companion.paper.arm_pulls import allocation
 
 
 @pytest.fixture(scope="module")

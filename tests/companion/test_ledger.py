@@ -6,7 +6,7 @@ import pytest
 
 import cobandit as cb
 from companion import paper
-from companion.paper import experiments
+from companion.paper import experiment_cells, experiments, tuning
 
 NUMBERS = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
 
@@ -143,7 +143,7 @@ def test_tuning_sees_only_the_profiling_split():
         }
     )
     other = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
-    ours, theirs = (experiments.tuning(t, replications=2) for t in (table, other))
+    ours, theirs = (tuning.tuning(t, replications=2) for t in (table, other))
     assert ours["efficiency_regret"].tolist() == pytest.approx(
         theirs["efficiency_regret"].tolist()
     )
@@ -157,7 +157,7 @@ def test_a_run_without_an_average_yet_does_not_count():
     paths.loc[
         (paths["spent"] == first) & (paths["replication"] == 0), "moving_average"
     ] = np.nan
-    cells = experiments.trajectory_cells(paths, points=2)
+    cells = experiment_cells.trajectory_cells(paths, points=2)
     cells = cells[(cells["quantity"] == "moving_average") & cells["against"].isna()]
     assert cells.groupby(cells["spent"] == first)["runs"].unique().map(
         list

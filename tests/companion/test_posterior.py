@@ -310,7 +310,7 @@ def test_values_that_are_odd_together_are_odd():
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
     alike, apart = (
-        predictive.joint(scores, np.array([1.5, other])) for other in (1.5, -1.5)
+        predictive.joint_p(scores, np.array([1.5, other])) for other in (1.5, -1.5)
     )
     assert alike > 0.1 > 0.01 > apart
 

@@ -126,7 +126,7 @@ def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unles
     ],
 )
 def test_words(p, inside, width, remoteness, says):
-    assert contrasts.word(p, inside, width, remoteness) == says
+    assert contrasts.choose_word(p, inside, width, remoteness) == says
 
 
 def test_errors_at_realised_costs_are_no_second_printing():
@@ -195,7 +195,7 @@ def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
     changed = own[own["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
     both = pd.concat([plays, changed])
     before, after = (
-        contrasts.tables(both, "piqa", reading=r) for r in ("default", "A5")
+        contrasts.arrange_tables(both, "piqa", reading=r) for r in ("default", "A5")
     )
     assert (after[contrast.keys[1]] == 0.123).all()
     rest = before.columns.drop(contrast.keys[1])
@@ -227,8 +227,8 @@ def test_derived_numbers_are_computed_table_by_table():
     other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
     keys = [predictive.played_key(number, method) for method in (None, "HVUCB")]
     values = dict(zip(keys, (0.36 * other, other), strict=True))
-    assert predictive.drawn(values, number) == pytest.approx(0.64)
-    assert predictive.drawn({keys[0]: other}, number) is None
+    assert predictive.value_on_tables(values, number) == pytest.approx(0.64)
+    assert predictive.value_on_tables({keys[0]: other}, number) is None
 
 
 def test_shares_count_tables(plays):
@@ -303,4 +303,4 @@ def test_tables_that_are_not_kept_have_no_say(plays):
     first = (plays["kind"] == "table") & (plays["number"] == 0)
     missed = plays[~first | (plays["key"] == "kept")].copy()
     missed.loc[first & (plays["key"] == "kept"), "value"] = 0.0
-    assert len(contrasts.tables(missed, "piqa")) == 299
+    assert len(contrasts.arrange_tables(missed, "piqa")) == 299

@@ -20,7 +20,7 @@ from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
 from companion.figures import experiment_figures as pictures
-from companion.paper import experiments
+from companion.paper import experiment_cells, experiments
 from companion.report import pages, plan, report, rerun, run
 
 SOME = ["landscape", "identification-results"]
@@ -672,7 +672,7 @@ def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
     table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
     paths = experiments.play("trajectory", table, replications=2)
     assert paths["moving_average"].isna().any()
-    cells = experiments.trajectory_cells(paths).assign(dataset=table.name)
+    cells = experiment_cells.trajectory_cells(paths).assign(dataset=table.name)
     assert all(ax.lines for ax in pictures.draw_along(cells, {table.name: ""}).axes)
 
 

@@ -9,7 +9,7 @@ from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_
 from cobandit.stats.paired_errors import joint_errors, paired_difference
 from cobandit.stats.summaries import mean_interval
 from companion import paper
-from companion.paper import experiments
+from companion.paper import experiment_cells, experiments
 
 RUNS = experiments.play("online", cb.load("synthetic-24"), replications=20, rho=[4, 8])
 
@@ -21,7 +21,7 @@ def test_pairs_cover_every_claim_and_every_derived_number():
         about |= {
             (method, against) for method in claim.methods for against in claim.against
         }
-    assert about - {("UniformIdentification", "CoPSI")} <= set(experiments.PAIRS)
+    assert about - {("UniformIdentification", "CoPSI")} <= set(experiment_cells.PAIRS)
 
 
 def test_differences_have_the_intervals_of_the_replications_differences():
@@ -57,7 +57,7 @@ def test_errors_are_compared_by_their_joint_counts():
         cb.load("synthetic-24"), ["CoPSI", "PSISR"], 500, replications=60
     )
     counts = joint_errors(runs).iloc[0]
-    cells = experiments.cells(runs, "identification", "error")
+    cells = experiment_cells.cells(runs, "identification", "error")
     found = cells[cells["against"].notna()].set_index("measure")
     alone = (counts["first"] - counts["both"], counts["second"] - counts["both"])
     expected = paired_difference(*map(int, alone), 60)
@@ -106,7 +106,7 @@ def test_realised_costs_are_compared_with_declared_ones():
     runs = experiments.play(
         "stochastic", cb.load("synthetic-24"), replications=5, rho=[500]
     )
-    cells = experiments.cells(runs, "stochastic", "error")
+    cells = experiment_cells.cells(runs, "stochastic", "error")
     charged = cells[cells["against"] == "declared"]
     assert set(charged["method"]) == set(experiments.IDENTIFICATION)
     assert set(charged["costs"]) == {"realised"}

@@ -1,0 +1,82 @@
+"""Errors of an audit with many more replays."""
+
+from typing import Any
+
+import pandas as pd
+
+from cobandit.stats.contrasts import ratio_of_counts
+from cobandit.stats.paired_errors import paired_difference
+from cobandit.stats.summaries import proportion_interval
+
+
+def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+    """Replace errors of few replays by the errors of an audit.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Result of `summary`.
+    counts : DataFrame
+        Results of `cobandit.stats.paired_errors.joint_errors` with ``dataset``, for
+        CoPSI and each other method. Blocks are summed; variants of a method, and data
+        sets that are not in ``cells``, are left out.
+
+    Returns
+    -------
+    DataFrame
+        The cells that claims in words are judged by; ``runs`` is the number of replays.
+        Errors have Wilson's interval, differences of CoPSI and another method Tango's,
+        and ratios the bootstrap's.
+
+    Examples
+    --------
+    >>> from companion.stored import results
+    >>> cells = results.read_result("replication")
+    >>> cells = with_audit_errors(cells, results.read_result("audit"))
+    >>> int(cells.loc[cells["experiment"] == "identification", "runs"].min())
+    10000
+    """
+    is_replaced = (cells["experiment"] == "identification") & (
+        cells["quantity"] == "error"
+    )
+    plain = counts[
+        (counts["options"] == "")
+        & counts["dataset"].isin(cells.loc[is_replaced, "dataset"])
+    ]
+
+    keys = ["dataset", "rho", "method"]
+    totals = plain.groupby(keys, sort=False)[["n", "first", "second", "both"]].sum()
+    rows: list[tuple[Any, ...]] = []
+    for row in totals.reset_index().to_numpy():
+        dataset, rho, method, n, first, second, joint = row
+        cell = dataset, rho, n
+        for name, errors in (("CoPSI", first), (method, second)):
+            interval = proportion_interval(errors, n)
+            rows.append((*cell, name, None, None, errors / n, *interval))
+        difference = paired_difference(first - joint, second - joint, n)
+        rows.append((*cell, "CoPSI", method, "difference", *difference))
+        ratio = ratio_of_counts(first, second, joint, n)
+        rows.append((*cell, "CoPSI", method, "ratio", *ratio))
+
+    columns = [
+        "dataset",
+        "rho",
+        "runs",
+        "method",
+        "against",
+        "measure",
+        "mean",
+        "low",
+        "high",
+    ]
+    errors_of_audit = pd.DataFrame(rows, columns=columns).drop_duplicates(columns[:6])
+    errors_of_audit = errors_of_audit.assign(
+        experiment="identification", quantity="error", costs="declared"
+    )
+    return pd.concat(
+        [
+            cells[~(is_replaced & cells["dataset"].isin(errors_of_audit["dataset"]))],
+            errors_of_audit,
+        ],
+        ignore_index=True,
+    )

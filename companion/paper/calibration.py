@@ -1,0 +1,76 @@
+"""Calibration of the predictions on tables of another generator."""
+
+import numpy as np
+import pandas as pd
+
+from companion.paper.contrasts import CONTRASTS, arrange_tables
+
+LEVELS = (0.5, 0.8, 0.95)
+
+
+def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
+    """Predict each contrast on each table of the other generator, as for the paper.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        Rows of `companion.stored.results.played`.
+    wider : float
+        Factor on scores.
+
+    Returns
+    -------
+    DataFrame
+        One row per table and contrast: ``dataset``, ``number``, ``experiment``,
+        ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor with
+        which the 95 % interval just contains the value. An interval at a level contains
+        the value if p is above one minus the level.
+    """
+    rows = []
+    for contrast in CONTRASTS:
+        tables, other_tables = (
+            arrange_tables(plays, contrast.dataset, kind) for kind in ("table", "other")
+        )
+        for number, values in other_tables.to_dict("index").items():
+            prediction = contrast.predict(tables, values)
+            value = float(contrast.of(values))
+            half_width = prediction.interval(max(LEVELS))[1] - prediction.centre
+            rows.append(
+                {
+                    **contrast._asdict(),
+                    "number": number,
+                    "remoteness": prediction.remoteness,
+                    "needed": abs(value - prediction.centre) / half_width,
+                    "p": prediction.p(value, wider),
+                }
+            )
+
+    return pd.DataFrame(rows)
+
+
+def coverage(calibrated: pd.DataFrame) -> pd.Series:
+    """Return the share of contrasts inside of their intervals, by level.
+
+    Examples
+    --------
+    >>> coverage(pd.DataFrame({"p": [0.01, 0.3, 0.6, 0.9]})).to_dict()
+    {0.5: 0.5, 0.8: 0.75, 0.95: 0.75}
+    """
+    return pd.Series(
+        {level: float((calibrated["p"] > 1 - level).mean()) for level in LEVELS}
+    )
+
+
+def widening(calibrated: pd.DataFrame) -> float:
+    """Return the least factor with which 95 % intervals contain 95 % of contrasts.
+
+    It is computed on the tables with odd numbers of `calibrate`.
+
+    Returns
+    -------
+    float
+        At least 1, in steps of 0.01.
+    """
+    needed = calibrated.loc[calibrated["number"] % 2 == 1, "needed"]
+    enough = np.quantile(needed, max(LEVELS), method="inverted_cdf")
+    return max(1.0, float(np.ceil(100 * enough - 1e-9) / 100))

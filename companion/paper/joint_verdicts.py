@@ -1,0 +1,149 @@
+"""Joint verdicts on the contrasts of a data set, by measure and by reading."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from companion.paper import predictive
+from companion.paper.contrasts import (
+    CONTRASTS,
+    DEFAULT,
+    LEVEL,
+    WIDENING,
+    Contrast,
+    arrange_tables,
+)
+from companion.paper.predictive import (
+    Floats,
+    Prediction,
+    judged_values,
+)
+
+
+def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
+    """Judge the contrasts of each data set jointly.
+
+    Three measures: the joint distance of all seven contrasts, the number of contrasts
+    outside their intervals, and the joint deviation of the two contrasts of CoPSI with
+    PSI-SR in CoPSI's favour. The last two were chosen after the contrasts were seen.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        As for `arrange_tables`.
+    reading : str
+        Contrasts that the reading changes are judged on the tables that play it.
+
+    Returns
+    -------
+    DataFrame
+        By data set: ``tables``; ``distance``, the p-value of the seven by Mahalanobis'
+        distance; ``outside``, the number of contrasts outside of their 95 % intervals,
+        and ``as_many``, the number of tables with at least as many; ``favour``, the sum
+        of the two scores of CoPSI against PSI-SR over the half-widths of their
+        intervals, signed in CoPSI's favour, and ``as_favourable``, the number of tables
+        with at least this sum.
+    """
+    if reading != DEFAULT:
+        plays = plays[plays["number"] <= _last_with_readings(plays)]
+    printed = judged_values()
+    rows = {}
+    for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
+        played = arrange_tables(plays, dataset, reading=reading).dropna()
+        contrasts = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
+        predictions = [contrast.predict(played, printed) for contrast in contrasts]
+        scores = np.stack([prediction.scores for prediction in predictions], axis=1)
+        printed_scores = _score_printed(contrasts, predictions)
+        half_widths = np.array(
+            [
+                prediction.interval(1 - LEVEL, WIDENING)[1] - prediction.centre
+                for prediction in predictions
+            ]
+        )
+        limits = half_widths / [prediction.spread for prediction in predictions]
+
+        # scores are divided by their limits, so that errors and F1 have equal weight
+        is_rival = np.array([contrast.against == "PSISR" for contrast in contrasts])
+        signs = np.array([contrast.favour for contrast in contrasts])
+        weights = signs * is_rival / limits
+        outside = int((abs(printed_scores) > limits).sum())
+        favour = float(printed_scores @ weights)
+        rows[dataset] = {
+            "tables": len(played),
+            "distance": predictive.joint_p(scores, printed_scores),
+            "outside": outside,
+            "as_many": int(((abs(scores) > limits).sum(axis=1) >= outside).sum()),
+            "favour": favour,
+            "as_favourable": int((scores @ weights >= favour).sum()),
+        }
+
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _score_printed(
+    contrasts: Sequence[Contrast], predictions: Sequence[Prediction]
+) -> Floats:
+    """Return the score of each contrast of the printed values."""
+    printed = judged_values()
+    return np.array(
+        [
+            prediction.score(float(contrast.of(printed)))
+            for contrast, prediction in zip(contrasts, predictions, strict=True)
+        ]
+    )
+
+
+def combine(counts: pd.Series, tables: pd.Series) -> float:
+    """Combine the shares of tables that are as far off, by Fisher's method.
+
+    The paper counts as one of the tables of each data set.
+
+    Examples
+    --------
+    >>> round(combine(pd.Series([0, 0]), pd.Series([99, 99])), 6)
+    0.001021
+    """
+    from scipy.stats import combine_pvalues
+
+    return float(combine_pvalues((1 + counts) / (1 + tables), method="fisher").pvalue)
+
+
+def _last_with_readings(plays: pd.DataFrame) -> int:
+    """Return the largest number of a table with other readings than the default."""
+    return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
+
+
+def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
+    """Judge the seven contrasts of each data set jointly, under each reading.
+
+    Returns
+    -------
+    DataFrame
+        One row per reading with a p-value per data set, ``together`` (Fisher), and
+        whether the reading is ``disfavoured``: ``together`` is below the level over the
+        number of readings.
+    """
+    from scipy.stats import combine_pvalues
+
+    printed = judged_values()
+    frame = pd.DataFrame()
+    # the same tables for all readings
+    plays = plays[plays["number"] <= _last_with_readings(plays)]
+    readings = plays.loc[plays["kind"] == "table", "reading"].unique()
+    for reading, dataset in product(
+        readings, dict.fromkeys(contrast.dataset for contrast in CONTRASTS)
+    ):
+        played = arrange_tables(plays, dataset, reading=reading).dropna()
+        contrasts = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
+        predictions = [contrast.predict(played, printed) for contrast in contrasts]
+        scores = np.stack([prediction.scores for prediction in predictions], axis=1)
+        printed_scores = _score_printed(contrasts, predictions)
+        frame.loc[reading, dataset] = predictive.joint_p(scores, printed_scores)
+    together = [
+        float(combine_pvalues(row, method="fisher").pvalue) for row in frame.to_numpy()
+    ]
+    return frame.assign(
+        together=together, disfavoured=np.array(together) < LEVEL / len(frame)
+    )
