@@ -66,5 +66,5 @@ class Pilot(AskTell):
         fits = self._committed + self._set_aside[arm] <= _budget.add_slack(self.budget)
         return arm if has_turn and fits else None
 
-    def _doubt(self, arm: int, cost: float) -> str:
+    def _guarantee_violation(self, arm: int, cost: float) -> str:
         return ""

@@ -1,4 +1,4 @@
-"""Ask and tell: what every algorithm shares, whatever it decides."""
+"""Ask and tell: the protocol that every algorithm shares."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 class Pull(int):
-    """An evaluation that `ask` handed out: the arm, and which evaluation of that arm it is.
+    """An evaluation that `ask` handed out: an arm, and the number of the evaluation.
 
-    It is the arm's number and stands wherever that can, so that two evaluations of one
-    arm are equal.
+    It is an integer, the number of the arm, and can be used as one; two evaluations of
+    one arm are equal.
 
     Attributes
     ----------
     number : int
-        Counted from 0.  Tried again after a failure, an evaluation keeps its number;
-        where each instance is evaluated once, the number is the instance's place in the
-        order that all configurations share.
+        Number of the evaluation among those of its arm, from 0.  An evaluation that is
+        tried again after a failure keeps its number.  If each instance is evaluated
+        once, it is the position of the instance in the order that all configurations
+        share.
 
     Examples
     --------
@@ -48,35 +49,44 @@ class Pull(int):
 
     @property
     def key(self) -> tuple[int, int]:
-        """Arm and number, which tell an evaluation from every other."""
+        """Arm and number, which identify an evaluation."""
         return int(self), self.number
 
 
 class AskTell:
-    """A policy that is asked for evaluations and told what they gave, any number at once and in any order.
+    """A policy that hands out evaluations and receives results, in any order.
 
-    Subclasses say in `_choose` which arm comes next.  Their constructors keep each
-    argument as an attribute of that name, and may pass ``**options`` on to their
-    parent's; `inspect.signature` lists what they may be.
+    Any number of evaluations may be in flight.  Subclasses choose the next arm in
+    `_choose`.  Their constructors store each argument as an attribute of the same name,
+    and may pass ``**options`` to the constructor of their parent; `inspect.signature`
+    lists all of them.
 
-    While others are in flight, as much of the budget is set aside for each as it can
-    cost: the largest declared cost, times the largest ratio of a cost told so far to
-    that.
+    For each evaluation in flight, a part of the budget is reserved: the largest
+    declared cost of the arm, times the largest ratio of an observed cost to the
+    declared one.
 
-    Attributes: ``n_arms``, ``n_objectives``, ``budget``; ``spent`` (float, unit of the
-    budget) and ``pulls`` (int, shape (K,)) so far; ``in_flight`` (int, shape (K,)),
-    evaluations handed out and not told.
+    Attributes
+    ----------
+    n_arms, n_objectives : int
+        K and D.
+    budget : float
+        B.
+    spent : float
+        Spend so far, in the unit of the budget.
+    pulls : ndarray of int, shape (K,)
+        Evaluations of each arm that were scored.
+    in_flight : ndarray of int, shape (K,)
+        Evaluations that were handed out and not told yet.
     """
 
-    #: Name for pictures and tables.
+    #: Name in figures and tables.
     label = ""
 
-    #: Whether the last evaluation may cross the budget, as T(B) is defined; a replay
-    #: then drops it.
+    #: Whether the last evaluation may exceed the budget, as in the definition of T(B).
+    #: A replay then drops it.
     overdraw = False
 
-    #: Largest cost of one evaluation of each arm, shape (K,), as far as it was
-    #: declared.
+    #: Largest declared cost of one evaluation of each arm, shape (K,).
     _largest: NDArray[np.float64]
 
     def __init_subclass__(cls, **kwargs: Any):
@@ -92,38 +102,41 @@ class AskTell:
         self.pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.in_flight = np.zeros(self.n_arms, dtype=np.int64)
         self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
-        # of the next new evaluation
+        # number of each arm's next new evaluation
         self._numbers = np.zeros(self.n_arms, dtype=np.int64)
-        self._flying: list[tuple[int, int]] = []  # arm and number, the oldest first
-        self._failed: list[tuple[int, int]] = []  # to be tried again
-        self._excess = 1.0  # largest ratio of a cost told to the largest declared
-        self.warned = False  # of a cost outside what was declared
+        # arm and number of evaluations in flight, the oldest first, and of failed ones
+        self._flying: list[tuple[int, int]] = []
+        self._failed: list[tuple[int, int]] = []
+        # largest ratio of an observed cost to the largest declared one
+        self._excess = 1.0
+        # whether a cost outside of the declared range was reported
+        self.warned = False
 
     @property
     def begun(self) -> NDArray[np.int64]:
-        """Evaluations of each arm that were told or are in flight, shape (K,)."""
+        """Evaluations of each arm that are told or in flight, shape (K,)."""
         return self.pulls + self.in_flight
 
     @property
     def upcoming(self) -> int | None:
-        """Arm of the evaluation that the next `ask` hands out; None if it hands out none."""
+        """Arm of the evaluation that the next `ask` hands out, or None."""
         return self._choose()
 
     @property
     def finished(self) -> bool:
-        """Whether the run is over: nothing is in flight, and `ask` has nothing more."""
+        """Whether the run is over: nothing is in flight, and `ask` returns None."""
         return not self._flying and self.upcoming is None
 
     @property
     def options(self) -> dict[str, Any]:
-        """The arguments that make a fresh policy like this one: each is kept as an attribute of its name."""
+        """Arguments of the constructor that make an equal, fresh policy."""
         return {
             name: getattr(self, name)
             for name in inspect.signature(type(self)).parameters
         }
 
     def ask(self) -> Pull | None:
-        """Hand out the evaluation to make next, another one on each call.
+        """Hand out the next evaluation, another one on each call.
 
         Returns
         -------
@@ -134,7 +147,9 @@ class AskTell:
         arm = self._choose()
         if arm is None:
             return None
-        failed = [number for each, number in self._failed if each == arm]
+
+        # failed evaluations of the arm come first, the smallest number before others
+        failed = [number for failed_arm, number in self._failed if failed_arm == arm]
         pull = Pull(arm, min(failed, default=self._next_number(arm)))
         if failed:
             self._failed.remove(pull.key)
@@ -152,139 +167,142 @@ class AskTell:
         Parameters
         ----------
         arm : Pull or int
-            What `ask` returned; of a plain number the oldest evaluation in flight.
+            The evaluation that `ask` returned.  A plain number is the arm's oldest
+            evaluation in flight.
         reward : array_like, shape (D,), or None
-            Objectives in [0, 1].  None is a failure: what it cost is charged, nothing
-            is scored, and the same evaluation is handed out again by a later `ask`.
+            Objectives in [0, 1].  None is a failure: its cost is charged, nothing is
+            scored, and a later `ask` hands out the same evaluation again.
         cost : float, optional
-            What it cost, > 0, in the unit of the budget.  It is charged even where it
-            crosses the budget. Identification policies charge the declared cost by
-            default; a failure costs nothing by default.
+            Cost of the evaluation, > 0, in the unit of the budget, which it may exceed.
+            Identification policies charge the declared cost by default; a failure costs
+            nothing by default.
 
         Warns
         -----
         GuaranteeWarning
-            Once, if a cost is outside what was declared: it is charged, but the
+            Once, if a cost is outside of the declared range: it is charged, but the
             guarantee is void.
 
         Raises
         ------
         CobanditError
-            If the evaluation is not in flight, or reward or cost is not valid; nothing
-            has changed then.
+            If the evaluation is not in flight, or reward or cost is not valid.  The
+            policy is then unchanged.
         """
         pull = self.find(arm)
-        failed = reward is None
+        has_failed = reward is None
         values = np.empty(0) if reward is None else self._valid(reward)
-        if cost is None:
-            cost = 0.0 if failed else self._declared_cost(pull)
-        cost = (_validation.non_negative if failed else _validation.positive)(
-            cost, "cost"
-        )
-        fits = cost <= _budget.add_slack(self._largest[pull])
-        doubt = "" if self.warned or (failed and fits) else self._doubt(pull, cost)
+        if has_failed:
+            cost = _validation.non_negative(0.0 if cost is None else cost, "cost")
+        else:
+            cost = self._declared_cost(pull) if cost is None else cost
+            cost = _validation.positive(cost, "cost")
+
+        # a failure may cost less than declared without a warning
+        violation = ""
+        is_cheap_failure = has_failed and cost <= _budget.add_slack(self._largest[pull])
+        if not self.warned and not is_cheap_failure:
+            violation = self._guarantee_violation(pull, cost)
+
+        # every check has passed: from here on the policy changes
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])
-        if failed:
+        if has_failed:
             self.spent += cost
             self._try_again(pull)
         else:
             self._record(pull, values, cost)
 
-        self._settle()
-        if doubt:
+        self._update()
+        if violation:
             self.warned = True
             warnings.warn(
-                f"cost {cost:g} of arm {int(pull)} is {doubt}",
+                f"cost {cost:g} of arm {int(pull)} is {violation}",
                 GuaranteeWarning,
                 stacklevel=2,
             )
 
     def find(self, arm: int, among: list[tuple[int, int]] | None = None) -> Pull:
-        """Find the evaluation in flight that `tell` would take.
+        """Find the evaluation in flight that `tell` would record.
 
         Parameters
         ----------
         arm : Pull or int
-            Of a plain number the oldest evaluation in flight.
+            A plain number is the arm's oldest evaluation in flight.
         among : list of (arm, number), optional
-            Where to look instead.
+            Evaluations to search instead of those in flight.
 
         Raises
         ------
         CobanditError
-            If it is not there.
+            If it is not among them.
         """
-        number, known = (
-            getattr(arm, "number", None),
-            self._flying if among is None else among,
-        )
-        found = [each for each in known if each[0] == arm and number in (None, each[1])]
-        if not found:
-            which = (
-                f"arm {arm!r}"
-                if number is None
-                else f"evaluation {number} of arm {arm}"
-            )
-            arms = sorted({each for each, _ in known})
-            there = (
-                f"evaluations of arms {arms} are"
-                if arms
-                else "nothing is: call ask() first"
-            )
-            raise CobanditError(f"told about {which}, which is not in flight; {there}")
+        # a plain number has no number of an evaluation, and matches any of its arm
+        number = getattr(arm, "number", None)
+        known = self._flying if among is None else among
+        for known_arm, known_number in known:
+            if known_arm == arm and number in (None, known_number):
+                return Pull(known_arm, known_number)
 
-        return Pull(*found[0])
+        which = f"arm {arm!r}"
+        if number is not None:
+            which = f"evaluation {number} of arm {arm}"
+        arms = sorted({known_arm for known_arm, _ in known})
+        in_flight = "nothing is: call ask() first"
+        if arms:
+            in_flight = f"evaluations of arms {arms} are"
+        raise CobanditError(f"told about {which}, which is not in flight; {in_flight}")
 
     def leave_out(self, pull: int) -> None:
-        """Leave the instance of an evaluation out, where instances are shared and evaluated once.
+        """Leave out the instance of an evaluation, for policies that evaluate once.
 
         Raises
         ------
         CobanditError
-            Always, but from the policies that evaluate once.
+            For every other policy.
         """
         raise CobanditError(
-            f"{type(self).__name__} does not share instances between arms: tell a"
-            " reward, or None to try it again"
+            f"{type(self).__name__} does not share instances between arms, so none can"
+            " be left out. Tell a reward, or None to try the evaluation again."
         )
 
     @property
     def mean_rewards(self) -> NDArray[np.float64]:
-        """Empirical mean vector of each arm, shape (K, D); zero for an arm that was never pulled."""
+        """Empirical mean vector of each arm, shape (K, D); zero without a pull."""
         return self._reward_sums / np.maximum(self.pulls, 1)[:, None]
 
     @property
     def _set_aside(self) -> NDArray[np.float64]:
-        """What an evaluation of each arm may cost, shape (K,)."""
+        """Reserve for one evaluation of each arm in flight, shape (K,)."""
         return self._largest * self._excess
 
     @property
     def _committed(self) -> float:
-        """What is spent, and set aside for what is in flight."""
-        return (
-            self.spent + float(self.in_flight @ self._set_aside)
-            if self._flying
-            else self.spent
-        )
+        """Spend so far plus the reserve for evaluations in flight."""
+        if not self._flying:
+            return self.spent
+        return self.spent + float(self.in_flight @ self._set_aside)
 
     def _land(self, pull: Pull) -> None:
+        """Take an evaluation out of flight."""
         self._flying.remove(pull.key)
         self.in_flight[pull] -= 1
 
-    def _too_small(self, why: str, smallest: float, what: str = "") -> BudgetError:
-        """Say that the budget is, why, and what would be enough."""
+    def _too_small(
+        self, reason: str, smallest: float, derivation: str = ""
+    ) -> BudgetError:
+        """Return the error of a budget that is too small, which names the smallest."""
         needed = _budget.round_up(smallest)
         return BudgetError(
-            f"budget {self.budget:g} {why}: at least {needed} is needed{what}", smallest
+            f"budget {self.budget:g} {reason}: at least {needed} is needed{derivation}",
+            smallest,
         )
 
     def _valid(self, reward: ArrayLike) -> NDArray[np.float64]:
+        """Return a reward as an array, or raise."""
         values = _validation.numbers(reward, "reward", 1)
-        if (
-            len(values) != self.n_objectives
-            or not ((values >= 0) & (values <= 1)).all()
-        ):
+        is_in_range = bool(((values >= 0) & (values <= 1)).all())
+        if len(values) != self.n_objectives or not is_in_range:
             raise CobanditError(
                 f"reward is {values.tolist()}: {self.n_objectives} numbers in [0, 1]"
                 " are needed"
@@ -296,26 +314,31 @@ class AskTell:
         return int(self._numbers[arm])
 
     def _begin(self, pull: Pull) -> None:
-        """Take down that a new evaluation is handed out."""
+        """Record that a new evaluation is handed out."""
         self._numbers[pull] = pull.number + 1
 
     def _try_again(self, pull: Pull) -> None:
+        """Record a failed evaluation, which a later `ask` hands out again."""
         self._failed.append(pull.key)
 
-    def _settle(self) -> None:
-        """Draw the conclusions from what was told."""
+    def _update(self) -> None:
+        """Update the policy after a result."""
 
     def _choose(self) -> int | None:
-        """Return the arm to evaluate next, None if there is none now; to look changes nothing."""
+        """Return the arm to evaluate next, None if there is none now.
+
+        It changes nothing that `ask` or `tell` depend on.
+        """
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
+        """Return the cost of a result that was told without one, or raise."""
         raise CobanditError(
-            "cost is missing: an online policy has to be told what the evaluation cost"
+            "cost is missing: an online policy needs the cost of each evaluation"
         )
 
-    def _doubt(self, arm: int, cost: float) -> str:
-        """Why this cost voids the policy's guarantee; empty if it does not."""
+    def _guarantee_violation(self, arm: int, cost: float) -> str:
+        """Return the reason why this cost voids the guarantee, empty if it does not."""
         raise NotImplementedError
 
     def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
@@ -336,18 +359,24 @@ class AskTell:
 
 
 def _full_signature(policy: type[AskTell]) -> inspect.Signature:
-    """Signature of a constructor; where it passes ``**options`` on, with what its parent's takes."""
-    # the first is self
-    _, *own = inspect.signature(vars(policy)["__init__"]).parameters.values()
-    named = {parameter.name: parameter for parameter in own}
-    kinds = [parameter.kind for parameter in own]
+    """Return the signature of a constructor with the parameters of its parents.
+
+    Parameters of the parent count if the constructor passes ``**options`` to it.
+    """
+    constructor = inspect.signature(vars(policy)["__init__"])
+    _, *parameters = constructor.parameters.values()  # without self
+    kinds = [parameter.kind for parameter in parameters]
     if Parameter.VAR_KEYWORD not in kinds:
-        return inspect.Signature(own)
-    parents = dict(inspect.signature(policy.__mro__[1]).parameters)
+        return inspect.Signature(parameters)
+
+    inherited = dict(inspect.signature(policy.__mro__[1]).parameters)
     if Parameter.VAR_POSITIONAL not in kinds:
-        parents = {
-            name: each.replace(kind=Parameter.KEYWORD_ONLY)
-            for name, each in parents.items()
+        inherited = {
+            name: parameter.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, parameter in inherited.items()
         }
-    both = [each for each in (parents | named).values() if each.kind not in VARIADIC]
-    return inspect.Signature(sorted(both, key=lambda parameter: parameter.kind))
+
+    # a parameter that the constructor names replaces the inherited one
+    merged = inherited | {parameter.name: parameter for parameter in parameters}
+    named = [item for item in merged.values() if item.kind not in VARIADIC]
+    return inspect.Signature(sorted(named, key=lambda parameter: parameter.kind))

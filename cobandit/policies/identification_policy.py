@@ -1,4 +1,4 @@
-"""Fixed-budget Pareto identification: what CoPSI and its baselines share (paper, Section 4.2)."""
+"""Fixed-budget Pareto identification, shared by CoPSI and its baselines (Section 4.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,33 +14,27 @@ from cobandit.policies.asktell import AskTell, Pull
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase of an elimination did: the record behind the book's pictures.
+    """Record of one phase of an elimination."""
 
-    ``active`` (k,) are the arms at its start, ``target`` the pulls each had after
-    sampling, ``means`` (k, D) and ``gaps`` (k,) their empirical values; ``removed``
-    left, as Pareto arm if ``accepted``.
-    """
-
-    phase: int
-    active: NDArray[np.int64]
-    target: int
-    means: NDArray[np.float64]
-    gaps: NDArray[np.float64]
-    removed: int
-    accepted: bool
+    phase: int  #: number of the phase, from 1
+    active: NDArray[np.int64]  #: shape (k,), active arms at its start
+    target: int  #: pulls of each active arm after sampling
+    means: NDArray[np.float64]  #: shape (k, D), their empirical means
+    gaps: NDArray[np.float64]  #: shape (k,), their empirical classification gaps
+    removed: int  #: arm that leaves at the end of the phase
+    accepted: bool  #: whether it leaves as a member of the Pareto set
 
 
 class IdentificationPolicy(AskTell):
     """A sampling plan under known costs, and the Pareto set it recommends.
 
-    Subclasses give the plan in `_schedule` and say in `_check_budget` what it needs.
-    The run stops early, and is *cut short*, when the next planned pull does not fit
-    into the budget; declared costs never let that happen to CoPSI.
+    Subclasses define the plan in `_schedule` and check its budget in `_check_budget`.
+    The run is *cut short* if the next planned pull does not fit into the budget, which
+    never happens to CoPSI at declared costs.
 
-    A plan knows a whole phase ahead, and `ask` hands it out; then it returns None until
-    all of the phase is told.  Rewards are added up in the order in which the
-    evaluations were handed out, so that the order in which they are told changes
-    nothing.
+    A plan determines a whole phase in advance.  `ask` hands it out and then returns
+    None until all results of the phase are told.  Rewards are added up in the order in
+    which evaluations were handed out, so that the order of results changes nothing.
 
     Parameters
     ----------
@@ -51,20 +45,19 @@ class IdentificationPolicy(AskTell):
     n_objectives : int
         D >= 1.
     min_cost : float, optional
-        Lower bound on the costs, in the same unit; default the smallest cost.  `CoPSI`
-        reads it.
+        Lower bound on the costs, in the same unit; by default the smallest cost.
+        `CoPSI` uses it.
     largest_costs : array_like, shape (K,), optional
-        Largest cost of a single evaluation of each arm, in the same unit, where
-        evaluations differ in what they cost.  An evaluation is then handed out only if
-        that fits into the budget, so that no run spends more than B.  Default the known
-        costs.
+        Largest cost of a single evaluation of each arm, in the same unit, if costs of
+        evaluations vary.  An evaluation is then handed out only if this cost fits into
+        the budget, so that no run spends more than B.  By default the known costs.
 
     Attributes
     ----------
     cost_ratio : float
         lambda, ``min_cost`` over the largest cost.
     phases : list of Phase
-        What each phase did; empty where there are none.
+        Record of each phase; empty for policies without phases.
 
     Raises
     ------
@@ -72,8 +65,7 @@ class IdentificationPolicy(AskTell):
         If the budget is too small for the algorithm; it names the smallest that works.
     """
 
-    #: The order in which the set that it looks for is the Pareto set, as of
-    #: `cobandit.pareto_mask`.
+    #: Order of the Pareto set that the policy identifies (`cobandit.pareto_mask`).
     dominance = "strict"
 
     def __init__(
@@ -88,9 +80,9 @@ class IdentificationPolicy(AskTell):
         self.costs = _validation.costs(costs)
         super().__init__(len(self.costs), n_objectives, budget)
         smallest = float(self.costs.min())
-        self.min_cost = (
-            smallest if min_cost is None else _validation.positive(min_cost, "min_cost")
-        )
+        self.min_cost = smallest
+        if min_cost is not None:
+            self.min_cost = _validation.positive(min_cost, "min_cost")
         if self.min_cost > _budget.add_slack(smallest):
             raise CobanditError(
                 f"min_cost is {min_cost}, more than the smallest cost {smallest:g}"
@@ -98,8 +90,8 @@ class IdentificationPolicy(AskTell):
 
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
         _budget.pulls_within(self.budget, smallest)
-        given = self.costs if largest_costs is None else largest_costs
-        self._largest = _validation.costs(given, "largest_costs", self.n_arms)
+        largest = self.costs if largest_costs is None else largest_costs
+        self._largest = _validation.costs(largest, "largest_costs", self.n_arms)
         if (self._largest < self.costs * (1 - _budget.SLACK)).any():
             raise CobanditError(
                 f"largest_costs: below the known costs {self.costs.tolist()}"
@@ -109,17 +101,19 @@ class IdentificationPolicy(AskTell):
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
-        self._turn: int | None = None  # the plan's next arm, until it is handed out
-        self._added = np.zeros(self.n_arms, dtype=np.int64)  # rewards that are added up
-
-        # those that wait for one before them
+        # the plan's next arm, until it is handed out
+        self._turn: int | None = None
+        # number of rewards of each arm that are added up, and rewards that wait for an
+        # earlier one
+        self._added = np.zeros(self.n_arms, dtype=np.int64)
         self._results: dict[tuple[int, int], NDArray[np.float64]] = {}
 
         self._plan = self._schedule()
         at_largest = 0.0 if largest_costs is None else float(self._largest.sum())
         try:
             self._check_budget()
-        except BudgetError as error:  # of two reasons the one that asks for more
+        except BudgetError as error:
+            # of two reasons, report the one that needs the larger budget
             if _budget.add_slack(error.smallest) >= at_largest:
                 raise
 
@@ -202,11 +196,9 @@ class IdentificationPolicy(AskTell):
         if not self._failed and self._turn is None:
             self._turn = next(self._plan, None)
         arm = self._failed[0][0] if self._failed else self._turn
-        return (
-            arm
-            if arm is not None and self._affords(float(self._set_aside[arm]))
-            else None
-        )
+        if arm is None or not self._affords(float(self._set_aside[arm])):
+            return None
+        return arm
 
     @property
     def _scored(self) -> NDArray[np.int64]:
@@ -220,12 +212,13 @@ class IdentificationPolicy(AskTell):
             sums[arm] += self._results[arm, number]
         return sums / np.maximum(self.pulls, 1)[:, None]
 
-    def _settle(self) -> None:
-        if not self._flying:  # the last result of a phase ends it
+    def _update(self) -> None:
+        if not self._flying:
+            # the last result of a phase ends it
             self._choose()
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        """Add rewards up, in the order in which the evaluations of an arm were handed out."""
+        """Add up the rewards of an arm in the order in which `ask` handed them out."""
         self._results[pull.key] = reward
         while (key := (int(pull), int(self._added[pull]))) in self._results:
             super()._score(pull, self._results.pop(key))
@@ -234,9 +227,10 @@ class IdentificationPolicy(AskTell):
     def _declared_cost(self, arm: int) -> float:
         return float(self.costs[arm])
 
-    def _doubt(self, arm: int, cost: float) -> str:
+    def _guarantee_violation(self, arm: int, cost: float) -> str:
+        # without largest costs the declared costs are means, and half of all costs may
+        # be above them
         if self.largest_costs is None or cost <= _budget.add_slack(self._largest[arm]):
-            # what is declared is a mean, and half of all costs may be above it
             return ""
         return (
             f"above its largest cost {self._largest[arm]:g}: it is charged, but the"
@@ -245,7 +239,9 @@ class IdentificationPolicy(AskTell):
 
 
 class GapElimination(IdentificationPolicy):
-    r"""Empirical gap elimination, one arm a phase (Algorithm 2); subclasses set the targets n_r.
+    r"""Empirical gap elimination, one arm per phase (Algorithm 2).
+
+    Subclasses set the targets :math:`n_r`:
 
     .. math::
 
@@ -258,18 +254,27 @@ class GapElimination(IdentificationPolicy):
     """
 
     def _target(self, phase: int) -> int:
-        """Return the pulls that every active arm has at the end of the phase (counted from 1)."""
+        """Return the pulls of every active arm at the end of a phase, from 1."""
         raise NotImplementedError
 
     def _schedule(self) -> Iterator[int | None]:
         for phase in range(1, self.n_arms):
-            active, target = self._active, self._target(phase)
+            active = self._active
+            target = self._target(phase)
             yield from self._evaluate(target)
+
             means = self.mean_rewards[active]
-            front, gaps = pareto_mask(means), classification_gaps(means)
-            e = find_clearest(gaps, front)
+            front = pareto_mask(means)
+            gaps = classification_gaps(means)
+            position = find_clearest(gaps, front)
             self._end(
                 Phase(
-                    phase, active, target, means, gaps, int(active[e]), bool(front[e])
+                    phase=phase,
+                    active=active,
+                    target=target,
+                    means=means,
+                    gaps=gaps,
+                    removed=int(active[position]),
+                    accepted=bool(front[position]),
                 )
             )

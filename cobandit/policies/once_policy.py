@@ -85,7 +85,7 @@ class Once(IdentificationPolicy):
         self._told[number] = False
         self._rewards[number] = 0.0
         self._turn = None  # it may have been on this instance
-        self._settle()
+        self._update()
 
     @property
     def mean_rewards(self) -> NDArray[np.float64]:

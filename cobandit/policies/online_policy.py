@@ -1,4 +1,4 @@
-"""Budgeted online selection: what CoHV-UCB and its baselines have in common (paper, Section 4.1)."""
+"""Budgeted online selection, shared by CoHV-UCB and its baselines (Section 4.1)."""
 
 from dataclasses import dataclass
 from math import log
@@ -15,35 +15,31 @@ from cobandit.problem import hypervolume
 
 @dataclass(frozen=True, eq=False)
 class BestArm:
-    """The arm that an online policy recommends, and what is known of it.
+    """The arm that an online policy recommends, with its empirical means."""
 
-    ``arm`` was pulled ``pulls`` times; ``mean_rewards`` (D,) and ``mean_cost`` (unit of
-    the budget) are its empirical means, ``efficiency`` is the hypervolume of the former
-    over the latter.
-    """
-
-    arm: int
-    pulls: int
-    mean_rewards: NDArray[np.float64]
-    mean_cost: float
-    efficiency: float
+    arm: int  #: number of the arm
+    pulls: int  #: number of its pulls
+    mean_rewards: NDArray[np.float64]  #: shape (D,)
+    mean_cost: float  #: in the unit of the budget
+    efficiency: float  #: hypervolume of the mean rewards over the mean cost
 
 
 class OnlinePolicy(AskTell):
-    r"""An index policy under a budget: every arm ``n_init`` times in turn, then the largest index.
+    r"""An index policy under a budget: ``n_init`` pulls of each arm, then the largest index.
 
-    Subclasses give the `index`; ties go to the lowest arm number.  Costs and budget are
-    in the user's unit. What a formula of the paper reads is divided by the largest
-    cost, and its name begins with ``normalised``.
+    Subclasses define the `index`; ties go to the lowest arm number.  Costs and budget
+    are in the user's unit.  Costs in the paper's formulas are divided by the largest
+    cost, and their names begin with ``normalised``.
 
-    With several evaluations at once, radii count those in flight, and means do not:
+    With several evaluations at once, radii count evaluations in flight, and means do
+    not:
 
-    .. math:: n_i = \text{evaluations of arm } i \text{ that were told or are in flight}
+    .. math:: n_i = \text{evaluations of arm } i \text{ that are told or in flight}
 
-    so that they spread over the arms.  The index decides once the first ``n_init`` of
-    each arm are told, and the largest cost is set aside for each evaluation in flight,
-    so that of all evaluations only the last that was handed out may cross the budget.
-    For Theorem 1 see `theory.alpha_in_flight`.
+    so that evaluations spread over the arms.  The index decides once the first
+    ``n_init`` of each arm are told.  The largest cost is reserved for each evaluation
+    in flight, so that only the last one that was handed out may exceed the budget.  For
+    Theorem 1 see `theory.alpha_in_flight`.
 
     Parameters
     ----------
@@ -55,28 +51,28 @@ class OnlinePolicy(AskTell):
         Smallest and largest cost of a single evaluation, in the same unit; their ratio
         is lambda.
     alpha : float
-        Exploration constant; Theorem 1 asks for alpha >= 2.
+        Exploration constant; Theorem 1 requires alpha >= 2.
     reward_scale, cost_scale : float
         Factors s_r and s_c of the radii (paper, Appendix A); 1 is the theory's.
     n_init : int
         Pulls of each arm before the index decides; beyond the first, while the arm is
         `eligible`.
     expected_costs : array_like, shape (K,), optional
-        What an evaluation of each arm is expected to cost, in the user's unit, to tell
-        what is affordable.  Default: its running mean, or the largest cost before the
-        first pull.
+        Expected cost of an evaluation of each arm, in the user's unit, which decides
+        which arms are affordable.  By default its running mean, or the largest cost
+        before the first pull.
     selection : {"feasible", "all"}
-        Among which arms the index decides.  ``"feasible"``, the paper's experiments
-        (Appendix A): those whose expected cost fits into what is left of the budget.
-        ``"all"``, Algorithm 1 as printed: every arm, while no more than the budget is
-        spent, so that the last pull may cross it.
+        Arms among which the index decides.  ``"feasible"``, as in the paper's
+        experiments (Appendix A): arms whose expected cost fits into the remaining
+        budget.  ``"all"``, Algorithm 1 as printed: every arm while no more than the
+        budget is spent, so that the last pull may exceed it.
 
     Attributes
     ----------
     cost_ratio : float
         lambda, the smallest over the largest cost.
     log_term : float
-        :math:`\alpha \log T_B`, all that the radii need besides the number of pulls.
+        :math:`\alpha \log T_B`, the numerator of the squared radii.
 
     Raises
     ------
@@ -128,11 +124,11 @@ class OnlinePolicy(AskTell):
             self._declared = _validation.costs(
                 expected_costs, "expected_costs", n_arms=self.n_arms
             )
-            if self._declared.max() > _budget.add_slack(
-                high
-            ) or low > _budget.add_slack(self._declared.min()):
+            is_too_high = self._declared.max() > _budget.add_slack(high)
+            is_too_low = low > _budget.add_slack(self._declared.min())
+            if is_too_high or is_too_low:
                 raise CobanditError(
-                    f"expected_costs: means outside cost_range {self.cost_range}"
+                    f"expected_costs: means outside of cost_range {self.cost_range}"
                 )
         smallest = float(self.expected_costs.sum())
         if smallest > _budget.add_slack(self.budget):
@@ -141,11 +137,13 @@ class OnlinePolicy(AskTell):
             )
 
     def index(self) -> NDArray[np.float64]:
-        """Index of each arm, shape (K,), from what was observed so far.  Time O(K D)."""
+        """Return the index of each arm, shape (K,), in time O(K D)."""
         raise NotImplementedError
 
     def recommend(self) -> BestArm | None:
-        r"""Recommend the arm with the best empirical efficiency, :math:`\prod_d \bar r_i^{(d)} / \bar c_i`.
+        r"""Recommend the arm with the best empirical efficiency.
+
+        .. math:: \prod_d \bar r_i^{(d)} / \bar c_i
 
         Returns
         -------
@@ -159,23 +157,25 @@ class OnlinePolicy(AskTell):
         >>> policy = UniformAllocation(2, 2, budget=8, cost_range=(1.0, 4.0))
         >>> for reward, cost in (([0.75, 0.5], 4.0), ([0.5, 0.5], 2.0)):
         ...     policy.tell(policy.ask(), reward, cost)
-        >>> policy.recommend()
-        BestArm(arm=1, pulls=1, mean_rewards=array([0.5, 0.5]), mean_cost=2.0, efficiency=0.125)
+        >>> best = policy.recommend()
+        >>> best.arm, best.mean_cost, best.efficiency
+        (1, 2.0, 0.125)
         """
         pulled = np.flatnonzero(self.pulls)
         if not len(pulled):
             return None
 
-        means, costs = self.mean_rewards[pulled], self.mean_costs[pulled]
+        means = self.mean_rewards[pulled]
+        costs = self.mean_costs[pulled]
         efficiency = hypervolume(means) / costs
         best = int(efficiency.argmax())
         arm = int(pulled[best])
         return BestArm(
-            arm,
-            int(self.pulls[arm]),
-            means[best],
-            float(costs[best]),
-            float(efficiency[best]),
+            arm=arm,
+            pulls=int(self.pulls[arm]),
+            mean_rewards=means[best],
+            mean_cost=float(costs[best]),
+            efficiency=float(efficiency[best]),
         )
 
     @property
@@ -185,60 +185,59 @@ class OnlinePolicy(AskTell):
 
     @property
     def expected_costs(self) -> NDArray[np.float64]:
-        """What one evaluation of each arm is expected to cost now, shape (K,), unit of the budget."""
+        """Expected cost of one evaluation of each arm now, shape (K,)."""
         if self._declared is not None:
             return self._declared
         return np.where(self.pulls > 0, self.mean_costs, self.cost_range[1])
 
     @property
     def affordable(self) -> NDArray[np.bool_]:
-        """Arms whose expected cost fits into what is neither spent nor set aside, shape (K,)."""
+        """Arms whose expected cost fits into the remaining budget, a mask (K,)."""
         return self._committed + self.expected_costs <= _budget.add_slack(self.budget)
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
-        """Arms among which the index decides, shape (K,): by `selection` those `affordable`, or all."""
+        """Arms among which the index decides, a mask (K,), by `selection`."""
         if self.selection == "all":
-            return np.full(
-                self.n_arms, self._committed <= _budget.add_slack(self.budget)
-            )
+            is_within = self._committed <= _budget.add_slack(self.budget)
+            return np.full(self.n_arms, is_within)
         return self.affordable
 
     @property
     def mean_costs(self) -> NDArray[np.float64]:
-        """Empirical mean cost of each arm, shape (K,), unit of the budget; zero if it was never pulled."""
+        """Empirical mean cost of each arm, shape (K,); zero without a pull."""
         return self.normalised_mean_costs * self.cost_range[1]
 
     @property
     def normalised_mean_costs(self) -> NDArray[np.float64]:
-        r"""The paper's :math:`\bar c_i`, shape (K,): empirical mean cost over the largest cost."""
+        r"""The paper's :math:`\bar c_i`, mean cost over the largest cost, shape (K,)."""
         return self._normalised_cost_sums / np.maximum(self.pulls, 1)
 
     @property
     def radius(self) -> NDArray[np.float64]:
-        r"""Confidence radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,); n_i is `begun`."""
+        r"""Radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, n_i = `begun`, (K,)."""
         return np.sqrt(self.log_term / np.maximum(self.begun, 1))
 
     @property
     def reward_radius(self) -> NDArray[np.float64]:
-        """Radius of each mean reward, shape (K, D) or (K, 1): that of the arm."""
+        """Radius of each mean reward, shape (K, D) or (K, 1)."""
         return self.radius[:, None]
 
     @property
     def normalised_cost_radius(self) -> NDArray[np.float64]:
-        """Radius of each of the `normalised_mean_costs`, shape (K,): that of the arm."""
+        """Radius of each of the `normalised_mean_costs`, shape (K,)."""
         return self.radius
 
     @property
     def optimistic_rewards(self) -> NDArray[np.float64]:
-        r""":math:`U_i^{(d)} = \min\{1, \bar r_i^{(d)} + s_r \beta_i\}`, shape (K, D)."""
+        r"""Rewards :math:`\min\{1, \bar r_i^{(d)} + s_r \beta_i\}`, shape (K, D)."""
         return np.minimum(
             1.0, self.mean_rewards + self.reward_scale * self.reward_radius
         )
 
     @property
     def normalised_optimistic_costs(self) -> NDArray[np.float64]:
-        r""":math:`\underline c_i = \max\{\lambda/2, \bar c_i - s_c \beta_i\}`, shape (K,)."""
+        r"""Costs :math:`\max\{\lambda/2, \bar c_i - s_c \beta_i\}`, shape (K,)."""
         lowered = (
             self.normalised_mean_costs - self.cost_scale * self.normalised_cost_radius
         )
@@ -249,14 +248,16 @@ class OnlinePolicy(AskTell):
         if not eligible.any():
             return None
         initial = eligible & (self.begun < self.n_init)
-        if initial.any():  # round-robin: fewest pulls first, then the lowest number
+        if initial.any():
+            # round-robin: fewest pulls first, then the lowest number
             return int(np.where(initial, self.begun, self.n_init).argmin())
-        # the index needs what they give
+
+        # the index needs the results of all initial pulls
         if self.in_flight[self.pulls < self.n_init].any():
             return None
         return int(np.where(eligible, self.index(), -np.inf).argmax())
 
-    def _doubt(self, arm: int, cost: float) -> str:
+    def _guarantee_violation(self, arm: int, cost: float) -> str:
         low, high = self.cost_range
         if low <= _budget.add_slack(cost) and cost <= _budget.add_slack(high):
             return ""

@@ -378,7 +378,7 @@ class ParetoRace(Once):
         self._turn = None
         self._plan = self._schedule()
         self._forecast = None
-        self._settle()
+        self._update()
 
     def forecast(self) -> NDArray[np.int64]:
         """Return the evaluations of each arm that a race would still make, shape (K,).
