@@ -1,4 +1,4 @@
-"""Fixed-budget Pareto identification, shared by CoPSI and its baselines (Section 4.2)."""
+"""Fixed-budget Pareto identification, the base of CoPSI (Section 4.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -144,39 +144,42 @@ class IdentificationPolicy(AskTell):
     def _front(
         self, arms: NDArray[np.int64], means: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Numbers of those accepted, and of the front of some arms."""
+        """Return the accepted arms and the front of some arms, sorted."""
         front = arms[pareto_mask(means[arms])] if len(arms) > 1 else arms
-        return np.sort(
-            np.concatenate([np.array(self._accepted, dtype=np.int64), front])
-        )
+        accepted = np.array(self._accepted, dtype=np.int64)
+        return np.sort(np.concatenate([accepted, front]))
 
     def _check_budget(self) -> None:
-        """Raise `BudgetError` if the budget is too small for the plan: by default for one evaluation each."""
+        """Raise `BudgetError` if the budget is too small for the plan.
+
+        By default it has to hold one evaluation of each arm.
+        """
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
             raise self._too_small("does not hold one evaluation of each arm", smallest)
 
     def _schedule(self) -> Iterator[int | None]:
-        """Yield arms in the order of their pulls, None while there are results to wait for.
+        """Yield arms in the order of their pulls, None while results are missing.
 
-        It runs on between one ask and the next; `_evaluate` is a whole phase.
+        It runs between one ask and the next; `_evaluate` yields a whole phase.
         """
         raise NotImplementedError
 
     def _evaluate(self, target: int) -> Iterator[int | None]:
-        """Hand out ``target`` evaluations of each active arm in all, and wait for what they give."""
+        """Yield each active arm until it has ``target`` evaluations, and wait."""
         yield from self._hand_out(target)
         while self._flying:
             yield None
 
     def _end(self, phase: Phase) -> None:
-        """Write a phase down, and accept or reject the arm that it removes."""
+        """Record a phase, and accept or reject the arm that it removes."""
         self.phases.append(phase)
         if phase.accepted:
             self._accepted.append(phase.removed)
         self._active = phase.active[phase.active != phase.removed]
 
     def _hand_out(self, target: int) -> Iterator[int]:
+        """Yield each active arm until it has ``target`` evaluations."""
         for arm in self._active.tolist():
             while self._next_number(arm) < target:
                 yield arm
@@ -186,6 +189,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
+        """Return whether a cost fits into the budget that is not committed."""
         return self._committed + cost <= _budget.add_slack(self.budget)
 
     def _begin(self, pull: Pull) -> None:
@@ -193,6 +197,7 @@ class IdentificationPolicy(AskTell):
         self._turn = None
 
     def _choose(self) -> int | None:
+        # failed evaluations come first; otherwise the plan moves on once
         if not self._failed and self._turn is None:
             self._turn = next(self._plan, None)
         arm = self._failed[0][0] if self._failed else self._turn
@@ -202,7 +207,7 @@ class IdentificationPolicy(AskTell):
 
     @property
     def _scored(self) -> NDArray[np.int64]:
-        """Evaluations behind the means, shape (K,)."""
+        """Number of evaluations behind each mean, shape (K,)."""
         return self.pulls
 
     @property
@@ -249,8 +254,8 @@ class GapElimination(IdentificationPolicy):
         &\text{pull every } i \in A_r \text{ until } N_i = n_r, \\
         &e_r \in \arg\max_{i \in A_r} \hat\gamma_{i,r}
             \text{ (a dominated arm first, then the lowest number)}, \\
-        &\text{accept } e_r \text{ if it is on the empirical front, else reject it}; \quad
-            A_{r+1} = A_r \setminus \{e_r\}
+        &\text{accept } e_r \text{ if it is on the empirical front, else reject it};
+            \quad A_{r+1} = A_r \setminus \{e_r\}
     """
 
     def _target(self, phase: int) -> int:

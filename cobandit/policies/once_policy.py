@@ -1,4 +1,4 @@
-"""A finite benchmark: its instances are shared, each evaluation is made once; the known methods on it."""
+"""Policies on a finite benchmark, whose shared instances are evaluated once."""
 
 from collections.abc import Iterable, Iterator
 from math import ceil, log2
@@ -16,16 +16,16 @@ from cobandit.policies.identification_policy import GapElimination, Identificati
 
 
 class Once(IdentificationPolicy):
-    r"""What a method needs on a finite benchmark: rewards by instance, and no target beyond the last.
+    r"""A mixin for a finite benchmark: rewards by instance, and targets up to the last.
 
     .. math:: n_r^{\text{once}} = \min\{n_r, N\}
 
-    The instances stand in one order that all configurations share: evaluation number n
-    of a configuration, counted from 0, is on instance n of that order.  An instance
-    that some configuration cannot be evaluated on is left out (`leave_out`), for all; a
-    phase that was to reach it is not made longer for that.
+    The instances are in one order that all configurations share: evaluation number n of
+    a configuration, from 0, is on instance n of that order.  An instance on which some
+    configuration cannot be evaluated is left out for all (`leave_out`), and does not
+    prolong the phase.
 
-    Mixed in before the method that sets :math:`n_r`.
+    It precedes the method that sets :math:`n_r` among the base classes.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Once(IdentificationPolicy):
     Attributes
     ----------
     left_out : ndarray of bool, shape (N,)
-        Instances that are left out, by their place in the order.
+        Instances that are left out, by their position in the order.
     """
 
     def __init__(
@@ -52,39 +52,43 @@ class Once(IdentificationPolicy):
         super().__init__(costs, budget, n_objectives, **options)
         self.left_out = np.zeros(self.n_instances, dtype=np.bool_)
         self._rewards = np.zeros((self.n_instances, self.n_arms, self.n_objectives))
-        self._told = np.zeros((self.n_instances, self.n_arms), dtype=np.bool_)
+        self._is_scored = np.zeros((self.n_instances, self.n_arms), dtype=np.bool_)
 
     @property
     def n_kept(self) -> int:
-        """Instances that are not left out."""
+        """Number of instances that are not left out."""
         return self.n_instances - int(self.left_out.sum())
 
     def leave_out(self, pull: int) -> None:
-        """Leave the instance of an evaluation out, for all configurations: it cannot be made.
+        """Leave out the instance of an evaluation that cannot be made, for all arms.
 
-        Nothing is charged.  Evaluations on that instance that are still in flight can
-        be told: they are charged, and not scored.
+        Nothing is charged.  Evaluations on this instance that are still in flight can
+        be told; they are charged, but not scored.
 
         Parameters
         ----------
         pull : Pull or int
-            In flight, or told as a failure; of a plain number the oldest evaluation in
-            flight.
+            An evaluation in flight, or told as a failure.  A plain number is the arm's
+            oldest evaluation in flight.
 
         Raises
         ------
         CobanditError
-            If it is neither; nothing has changed then.
+            If it is neither.  The policy is then unchanged.
         """
-        found = self.find(pull, self._flying + self._failed)
-        number = found.number
-        if found.key in self._flying:
-            self._land(found)
-        self._failed = [each for each in self._failed if each[1] != number]
-        self.left_out[number] = True
-        self._told[number] = False
-        self._rewards[number] = 0.0
-        self._turn = None  # it may have been on this instance
+        evaluation = self.find(pull, self._flying + self._failed)
+        instance = evaluation.number
+        if evaluation.key in self._flying:
+            self._land(evaluation)
+        self._failed = [
+            (arm, number) for arm, number in self._failed if number != instance
+        ]
+        self.left_out[instance] = True
+        self._is_scored[instance] = False
+        self._rewards[instance] = 0.0
+
+        # the next arm of the plan may have been meant for this instance
+        self._turn = None
         self._update()
 
     @property
@@ -94,22 +98,26 @@ class Once(IdentificationPolicy):
 
     @property
     def _scored(self) -> NDArray[np.int64]:
-        return self._told.sum(axis=0)
+        return self._is_scored.sum(axis=0)
 
     def _shared(self) -> NDArray[np.bool_]:
         """Instances on which all active configurations were evaluated, shape (N,)."""
-        return np.all(self._told[:, self._active], axis=1)
+        return np.all(self._is_scored[:, self._active], axis=1)
 
     def _front_of_shared(self) -> NDArray[np.int64]:
-        """Those accepted, and the front of the active, compared on the same instances; first nobody."""
+        """Return accepted arms, and the front of active ones on shared instances.
+
+        Active arms do not count before they share an instance.
+        """
         shared = self._rewards[self._shared()]
         compared = self._active if len(shared) else self._active[:0]
-        return self._front(compared, shared.sum(axis=0) / max(len(shared), 1))
+        means = shared.sum(axis=0) / max(len(shared), 1)
+        return self._front(compared, means)
 
     def _next_number(self, arm: int) -> int:
         number = super()._next_number(arm)
         while number < self.n_instances and (
-            self.left_out[number] or self._told[number, arm]
+            self.left_out[number] or self._is_scored[number, arm]
         ):
             number += 1
         return number
@@ -121,11 +129,11 @@ class Once(IdentificationPolicy):
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
         if not self.left_out[pull.number]:
             self._rewards[pull.number, pull] = reward
-            self._told[pull.number, pull] = True
+            self._is_scored[pull.number, pull] = True
 
 
 class UniformOnce(Once, UniformIdentification):
-    r"""A random subset of the instances on which every configuration is evaluated: what people do.
+    r"""Evaluation of every configuration on a random subset of the instances.
 
     .. math:: n = \min\Bigl\{N, \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor\Bigr\}
 
@@ -143,7 +151,7 @@ class UniformOnce(Once, UniformIdentification):
 
     label = "Random subset"
 
-    def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (as its parent)
+    def recommend(self) -> NDArray[np.int64]:  # noqa: D102 (inherited)
         return self._front_of_shared()
 
     def _rounds(self) -> Iterable[int]:
@@ -151,15 +159,18 @@ class UniformOnce(Once, UniformIdentification):
 
 
 class CoPSIPrintedOnce(Once, CoPSI):
-    r"""CoPSI as printed (Algorithm 2), its targets cut at N.
+    r"""CoPSI as printed (Algorithm 2), with targets of at most N.
 
-    .. math:: n_r = \min\Bigl\{N, \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor\Bigr\}
+    .. math::
+
+        n_r = \min\Bigl\{N,
+            \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor\Bigr\}
 
     Takes what `Once` takes.
 
     Examples
     --------
-    >>> finder = CoPSIPrintedOnce(costs=[1, 4, 1], budget=40, n_objectives=2, n_instances=5)
+    >>> finder = CoPSIPrintedOnce([1, 4, 1], budget=40, n_objectives=2, n_instances=5)
     >>> finder._target(1)  # 40 / (37 / 15 * 6)
     2
     """
@@ -171,19 +182,24 @@ class CoPSIPrintedOnce(Once, CoPSI):
 
 
 class PSISROnce(Once, PSISR):
-    r"""PSI-SR (Kone et al., 2024) with targets cut at N, and as many rounds as then fit.
+    r"""PSI-SR (Kone et al., 2024) with targets of at most N.
 
-    .. math:: n_k = \min\Bigl\{N, \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
+    .. math::
 
-    With one objective the largest gap is that of the worst configuration (the best
-    one's is never larger than the second's), so that this is successive rejects on
-    shared instances, as SySRs are by their abstract (Lyu et al., 2026).
+        n_k = \min\Bigl\{N, \Bigl\lceil
+            \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
+
+    T is the largest number of rounds that fits into the budget.  With one objective the
+    worst configuration has the largest gap (the gap of the best is never larger than
+    the gap of the second), so that this is successive rejects on shared instances, as
+    SySRs are by their abstract (Lyu et al., 2026).
 
     Takes what `Once` takes.
 
     Examples
     --------
-    >>> PSISROnce(costs=[1, 4, 1], budget=60, n_objectives=2, n_instances=10).targets
+    >>> finder = PSISROnce([1, 4, 1], budget=60, n_objectives=2, n_instances=10)
+    >>> finder.targets
     array([10, 10])
     """
 
@@ -194,15 +210,16 @@ class PSISROnce(Once, PSISR):
 
 
 class EGESHOnce(Once, GapElimination):
-    r"""EGE-SH (Kone et al., 2024), sequential halving by gaps, with costs in the place of pulls and a cap.
+    r"""EGE-SH (Kone et al., 2024), sequential halving by gaps, by costs and up to N.
 
     .. math::
 
         \text{for } r = 1, \dots, \lceil \log_2 K \rceil: \quad
-        n_r = \min\Bigl\{N, n_{r-1} + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
+        n_r = \min\Bigl\{N, n_{r-1}
+            + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
         \qquad |A_{r+1}| = \lceil |A_r| / 2 \rceil
 
-    Of each round the half with the larger empirical gaps leaves, each as accepted or
+    After each round the half with the larger empirical gaps leaves, each accepted or
     rejected.  At equal costs the new evaluations of a round are those of EGE-SH.
 
     Takes what `Once` takes.
@@ -221,30 +238,35 @@ class EGESHOnce(Once, GapElimination):
 
     @property
     def n_rounds(self) -> int:
-        """Rounds until one arm is left."""
+        """Number of rounds until one arm remains."""
         return ceil(log2(self.n_arms))
 
     def _check_budget(self) -> None:
         smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
-            what = ", one evaluation of each arm times the number of rounds"
             raise self._too_small(
-                "gives no evaluation in the first round", smallest, what
+                "gives no evaluation in the first round",
+                smallest,
+                ", one evaluation of each arm times the number of rounds",
             )
 
     def _schedule(self) -> Iterator[int | None]:
         depth = 0
         while len(self._active) > 1:
-            more = _budget.floor(
-                self.budget / (self.n_rounds * float(self.costs[self._active].sum()))
-            )
-            depth = min(self.n_instances, depth + more)
+            round_cost = float(self.costs[self._active].sum())
+            affordable = _budget.floor(self.budget / (self.n_rounds * round_cost))
+            depth = min(self.n_instances, depth + affordable)
             yield from self._evaluate(depth)
+
             means = self.mean_rewards[self._active]
-            front, gaps = pareto_mask(means), classification_gaps(means)
-            left = np.arange(len(gaps))
-            while len(left) > len(gaps) - len(gaps) // 2:
-                left = np.delete(left, find_clearest(gaps[left], front[left]))
-            leaving = np.delete(self._active, left)
-            self._accepted += leaving[np.delete(front, left)].tolist()
-            self._active = self._active[left]
+            front = pareto_mask(means)
+            gaps = classification_gaps(means)
+
+            # remove the clearest, one after another, until half of them stay
+            staying = np.arange(len(gaps))
+            while len(staying) > len(gaps) - len(gaps) // 2:
+                clearest = find_clearest(gaps[staying], front[staying])
+                staying = np.delete(staying, clearest)
+            removed = np.delete(self._active, staying)
+            self._accepted += removed[np.delete(front, staying)].tolist()
+            self._active = self._active[staying]

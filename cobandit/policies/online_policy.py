@@ -25,7 +25,7 @@ class BestArm:
 
 
 class OnlinePolicy(AskTell):
-    r"""An index policy under a budget: ``n_init`` pulls of each arm, then the largest index.
+    r"""An index policy under a budget, after ``n_init`` pulls of each arm.
 
     Subclasses define the `index`; ties go to the lowest arm number.  Costs and budget
     are in the user's unit.  Costs in the paper's formulas are divided by the largest
@@ -210,12 +210,12 @@ class OnlinePolicy(AskTell):
 
     @property
     def normalised_mean_costs(self) -> NDArray[np.float64]:
-        r"""The paper's :math:`\bar c_i`, mean cost over the largest cost, shape (K,)."""
+        r"""Mean costs :math:`\bar c_i` over the largest cost, shape (K,)."""
         return self._normalised_cost_sums / np.maximum(self.pulls, 1)
 
     @property
     def radius(self) -> NDArray[np.float64]:
-        r"""Radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, n_i = `begun`, (K,)."""
+        r"""Radius :math:`\beta_i = \sqrt{\alpha \log T_B / n_i}`, shape (K,)."""
         return np.sqrt(self.log_term / np.maximum(self.begun, 1))
 
     @property

@@ -373,7 +373,7 @@ class ParetoRace(Once):
             )
 
         self._paid = np.where(evaluated, paid, 0.0)
-        self._told = evaluated
+        self._is_scored = evaluated
         self._rewards = np.where(evaluated[:, :, None], values, 0.0)
         self._turn = None
         self._plan = self._schedule()
@@ -411,7 +411,7 @@ class ParetoRace(Once):
                 self._starts[reached], self._starts[reached + look.n_units]
             )
             reached += look.n_units
-            is_missing = ~self._told[instances] & ~self.left_out[instances, None]
+            is_missing = ~self._is_scored[instances] & ~self.left_out[instances, None]
             missing[look.active] += is_missing[:, look.active].sum(axis=0)
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), look.remaining)
 
@@ -492,7 +492,7 @@ class ParetoRace(Once):
 
         They cost nothing, so that no look is needed between them.
         """
-        has_score = self._told[:, self._active].all(axis=1) | self.left_out
+        has_score = self._is_scored[:, self._active].all(axis=1) | self.left_out
         is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])
         return [*is_complete[self._reached :].tolist(), False].index(False)
 
@@ -509,7 +509,7 @@ class ParetoRace(Once):
     def _affordable(self, most: int) -> int:
         """Count the next units, at most ``most``, that fit into the budget."""
         starts = self._starts[self._reached : self._reached + most + 1]
-        missing = ~self._told[starts[0] : starts[-1], self._active]
+        missing = ~self._is_scored[starts[0] : starts[-1], self._active]
         instance_costs = missing @ self.costs[self._active]
         needed = np.cumsum(instance_costs)[np.diff(starts).cumsum() - 1]
         return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())

@@ -327,7 +327,7 @@ def test_what_makes_no_race_is_refused(given, message):
 
 def told_by(race, rewards):
     """What a race was told, (N, K, D), NaN where nothing."""
-    known = np.where(race._told[:, :, None], rewards.transpose(1, 0, 2), np.nan)
+    known = np.where(race._is_scored[:, :, None], rewards.transpose(1, 0, 2), np.nan)
     assert np.isfinite(known).sum() == race.pulls.sum() * rewards.shape[2]
     return known
 
