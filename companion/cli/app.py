@@ -1,4 +1,4 @@
-"""The ``cobandit-book`` command: everything that needs the book's pages or stored results."""
+"""The ``cobandit-book`` command, for the book's pages and stored results."""
 
 import typer
 
@@ -13,7 +13,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help=(
-        "The book behind cobandit: its pages on other tables, its stored results again."
+        "The book behind cobandit: run its pages on other tables, verify its results."
     ),
 )
 for command in (page, rerun, reconstruct, verify):
@@ -21,5 +21,5 @@ for command in (page, rerun, reconstruct, verify):
 
 
 def main() -> None:
-    """Run the command; bad input ends it with one message and exit code 2."""
+    """Run the command; invalid input ends it with one message and exit code 2."""
     run_app(app)

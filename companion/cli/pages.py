@@ -26,39 +26,38 @@ def page(
         ),
     ] = None,
 ) -> None:
-    """Run one page of the book with parameters of your own; without --output, show which it has.
+    """Run a page of the book with your parameters, or list them without --output.
 
-    How a page's replays run in parallel is its parameter [b]how[/b], where it has one:
-    -p 'how={workers: 4, backend: loky}'.
+    The parameter [b]how[/b] of some pages sets how replays run in parallel: -p
+    'how={workers: 4, backend: loky}'.
 
     Example: [b]cobandit-book page experiments -p dataset=my.parquet -p replications=20
     -o out.ipynb[/b]
     """
     from companion.report import pages as book
 
-    given = read_pairs("--parameter", parameter or [])
-    out = console()
-    book.refuse_unknown(name, given)
-    if output is None and given:
+    values = read_pairs("--parameter", parameter or [])
+    terminal = console()
+    book.refuse_unknown(name, values)
+    if output is None and values:
         raise CobanditError(
-            "--output: nothing is run without it; name a notebook that ends in .ipynb,"
-            " or leave --parameter out to see the parameters"
+            "--output is missing: name a notebook that ends in .ipynb, or leave out"
+            " --parameter to list the parameters"
         )
     if output is None:
-        for key, known in book.parameters(name).items():
-            out.print(
-                f"{key} = {known.default}  # {known.meaning}",
+        for key, entry in book.parameters(name).items():
+            terminal.print(
+                f"{key} = {entry.default}  # {entry.meaning}",
                 markup=False,
                 soft_wrap=True,
             )
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(
-            f"--output {output}: name a file that ends in .ipynb, in a folder that"
-            " exists"
+            f"--output {output}: name a file that ends in .ipynb in an existing folder"
         )
-    book.execute(name, given, output)
-    out.print(f"executed: {output}", soft_wrap=True)
+    book.execute(name, values, output)
+    terminal.print(f"executed: {output}", soft_wrap=True)
 
 
 def rerun(
@@ -71,7 +70,7 @@ def rerun(
         typer.Option(
             "--output",
             "-o",
-            help="Folder of the report: new, empty, or of an earlier one.",
+            help="Folder of the report: new, empty, or with an earlier report.",
         ),
     ] = Path("report"),
     fast: Annotated[
@@ -87,12 +86,12 @@ def rerun(
     level: Level = 0.95,
     follow: Annotated[
         Path | None,
-        typer.Option("--from", help="Manifest of a report that is to be made again."),
+        typer.Option("--from", help="Manifest of a report to reproduce."),
     ] = None,
 ) -> None:
-    """Run the book's pages on a table and write a report that opens from disk.
+    """Run the book's pages on a table and write a report.
 
-    An interrupted run goes on where it stopped when the same command is given again.
+    Give the same command again to continue an interrupted run.
 
     Example: [b]cobandit-book rerun my.parquet -o report/[/b]
     """
@@ -106,25 +105,23 @@ def rerun(
         "about": about,
         "level": level,
     }
-    out = console()
+    terminal = console()
     err = console(stderr=True)
     try:
         manifest = make(table, output, follow=follow, **options)
     except KeyboardInterrupt:
         err.print("interrupted; the same command continues")
         raise typer.Exit(130) from None
-    for made in manifest.pages:
-        out.print(
-            f"{made.page}: {made.status}" + (f", {made.reason}" if made.reason else "")
-        )
-    failed = any(made.status == "failed" for made in manifest.pages)
+    for entry in manifest.pages:
+        reason = f", {entry.reason}" if entry.reason else ""
+        terminal.print(f"{entry.page}: {entry.status}{reason}")
+
+    failed = any(entry.status == "failed" for entry in manifest.pages)
     if follow and not failed:
-        same = "the results are those of the manifest, byte for byte"
-        out.print(
-            f"differs from the manifest: {', '.join(manifest.differs)}"
-            if manifest.differs
-            else same
-        )
-    out.print(f"report: {output / 'index.html'}", soft_wrap=True)
+        if manifest.differs:
+            terminal.print(f"differs from the manifest: {', '.join(manifest.differs)}")
+        else:
+            terminal.print("the results equal those of the manifest, byte for byte")
+    terminal.print(f"report: {output / 'index.html'}", soft_wrap=True)
     if failed or manifest.differs:
         raise typer.Exit(1)

@@ -19,12 +19,14 @@ def reconstruct(
 ) -> None:
     """Draw a reconstruction of one of the paper's tables, which are not public.
 
-    One that misses a printed fact is refused, as about a third do.
+    A table that misses a printed fact is refused; this happens to about a third.
     """
     from companion import reconstruction
 
     if not output.is_dir():
-        raise CobanditError(f"--output {output}: there is no such folder")
+        raise CobanditError(
+            f"--output {output}: this folder does not exist; create it first"
+        )
     console().print(
         f"{reconstruction.write(name, output, number)} written", soft_wrap=True
     )

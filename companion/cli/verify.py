@@ -1,4 +1,4 @@
-"""``cobandit-book verify``: compute stored results again and compare them."""
+"""``cobandit-book verify``: recompute stored results and compare them."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from rich.table import Table
 
 from cobandit.cli import Backend, Scheduler, Workers, console, show_progress
 
-#: Differences that are written out for each result.
+#: Number of differences that are printed per result.
 SHOWN = 10
 
 
@@ -17,8 +17,7 @@ def verify(
         typer.Option(
             "--fast",
             help=(
-                "Recompute one table of each posterior, one block of each part of the"
-                " audit: minutes."
+                "Recompute a sample only, such as one table of each posterior: minutes."
             ),
         ),
     ] = False,
@@ -26,7 +25,7 @@ def verify(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
 ) -> None:
-    """Recompute every stored result and the ledger, compare, and exit 1 if anything differs.
+    """Recompute stored results and the ledger, and exit 1 if anything differs.
 
     Everything starts from the bundled tables. Counts have to agree exactly, other
     numbers to a relative 1e-9.
@@ -37,23 +36,24 @@ def verify(
         outcomes = compute(
             fast=fast, workers=workers, backend=backend, scheduler=scheduler, tell=tell
         )
-    out = console()
+    terminal = console()
     view = Table(title="Stored and recomputed", title_justify="left")
     view.add_column("what")
     for heading in ("recomputed", "of", "seconds", "differences"):
         view.add_column(heading, justify="right")
     for name, computed, parts, seconds, differences in outcomes:
+        n_differences = f"{len(differences):,}" if differences else ""
         view.add_row(
             name,
             f"{computed:,}",
             f"{parts:,}",
             f"{seconds:.0f}",
-            f"{len(differences):,}" if differences else "",
+            n_differences,
         )
-    out.print(view)
+    terminal.print(view)
     for outcome in outcomes:
         for text in outcome.differences[:SHOWN]:
-            out.print(f"{outcome.name}: {text}", soft_wrap=True)
+            terminal.print(f"{outcome.name}: {text}", soft_wrap=True)
     if any(outcome.differences for outcome in outcomes):
         raise typer.Exit(1)
-    out.print("nothing differs in what was recomputed", style="green")
+    terminal.print("all recomputed parts agree with the stored ones", style="green")

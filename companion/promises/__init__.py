@@ -1,1 +1,1 @@
-"""What the library promises about errors, tried on tables made to break it."""
+"""The library's promises about errors, tested on tables made to break them."""

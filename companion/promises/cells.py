@@ -1,8 +1,8 @@
-"""Every promise about errors, cell by cell: runs, wrong runs, and the share that is allowed.
+"""Every promise about errors, cell by cell: runs, wrong runs, and the allowed share.
 
 A subject is a module with the names of its cells, ``CELLS``, and a function
-``play(cell, runs, rng)``, which returns one `Outcome` per promise that the cell tries.
-A new subject is a module and a line in `SUBJECTS`.
+``play(cell, runs, rng)``, which returns one `Outcome` per promise of the cell. To add a
+subject, write a module and a line in `SUBJECTS`.
 """
 
 import zlib
@@ -15,19 +15,20 @@ from scipy import stats
 from companion.promises import certified, limits, races, shared
 from companion.promises.outcomes import Outcome
 
-#: Runs of each cell, and the level of the intervals of their shares.
+#: Number of runs of each cell.
 RUNS = 150
+#: Level of the intervals of their shares.
 LEVEL = 0.95
 SEED = 0
 
 
 class Subject(Protocol):
-    """A module that tries a promise."""
+    """A module that tests a promise."""
 
     CELLS: tuple[str, ...]
 
     def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-        """Return one outcome per promise that the cell tries."""
+        """Return one outcome per promise of the cell."""
 
 
 #: Subjects by the name of their section.
@@ -81,37 +82,36 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Play a cell as often as is stored."""
+    """Play a cell with the stored number of runs."""
     return play(section, cell, RUNS)
 
 
 def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
-    """Add the share of wrong runs, its Clopper-Pearson interval, and whether the promise is refuted.
+    """Add the share of wrong runs, its interval, and whether the promise is refuted.
 
     Parameters
     ----------
     tried : DataFrame
-        As `play` has it.
+        Result of `play`.
 
     Returns
     -------
     DataFrame
-        With ``share``, ``low``, ``high``, and ``refuted``: the interval lies above what
-        is allowed.
+        With ``share``, its Clopper-Pearson interval ``low``, ``high``, and ``refuted``:
+        the interval is above the allowed share.
 
     Examples
     --------
-    >>> tried = pd.DataFrame({"runs": [100, 100], "wrong": [0, 20], "allowed": [0.05, 0.05]})
+    >>> tried = pd.DataFrame({"runs": [100, 100], "wrong": [0, 20], "allowed": 0.05})
     >>> add_intervals(tried)[["low", "high", "refuted"]].round(3).values.tolist()
     [[0.0, 0.036, False], [0.127, 0.292, True]]
     """
     runs = tried["runs"].to_numpy()
     wrong = tried["wrong"].to_numpy()
     tail = (1 - LEVEL) / 2
-    low = np.where(
-        wrong > 0, stats.beta.ppf(tail, np.maximum(wrong, 1), runs - wrong + 1), 0.0
-    )
     right = np.maximum(runs - wrong, 1)
+    lower = stats.beta.ppf(tail, np.maximum(wrong, 1), runs - wrong + 1)
+    low = np.where(wrong > 0, lower, 0.0)
     high = np.where(wrong < runs, stats.beta.isf(tail, wrong + 1, right), 1.0)
     refuted = low > tried["allowed"].to_numpy()
     return tried.assign(share=wrong / runs, low=low, high=high, refuted=refuted)

@@ -1,4 +1,4 @@
-"""The certified race: off by more than its tolerance in at most so many runs, on any table."""
+"""The certified race: its promise holds on any table, including near ties."""
 
 import numpy as np
 
@@ -6,15 +6,16 @@ from companion.promises import races
 from companion.promises.outcomes import ERROR, Outcome
 
 CELLS = races.CELLS
-#: It takes longer than the measured race, and is played once where that is so many
-#: times.
+#: Runs of the measured race per run of the certified race, which takes longer.
 FEWER = 3
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races that were off by more than the tolerance, wherever their near ties come from."""
+    """Count the races that were off by more than the tolerance."""
     runs = runs // FEWER
-    off = races.find_excess(cell, runs, rng, certified=True)
+    excess = races.find_excess(cell, runs, rng, certified=True)
     return [
-        Outcome("within the tolerance, certified", ERROR, runs, int((off > 1e-9).sum()))
+        Outcome(
+            "within the tolerance, certified", ERROR, runs, int((excess > 1e-9).sum())
+        )
     ]

@@ -1,4 +1,4 @@
-"""What `cobandit.recommend` calls sure or settled, and its intervals, on tables made to mislead it."""
+"""Sure and settled statements of `recommend`, and intervals, on misleading tables."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,15 +16,15 @@ from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
-#: Share of intervals at .95 that may miss a mean of true or false scores: they come in
-#: steps, and intervals that miss one mean in twenty on average miss some more often
-#: (`cobandit.stats.limits.mean_limits`).
+#: Allowed share of intervals at .95 that miss a mean of true or false scores. Limits
+#: are discrete, so that intervals that miss one mean in twenty on average miss some means
+#: more often (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
 OBJECTIVE = "accuracy"
 
 
 class DrawnScores(NamedTuple):
-    """Scores (K, N), NaN where none is, with the means (K,) and costs (K,) that answers are about."""
+    """Scores (K, N), NaN if missing, with their means (K,) and costs (K,)."""
 
     scores: Floats
     means: Floats
@@ -35,7 +35,7 @@ Draw = Callable[[np.random.Generator], DrawnScores]
 
 
 def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
-    """Draw right and wrong answers; the larger ``alike``, the more do configurations err on the same."""
+    """Draw right and wrong answers; ``alike`` is how similarly configurations err."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         size = len(means), n_instances
@@ -51,7 +51,7 @@ def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -
 
 
 def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
-    """Draw scores between 0 and 1 that have a beta distribution."""
+    """Draw scores between 0 and 1 with a beta distribution."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         scores = rng.beta(a, b, (n_arms, n_instances))
@@ -62,37 +62,43 @@ def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
     return draw
 
 
-def halves(n_arms: int, n_instances: int, none: float, half: float) -> Draw:
+def halves(n_arms: int, n_instances: int, p_zero: float, p_half: float) -> Draw:
     """Draw scores of 0, a half and 1."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
-        shares = [none, half, 1 - none - half]
+        shares = [p_zero, p_half, 1 - p_zero - p_half]
         scores = rng.choice([0.0, 0.5, 1.0], (n_arms, n_instances), p=shares)
         return DrawnScores(
-            scores, np.full(n_arms, 1 - none - half / 2), np.arange(1.0, n_arms + 1)
+            scores, np.full(n_arms, 1 - p_zero - p_half / 2), np.arange(1.0, n_arms + 1)
         )
 
     return draw
 
 
 def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
-    """Evaluate every so many configurations on a part of the instances; the truth is the benchmark's."""
+    """Evaluate every ``every``-th configuration on a part of the instances.
+
+    The truth is about the whole benchmark.
+    """
 
     def draw_part(rng: np.random.Generator) -> DrawnScores:
-        whole = draw(rng)
-        scores = whole.scores.copy()
+        benchmark = draw(rng)
+        scores = benchmark.scores.copy()
         n_arms, n_instances = scores.shape
-        seen = round(share * n_instances)
+        n_evaluated = round(share * n_instances)
         for arm in range(0, n_arms, every):
-            scores[arm, rng.permutation(n_instances)[seen:]] = np.nan
+            scores[arm, rng.permutation(n_instances)[n_evaluated:]] = np.nan
         costs = rng.permutation(np.linspace(1, 2, n_arms))
-        return DrawnScores(scores, whole.scores.mean(axis=1), costs)
+        return DrawnScores(scores, benchmark.scores.mean(axis=1), costs)
 
     return draw_part
 
 
 def exactly(draw: Draw, below: float, share: float) -> Draw:
-    """Make the mean of a benchmark of true or false scores the largest that is below a number, for all."""
+    """Set each benchmark mean to the largest value below a number.
+
+    Scores are true or false.
+    """
 
     def draw_exactly(rng: np.random.Generator) -> DrawnScores:
         scores = draw(rng).scores
@@ -101,18 +107,16 @@ def exactly(draw: Draw, below: float, share: float) -> Draw:
         full = rng.permuted(
             np.broadcast_to(np.arange(n_instances) < right, scores.shape), axis=1
         )
-        return evaluate_part(
-            lambda _: DrawnScores(
-                full.astype(float), full.mean(axis=1), np.ones(len(full))
-            ),
-            share,
-        )(rng)
+        benchmark = DrawnScores(
+            full.astype(float), full.mean(axis=1), np.ones(len(full))
+        )
+        return evaluate_part(lambda _: benchmark, share)(rng)
 
     return draw_exactly
 
 
 class Sure(NamedTuple):
-    """A condition; wrong is a run in which one is called sure to meet it that does not."""
+    """A condition; a run is wrong if a configuration is wrongly called sure of it."""
 
     draw: Draw
     at_least: float | None = None
@@ -122,25 +126,26 @@ class Sure(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Wrong is a run in which a membership of the front is called settled that is not so."""
+    """Memberships of the front; a run is wrong if one is wrongly called settled."""
 
     draw: Draw
     about: str = "instances"
 
 
 class Interval(NamedTuple):
-    """Wrong is a run in which the interval of the first mean misses it, or that of the first step.
+    """An interval of the first mean or step; a run is wrong if it misses.
 
-    Where so many are ``seen`` of all that are drawn, it is about the mean of all.
+    With ``n_evaluated``, that many of the drawn instances are evaluated, and the
+    interval is about the mean of all drawn instances.
     """
 
     draw: Draw
     step: bool = False
-    seen: int | None = None
+    n_evaluated: int | None = None
 
 
 _CELLS: dict[str, Sure | Settled | Interval] = {
-    # of the tables that showed what Student's limits miss
+    # tables on which Student's limits fail
     "at least .95, 10 at .949, N = 40": Sure(draw_answers([0.949] * 10, 40), 0.95),
     "at least .95, 2 at .949, N = 40": Sure(draw_answers([0.949] * 2, 40), 0.95),
     "at least .95, 10 at .949, N = 200": Sure(draw_answers([0.949] * 10, 200), 0.95),
@@ -186,7 +191,7 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
     "at least .9 and within .01, N = 60": Sure(
         draw_answers([0.92] + [0.899] * 6, 60, 0.5), 0.9, 0.01
     ),
-    # about a benchmark of which a part is evaluated
+    # a benchmark of which a part is evaluated
     "benchmark, at least .95, 10 below, 40 of 60": Sure(
         exactly(draw_answers([0.9] * 10, 60), 0.95, 2 / 3), 0.95, about="benchmark"
     ),
@@ -236,47 +241,51 @@ _CELLS: dict[str, Sure | Settled | Interval] = {
         draw_answers([0.6, 0.7], 60, 0.8), step=True
     ),
     "step, beta (9, 1), n = 20": Interval(grades(2, 20, 9, 1), step=True),
-    "benchmark, interval, .97, 40 of 60": Interval(draw_answers([0.97], 60), seen=40),
-    "benchmark, interval, .9, 50 of 500": Interval(draw_answers([0.9], 500), seen=50),
+    "benchmark, interval, .97, 40 of 60": Interval(
+        draw_answers([0.97], 60), n_evaluated=40
+    ),
+    "benchmark, interval, .9, 50 of 500": Interval(
+        draw_answers([0.9], 500), n_evaluated=50
+    ),
     "benchmark, interval, beta (.2, .02), 30 of 60": Interval(
-        grades(1, 60, 0.2, 0.02), seen=30
+        grades(1, 60, 0.2, 0.02), n_evaluated=30
     ),
     "benchmark, interval, beta (50, 1), 30 of 300": Interval(
-        grades(1, 300, 50, 1), seen=30
+        grades(1, 300, 50, 1), n_evaluated=30
     ),
     "benchmark, interval, 0, .5, 1, 48 of 50": Interval(
-        halves(1, 50, 0.01, 0.03), seen=48
+        halves(1, 50, 0.01, 0.03), n_evaluated=48
     ),
     "benchmark, step, .95 to .97, 40 of 80": Interval(
-        draw_answers([0.95, 0.97], 80), step=True, seen=40
+        draw_answers([0.95, 0.97], 80), step=True, n_evaluated=40
     ),
     "benchmark, step, beta (9, 1), 200 of 400": Interval(
-        grades(2, 400, 9, 1), step=True, seen=200
+        grades(2, 400, 9, 1), step=True, n_evaluated=200
     ),
 }
 CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Draw tables of a kind, and count those of which something wrong is said."""
-    asked = _CELLS[cell]
-    drawn = (asked.draw(rng) for _ in range(runs))
-    if isinstance(asked, Interval):
+    """Draw tables of a kind, and count the tables with a wrong statement."""
+    case = _CELLS[cell]
+    drawn = (case.draw(rng) for _ in range(runs))
+    if isinstance(case, Interval):
         promise = (
             "the interval holds the step"
-            if asked.step
+            if case.step
             else "the interval holds the mean"
         )
-        allowed = MISSES if asked.seen is None else ERROR
-        wrong = sum(_misses(each, asked) for each in drawn)
-    elif isinstance(asked, Settled):
+        allowed = MISSES if case.n_evaluated is None else ERROR
+        wrong = sum(_misses(sample, case) for sample in drawn)
+    elif isinstance(case, Settled):
         promise = "what is settled is right"
         allowed = ERROR
-        wrong = sum(_settles_wrongly(each, asked.about) for each in drawn)
+        wrong = sum(_settles_wrongly(sample, case.about) for sample in drawn)
     else:
         promise = "who is sure meets the condition"
-        allowed = 1 - asked.level
-        wrong = sum(_is_wrongly_sure(each, asked) for each in drawn)
+        allowed = 1 - case.level
+        wrong = sum(_is_wrongly_sure(sample, case) for sample in drawn)
 
     return [Outcome(promise, allowed, runs, int(wrong))]
 
@@ -287,28 +296,26 @@ def _table(drawn: DrawnScores) -> EvaluationTable:
     )
 
 
-def _is_wrongly_sure(drawn: DrawnScores, asked: Sure) -> bool:
-    at_least = {} if asked.at_least is None else {OBJECTIVE: asked.at_least}
-    within = {} if asked.within is None else {OBJECTIVE: asked.within}
+def _is_wrongly_sure(drawn: DrawnScores, case: Sure) -> bool:
+    at_least = {} if case.at_least is None else {OBJECTIVE: case.at_least}
+    within = {} if case.within is None else {OBJECTIVE: case.within}
     table = _table(drawn)
     wishes = read_wishes(table.objectives, at_least, within)
     assert wishes is not None
     n_arms = table.n_arms
-    compared = Paired(table, finite=asked.about == "benchmark")
+    compared = Paired(table, finite=case.about == "benchmark")
 
-    # of a recommendation, the part that answers this
+    # only the part of a recommendation that makes this choice
     everyone = np.ones(n_arms, dtype=bool)
     choice = choose_configuration(
-        wishes, compared, drawn.means[None, :, None], asked.level, everyone
+        wishes, compared, drawn.means[None, :, None], case.level, everyone
     )
     if choice.sure is None:
         return False
 
     mean = drawn.means[table.configs.index(choice.sure)]
-    meets_least = asked.at_least is None or mean >= asked.at_least - 1e-9
-    meets_within = (
-        asked.within is None or mean >= drawn.means.max() - asked.within - 1e-9
-    )
+    meets_least = case.at_least is None or mean >= case.at_least - 1e-9
+    meets_within = case.within is None or mean >= drawn.means.max() - case.within - 1e-9
     return not (meets_least and meets_within)
 
 
@@ -319,23 +326,23 @@ def _settles_wrongly(drawn: DrawnScores, about: str) -> bool:
     return bool((arms["front_settled"] & (arms["on_front"] != front)).any())
 
 
-def _misses(drawn: DrawnScores, asked: Interval) -> bool:
+def _misses(drawn: DrawnScores, case: Interval) -> bool:
     scores = drawn.scores[:1]
     truth = drawn.means[0]
-    least = 0.0
-    if asked.step:
+    lowest = 0.0
+    if case.step:
         scores = drawn.scores[1:] - drawn.scores[:1]
         truth = drawn.means[1] - drawn.means[0]
-        least = -1.0
+        lowest = -1.0
 
-    if asked.seen is None:
-        low, high = mean_limits(scores, np.ones(scores.shape), low=least)
+    if case.n_evaluated is None:
+        low, high = mean_limits(scores, np.ones(scores.shape), low=lowest)
         return not low[0] <= truth <= high[0]
 
     n_instances = scores.shape[1]
     truth = scores.mean()
-    scores = scores[:, : asked.seen]
+    scores = scores[:, : case.n_evaluated]
     low, high = finite_mean_limits(
-        scores, np.ones(scores.shape), n_instances, low=least
+        scores, np.ones(scores.shape), n_instances, low=lowest
     )
     return not low[0] - TIE <= truth <= high[0] + TIE

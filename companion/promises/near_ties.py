@@ -1,4 +1,4 @@
-"""Tables with many near ties: rewards (K, N, D) and costs (K,), drawn anew for each generator."""
+"""Tables with many near ties: rewards (K, N, D) and costs (K,), by generator."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,27 +15,32 @@ Draw = Callable[[np.random.Generator], Drawn]
 def draw_counts(
     rng: np.random.Generator, counts: ArrayLike, n_instances: int
 ) -> Floats:
-    """Draw right and wrong answers, exactly so many right ones per configuration: (K, N)."""
+    """Draw answers (K, N) with an exact number of right ones per configuration."""
     right = np.arange(n_instances) < np.asarray(counts)[:, None]
     return rng.permuted(right, axis=1).astype(np.float64)
 
 
 def draw_speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
-    """Draw scores that vary around means (K,), in part alike for all: (K, N)."""
-    own = rng.normal(0, 0.1, (len(means), n_instances))
-    return np.clip(means[:, None] + own + rng.normal(0, 0.05, n_instances), 0, 1)
+    """Draw scores (K, N) around means (K,), with a part that all share."""
+    noise = rng.normal(0, 0.1, (len(means), n_instances))
+    return np.clip(means[:, None] + noise + rng.normal(0, 0.05, n_instances), 0, 1)
 
 
 def draw_costs(rng: np.random.Generator, n_arms: int, ratio: float) -> Floats:
-    """Draw costs whose logarithms are uniform, up to so many times apart."""
+    """Draw costs with uniform logarithms and at most this ratio."""
     return np.exp(rng.uniform(0, np.log(ratio), n_arms))
 
 
-def best_ahead(n_arms: int, n_instances: int, ahead: float, least: float = 0.5) -> Draw:
-    """Let one be dearest and ahead of all others, which are equal, by one instance more than so much."""
+def best_ahead(
+    n_arms: int, n_instances: int, ahead: float, accuracy: float = 0.5
+) -> Draw:
+    """Draw one configuration that is dearest and ahead of all others.
+
+    The others are equal; the lead is one instance more than ``ahead``.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
-        counts = np.full(n_arms, round(least * n_instances))
+        counts = np.full(n_arms, round(accuracy * n_instances))
         counts[0] += round(ahead * n_instances) + 1
         costs = np.ones(n_arms)
         costs[0] = 2.0
@@ -45,7 +50,10 @@ def best_ahead(n_arms: int, n_instances: int, ahead: float, least: float = 0.5) 
 
 
 def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -> Draw:
-    """Make each better than the one before by an instance more than a step, and clearly slower."""
+    """Draw configurations each better than the previous one, and clearly slower.
+
+    The step is one instance more than ``step``.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         counts = round(0.15 * n_instances) + (
@@ -72,9 +80,10 @@ def prompts(
     accuracy: float = 0.5,
     alike: float = 0.0,
 ) -> Draw:
-    """Draw prompts of equal expected accuracy, of distinct speeds in the second objective.
+    """Draw prompts of equal expected accuracy and different speeds.
 
-    The larger ``alike``, the more do instances differ in how hard they are.
+    Speeds are the second objective. The larger ``alike``, the more the difficulty of
+    instances varies.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -94,7 +103,10 @@ def prompts(
 
 
 def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw:
-    """Draw configurations that are wrong on 2 % of the instances on average, costs a hundredfold apart."""
+    """Draw configurations that are wrong on 2 % of the instances on average.
+
+    Costs differ by up to a factor of a hundred.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         wrong = rng.exponential(0.02, n_arms)
@@ -113,7 +125,7 @@ def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw
 def copies(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03
 ) -> Draw:
-    """Draw copies of one model, each with another answer on a few instances of its own."""
+    """Draw copies of one model, each with other answers on a few instances."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         right = rng.random(n_instances) < 0.6
@@ -130,13 +142,17 @@ def copies(
 
 
 def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
-    """Draw models that are better the slower they are, each twice, alike in chance and nearly in speed."""
+    """Draw models that are better the slower they are, each one twice.
+
+    Both copies have the same expected accuracy and nearly the same speed.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         models = np.arange(n_arms // 2)
         accuracy = np.tile(0.3 + step * models, 2)[:, None]
         speed = np.concatenate([0.9 - 1.3 * step * models, 0.89 - 1.3 * step * models])
         size = len(speed), n_instances
+
         hardness = np.where(
             rng.random(size) < 0.6, rng.random(n_instances), rng.random(size)
         )
@@ -156,7 +172,10 @@ def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
 def leader_and_losers(
     n_arms: int, n_followers: int, n_instances: int, ahead: float
 ) -> Draw:
-    """Let the dearest be ahead of some by half a point more than so much, and of the others by anything."""
+    """Draw a dearest configuration that leads some by half a point beyond ``ahead``.
+
+    It leads the others by any amount.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         counts = np.full(n_arms, n_instances // 2)
@@ -174,7 +193,7 @@ def leader_and_losers(
 def close_means(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03
 ) -> Draw:
-    """Draw right and wrong in every objective, means around .6 with a standard deviation."""
+    """Draw right and wrong answers in every objective, with means around .6."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         means = np.clip(rng.normal(0.6, spread, (n_arms, 1, n_objectives)), 0.02, 0.98)
@@ -185,7 +204,7 @@ def close_means(
 
 
 def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
-    """Draw scores with long right tails, exponential with means around .2, cut at one."""
+    """Draw scores with long right tails: exponential, means around .2, cut at one."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         means = rng.normal(0.2, 0.02, (n_arms, 1, n_objectives))
@@ -196,10 +215,13 @@ def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
 
 
 def covered_by_the_last(rng: np.random.Generator) -> Drawn:
-    """Draw three of which the last covers the second, which is above the first by more than .02 in both."""
+    """Draw three configurations of which the last covers the second.
+
+    The second is better than the first by more than .02 in both objectives.
+    """
     n_instances = 2000
     counts = np.array([[600, 1000], [650, 1044], [700, 1024]])
     rewards = np.stack(
-        [draw_counts(rng, each, n_instances) for each in counts.T], axis=2
+        [draw_counts(rng, column, n_instances) for column in counts.T], axis=2
     )
     return rewards, np.array([1.0, 3.0, 2.0])

@@ -1,16 +1,16 @@
-"""What a cell came to: how many of its runs broke a promise."""
+"""Outcomes of a cell: the number of runs that broke a promise."""
 
 from typing import NamedTuple
 
-#: Share of runs that may be wrong at the level of .95.
+#: Allowed share of wrong runs at the level of .95.
 ERROR = 0.05
 
 
 class Outcome(NamedTuple):
-    """Runs of a cell in which a promise was tried, and those in which it was broken.
+    """Runs that tested a promise, and the number of runs that broke it.
 
-    ``allowed`` is the largest share of the runs that may be wrong; NaN where the count
-    is shown and nothing is promised.
+    ``allowed`` is the largest allowed share of wrong runs, or NaN if the count is shown
+    without a promise.
     """
 
     promise: str

@@ -1,4 +1,4 @@
-"""The race: off by more than its tolerance in at most so many runs, on tables with many near ties."""
+"""The race: its promise on tables with many near ties."""
 
 from typing import NamedTuple
 
@@ -13,17 +13,16 @@ from companion.promises.near_ties import Draw
 from companion.promises.outcomes import ERROR, Outcome
 from companion.proofs.known_arms import share_instances
 
-#: What runs may be off by beyond the tolerance where means were placed on the boundary
-#: by hand.
+#: Allowed excess over the tolerance if means were placed on its boundary by hand.
 HALF_A_POINT = 0.005
-#: Names the orders of the instances.
+#: Seed of the orders of the instances.
 SEED = 0
-#: Orders that are drawn per table, before the next table is.
+#: Number of orders per table.
 ORDERS = 15
 
 
 class RaceCell(NamedTuple):
-    """A table to draw, the tolerance of the race, and whether near ties were placed on its boundary."""
+    """A table to draw, the tolerance, and whether near ties were placed by hand."""
 
     draw: Draw
     tolerance: float
@@ -71,13 +70,13 @@ _CELLS = {
     ),
     "10 prompts, N = 5,000": RaceCell(near_ties.prompts(10, 5000), 0.0),
     "one perfect, 50 nearly, tolerance 0.02": RaceCell(
-        near_ties.best_ahead(50, 500, 0.02, least=0.978), 0.02, True
+        near_ties.best_ahead(50, 500, 0.02, accuracy=0.978), 0.02, True
     ),
     "one perfect, 100 nearly, half a point more, N = 1,000": RaceCell(
-        near_ties.best_ahead(100, 1000, 0.025, least=0.974), 0.02
+        near_ties.best_ahead(100, 1000, 0.025, accuracy=0.974), 0.02
     ),
     "one perfect, 40 nearly, half a point more, N = 300": RaceCell(
-        near_ties.best_ahead(40, 300, 0.026, least=0.97), 0.02
+        near_ties.best_ahead(40, 300, 0.026, accuracy=0.97), 0.02
     ),
     "60 nearly perfect, N = 500": RaceCell(near_ties.nearly_perfect(60, 500), 0.0),
     "60 nearly perfect, tolerance 0.02": RaceCell(
@@ -117,7 +116,7 @@ CELLS = tuple(_CELLS)
 def find_excess(
     cell: str, runs: int, rng: np.random.Generator, certified: bool = False
 ) -> NDArray[np.float64]:
-    """Race on tables of a kind, a few orders each, and find by how much each run broke its promise."""
+    """Race on drawn tables, and return by how much each run broke its promise."""
     draw, tolerance, _ = _CELLS[cell]
     beyond = []
     for first in range(0, runs, ORDERS):
@@ -142,16 +141,17 @@ def find_excess(
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races that were off by more than the tolerance, and by half a point more.
+    """Count the races that were off by more than the tolerance, and by more.
 
-    The first is promised unless near ties were placed on the boundary by hand.
+    The margins are the tolerance, and half a point more. The first is promised unless
+    near ties were placed on the boundary by hand.
     """
-    off = find_excess(cell, runs, rng)
+    excess = find_excess(cell, runs, rng)
     promises = {
         "within the tolerance": (np.nan if _CELLS[cell].by_hand else ERROR, 0.0),
         "within the tolerance and half a point": (ERROR, HALF_A_POINT),
     }
     return [
-        Outcome(promise, allowed, runs, int((off > more + 1e-9).sum()))
-        for promise, (allowed, more) in promises.items()
+        Outcome(promise, allowed, runs, int((excess > margin + 1e-9).sum()))
+        for promise, (allowed, margin) in promises.items()
     ]

@@ -1,4 +1,4 @@
-"""What is said of configurations that were evaluated on different instances, or on copies of the same."""
+"""Recommendations for configurations with different instances, or with copies."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,13 +16,12 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-#: Tables on which a step is tried, for each on which a recommendation is made, which
-#: takes longer.
+#: Tables that test a step per table that tests a recommendation, which takes longer.
 STEPS_PER_RUN = 10
 
 
 class DrawnClusters(NamedTuple):
-    """Scores (K, N), NaN where none is, the means (K,) that they are drawn around, and clusters (N,)."""
+    """Scores (K, N), NaN if missing, their means (K,), and clusters (N,)."""
 
     scores: Floats
     means: Floats
@@ -39,7 +38,7 @@ def hide(
     share: float,
     hidden: int = 0,
 ) -> Draw:
-    """Draw a share of hard instances, on which one configuration is not evaluated."""
+    """Draw a share of hard instances on which one configuration is not evaluated."""
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         is_hard = np.arange(n_instances) < round(share * n_instances)
@@ -52,7 +51,7 @@ def hide(
 
 
 def after_failures(means: list[float], n_instances: int) -> Draw:
-    """Draw a configuration, the last, that is tried only where the first has failed."""
+    """Draw tables whose last configuration is tried only where the first failed."""
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         hard = rng.random(n_instances)
@@ -67,7 +66,10 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 
 
 def at_random(means: list[float], n_instances: int, share: float) -> Draw:
-    """Draw tables of which a share is missing whatever the scores, of all but the first."""
+    """Draw tables with a share of evaluations missing at random.
+
+    The first configuration is complete.
+    """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         size = len(means), n_instances
@@ -81,7 +83,7 @@ def at_random(means: list[float], n_instances: int, share: float) -> Draw:
 def passages(
     means: list[float], n_passages: int, largest: int, *, equal: bool, noise: float
 ) -> Draw:
-    """Draw questions on passages, which a configuration mostly answers alike."""
+    """Draw questions on passages that a configuration answers mostly alike."""
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         sizes = (
@@ -99,7 +101,10 @@ def passages(
 
 
 class SharedCell(NamedTuple):
-    """A table to draw, and whether evaluations are missing at random, so that steps are known, too."""
+    """A table to draw, and whether evaluations are missing at random.
+
+    Steps are known only if they are missing at random.
+    """
 
     draw: Draw
     at_least: float
@@ -139,7 +144,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the tables of which something wrong is settled or sure, and the steps that are missed."""
+    """Count tables with a wrong settled or sure statement, and missed steps."""
     draw, at_least, is_random = _CELLS[cell]
     n_unsettled = n_unsure = 0
     for _ in range(runs):
@@ -178,7 +183,7 @@ def _misses_step(sample: DrawnClusters) -> bool:
 
 
 def _table(sample: DrawnClusters) -> EvaluationTable:
-    """Make a table; the later a configuration comes, the cheaper it is."""
+    """Make a table; later configurations are cheaper."""
     arm, instance = np.nonzero(~np.isnan(sample.scores))
     frame = pd.DataFrame(
         {"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]}

@@ -1,4 +1,4 @@
-"""From a table to a report: the book's pages run on it, with what comes out and how it came about."""
+"""From a table to a report: the book's pages run on it, with their results."""
 
 from companion.report.pages import tell
 from companion.report.run import plan, rerun

@@ -1,8 +1,8 @@
-"""Executable pages as programs: find one, ask for its parameters, run it with others.
+"""Executable pages as programs: list them, read their parameters, and run them.
 
-Pages are MyST notebooks with a cell tagged ``parameters``: those of the book, found in
-an installed package as well as in a checkout, and the sections of a report, whose
-sentences hold for any table.  They need the packages of `NEEDED` to run.
+Pages are MyST notebooks with a cell tagged ``parameters``: the pages of the book, which
+are found in an installed package as well as in a checkout, and the sections of a
+report, whose sentences hold for any table. Running them needs the packages of `NEEDED`.
 """
 
 import ast
@@ -22,13 +22,19 @@ from cobandit.tables import open_table
 from companion.pages import prose
 from companion.pages.labels import pages_directory
 from companion.pages.own_table import is_own, was_left_out
-from companion.report.reading import DRAWN, Block, as_prose, for_jupyter, told_blocks
+from companion.report.reading import (
+    DRAWN,
+    Block,
+    as_prose,
+    for_jupyter,
+    list_value_blocks,
+)
 
 SECTIONS = Path(__file__).parent / "sections"
-#: Chapters of the book that run on any table, at their own parameters; a report names
-#: their notebooks.
+#: Chapters of the book that run on any table, with their default parameters; a report
+#: links to their notebooks.
 CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
-#: Pages of the book that a report on a table leaves out, and what they are about.
+#: Pages of the book that a report on a table leaves out, and their subjects.
 FIXED = {
     "claims": "what the paper claims, of which a table alone decides nothing",
     "errata": "the paper's text",
@@ -44,7 +50,7 @@ NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
 class PageError(CobanditError):
-    """A cell of a page raised: which, what it said, and its source."""
+    """A cell of a page raised: its number, its message, and its source."""
 
     def __init__(self, page: str, cell: int, says: str, source: str):
         super().__init__(f"page {page}, code cell {cell}: {says}")
@@ -52,7 +58,7 @@ class PageError(CobanditError):
 
 
 def paths() -> dict[str, Path]:
-    """Return the sources of the executable pages by name: the book's, and the sections of a report.
+    """Return the sources of executable pages by name: the book's, and report sections.
 
     Examples
     --------
@@ -67,17 +73,16 @@ def paths() -> dict[str, Path]:
 
 
 def source(page: str) -> str:
-    """MyST source of a page.
+    """Return the MyST source of a page.
 
     Raises
     ------
     CobanditError
-        If there is no such page.
+        If the page does not exist.
     """
-    known = paths()
-    return known[_validation.choice(page, "page", sorted(known))].read_text(
-        encoding="utf-8"
-    )
+    by_name = paths()
+    path = by_name[_validation.choice(page, "page", sorted(by_name))]
+    return path.read_text(encoding="utf-8")
 
 
 def _notebook(page: str) -> Any:
@@ -91,42 +96,43 @@ def _notebook(page: str) -> Any:
 
 
 @cache
-def _told(page: str) -> list[Block]:
+def _value_blocks(page: str) -> list[Block]:
     import jupytext
 
-    return told_blocks(jupytext.reads(source(page), fmt="md:myst"), page)
+    return list_value_blocks(jupytext.reads(source(page), fmt="md:myst"), page)
 
 
 def tell(page: str, number: int) -> None:
-    """Show a block of a page's prose as soon as its values are there (`companion.pages.prose.tell`).
+    """Show a block of a page's prose as soon as its values exist.
 
-    The caption of a picture that the cell before this one left out is not shown.
+    The caption of a picture that the previous cell left out is not shown. See
+    `companion.pages.prose.tell`.
 
     Parameters
     ----------
     page : str
     number : int
-        Of the block, among those of the page that need values.
+        Number of the block among the page's blocks that need values.
     """
-    block = _told(page)[number]
+    block = _value_blocks(page)[number]
     if not (DRAWN in block.needs and was_left_out()):
         prose.tell(block.text, needs=block.needs - {DRAWN}, otherwise=block.otherwise)
 
 
 class Parameter(NamedTuple):
-    """Default of a page's parameter, as it stands there, and its meaning, the comment next to it."""
+    """Default of a page's parameter, as written, and its meaning, a comment."""
 
     default: str
     meaning: str
 
 
 def parameters(page: str) -> dict[str, Parameter]:
-    """Read the parameters of a page; none without a cell of parameters.
+    """Read the parameters of a page; the result may be empty.
 
     Raises
     ------
     CobanditError
-        If there is no such page.
+        If the page does not exist.
 
     Examples
     --------
@@ -136,19 +142,20 @@ def parameters(page: str) -> dict[str, Parameter]:
     notebook = _notebook(page)
     from papermill import inspect_notebook
 
-    found = inspect_notebook(notebook)
+    described = inspect_notebook(notebook)
     return {
-        name: Parameter(each["default"], each["help"]) for name, each in found.items()
+        name: Parameter(entry["default"], entry["help"])
+        for name, entry in described.items()
     }
 
 
-def refuse_unknown(page: str, given: Iterable[str]) -> None:
-    """Refuse parameters that a page does not have (papermill would only warn).
+def refuse_unknown(page: str, names: Iterable[str]) -> None:
+    """Raise if a page does not have these parameters; papermill would only warn.
 
     Raises
     ------
     CobanditError
-        Naming the first of them, and the nearest that there is.
+        It names the first unknown parameter and the most similar known one.
 
     Examples
     --------
@@ -157,42 +164,42 @@ def refuse_unknown(page: str, given: Iterable[str]) -> None:
         ...
     cobandit.errors.CobanditError: unknown parameter of landscape 'replicatoins'. ...
     """
-    known = parameters(page)
-    for name in given:
-        _validation.choice(name, f"parameter of {page}", known)
+    available = parameters(page)
+    for name in names:
+        _validation.choice(name, f"parameter of {page}", available)
 
 
 def _refuse_tables(page: str, dataset: Any) -> None:
-    """Read the tables that are given in the place of a page's own, so that a fault is no cell's."""
+    """Read the tables that replace a page's, to find faults before it runs."""
     if is_own(dataset, ast.literal_eval(parameters(page)["dataset"].default)):
         for name in [dataset] if isinstance(dataset, str) else dataset:
             open_table(str(name))
 
 
-def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
-    """Run a page with parameters of one's own and write it with its outputs, cell by cell.
+def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
+    """Run a page with given parameters and write it with its outputs, cell by cell.
 
     Parameters
     ----------
     page : str
         One of `paths`.
-    given : mapping
-        Parameters that differ from the page's; a file named by ``dataset`` is found
-        from where this runs.
+    values : mapping
+        Parameters that differ from the defaults; the file of ``dataset`` is relative to
+        the working directory.
     output : path
-        The executed notebook; if a cell raises, as far as the page got.
+        The executed notebook; if a cell raises, it is executed up to that cell.
 
     Raises
     ------
     CobanditError
-        If there is no such page, parameter or table, or a package of `NEEDED` is not
-        installed.
+        If the page, a parameter or the table does not exist, or a package of `NEEDED`
+        is not installed.
     PageError
         If a cell raises.
     """
-    refuse_unknown(page, given)
-    if "dataset" in given:
-        _refuse_tables(page, given["dataset"])
+    refuse_unknown(page, values)
+    if "dataset" in values:
+        _refuse_tables(page, values["dataset"])
     import jupytext
     import nbformat
     import papermill
@@ -203,9 +210,9 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
         papermill.execute_notebook(
             output,
             output,
-            dict(given),
+            dict(values),
             kernel_name="python3",
-            progress_bar={"desc": page, "disable": None},  # none where nobody sees it
+            progress_bar={"desc": page, "disable": None},  # hidden without a terminal
             extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as error:
@@ -218,7 +225,10 @@ def execute(page: str, given: Mapping[str, Any], output: str | Path) -> None:
 
 
 def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write tidy frames as Parquet and CSV, under their names; to no folder, nothing."""
+    """Write tidy frames as Parquet and CSV under their names.
+
+    An empty folder name writes nothing.
+    """
     for name, frame in frames.items() if folder else ():
         frame.to_parquet(Path(folder, f"{name}.parquet"))
         if "returned" in frame:
@@ -227,23 +237,22 @@ def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
 
 
 def lead(
-    runs: pd.DataFrame, column: str, what: str, most: bool = False
+    runs: pd.DataFrame, column: str, quantity: str, largest: bool = False
 ) -> dict[str, str]:
-    """Say who leads at the smallest and the largest budget at which someone can run, the leader first.
+    """Name the leaders at the smallest and the largest feasible budget, best first.
 
     Examples
     --------
-    >>> runs = pd.DataFrame({"method": ["CoPSI", "PSISR"] * 2, "rho": 20.0, "replication": [0, 0, 1, 1]})
-    >>> runs = runs.assign(status="ok", f1=[0.5, 0.6, 0.4, 0.5])
-    >>> lead(runs, "f1", "F1", most=True)["largest budget"]
+    >>> runs = pd.DataFrame({"method": ["CoPSI", "PSISR"] * 2, "rho": 20.0})
+    >>> runs = runs.assign(replication=[0, 0, 1, 1], status="ok")
+    >>> runs = runs.assign(f1=[0.5, 0.6, 0.4, 0.5])
+    >>> lead(runs, "f1", "F1", largest=True)["largest budget"]
     'PSI-SR (ρ = 20)'
     """
-    found = leaders(runs, column, largest=most).sort_values("rho")
-    row = {"what": what}
-    for name, place in {"smallest budget": 0, "largest budget": -1}.items():
-        at = found.iloc[place]
-        row[name] = (
-            f"{', '.join(map(method_label, [at['leader'], *at['level']]))} (ρ ="
-            f" {at['rho']:g})"
-        )
+    by_budget = leaders(runs, column, largest=largest).sort_values("rho")
+    row = {"what": quantity}
+    for name, position in {"smallest budget": 0, "largest budget": -1}.items():
+        cell = by_budget.iloc[position]
+        methods = map(method_label, [cell["leader"], *cell["level"]])
+        row[name] = f"{', '.join(methods)} (ρ = {cell['rho']:g})"
     return row

@@ -1,16 +1,16 @@
-"""Pages for readers without the book: a page's MyST notebook as one that Jupyter shows as it is meant.
+"""Pages for readers without the book: MyST notebooks as notebooks for Jupyter.
 
-`for_jupyter` writes prose as plain Markdown, sets captions below figures and the words
-of a fold above what is folded in the book, and hides code that only writes sentences.
-Prose with computed numbers becomes cells that write it when the page is run, with the
-numbers of that run; in `with_outputs`, which takes a page that has run already, it is
-prose again.
+`for_jupyter` writes prose as plain Markdown, puts captions below figures and the words
+of a fold above the folded output, and hides code that only writes sentences. Prose with
+computed numbers becomes cells that write it when the page runs, with the numbers of
+that run. `with_outputs` takes a page that was executed, and writes this prose as
+Markdown again.
 
-What holds only for the tables that a page was written for is left out on others:
-Markdown cells with the tag `BUNDLED`, blocks below a comment ``% if bundled`` (or below
-``% if NAME``, where the page does not glue this name), and captions for which
-``elsewhere`` in the cell's metadata has another.  A comment ``% otherwise: TEXT`` next
-to the first says what stands there instead.
+Text that holds only for a page's default tables is left out on others: Markdown cells
+tagged `BUNDLED`, blocks below a comment ``% if bundled`` (or ``% if NAME``, if the page
+does not glue this name), and captions that ``elsewhere`` in the cell's metadata
+replaces. A comment ``% otherwise: TEXT`` next to the first gives the text for other
+tables.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
 from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
-#: What the caption of a picture needs that a page leaves out where a table does not
-#: allow it.
+#: Value that the caption of a picture needs if a page may leave the picture out.
 DRAWN = "drawn"
-#: Tag of cells that write prose; the page's source has them as Markdown.
+#: Tag of cells that write prose; they are Markdown in the page's source.
 WRITES_TEXT = "writes-text"
 HIDDEN = {"remove-input", "hide-input", "hide-cell"}
 CONDITION = re.compile(r"^% if (?P<names>.+)$", re.MULTILINE)
@@ -36,7 +35,7 @@ OTHERWISE = re.compile(r"^% otherwise: ?(?P<text>.*)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A part of a page's prose: plain text, the values that it needs, and what stands there without."""
+    """A part of a page's prose: its text, its values, and its text without them."""
 
     text: str
     needs: frozenset[str]
@@ -49,47 +48,47 @@ def for_jupyter(notebook: Any, page: str) -> Any:
     Parameters
     ----------
     notebook : NotebookNode
-        As its MyST source has it.
+        Notebook of the MyST source.
     page : str
-        Its name.
+        Name of the page.
 
     Returns
     -------
     NotebookNode
-        Its code cells are those of the page, in order, and those tagged `WRITES_TEXT`.
+        Its code cells are the page's, in order, and new ones tagged `WRITES_TEXT`.
     """
-    told: list[Block] = []
+    blocks: list[Block] = []
 
     def write(block: Block) -> Any:
-        told.append(block)
-        return _hidden_cell("report", "tell", f'"{page}", {len(told) - 1}')
+        blocks.append(block)
+        return _hidden_cell("report", "tell", f'"{page}", {len(blocks) - 1}')
 
-    made = _rewrite(notebook, page, write)
-    if not any(BUNDLED in block.needs for block in told):
-        return _numbered(made)
-    for number, cell in enumerate(made.cells):
+    rewritten = _rewrite(notebook, page, write)
+    if not any(BUNDLED in block.needs for block in blocks):
+        return _numbered(rewritten)
+    for number, cell in enumerate(rewritten.cells):
         if "parameters" in cell.metadata.get("tags", []):
-            made.cells[number + 1 : number + 1] = _decide(cell.source)
+            rewritten.cells[number + 1 : number + 1] = _decide(cell.source)
             break
-    return _numbered(made)
+    return _numbered(rewritten)
 
 
-def told_blocks(notebook: Any, page: str) -> list[Block]:
-    """Blocks of a page that need values, in the order in which `for_jupyter` numbers them."""
+def list_value_blocks(notebook: Any, page: str) -> list[Block]:
+    """List the blocks of a page that need values, as `for_jupyter` numbers them."""
     import nbformat
 
-    told: list[Block] = []
+    blocks: list[Block] = []
 
     def keep(block: Block) -> Any:
-        told.append(block)
+        blocks.append(block)
         return nbformat.v4.new_markdown_cell(block.text)
 
     _rewrite(notebook, page, keep)
-    return told
+    return blocks
 
 
 def as_prose(notebook: Any) -> None:
-    """Make prose of the cells that wrote some, in a page that has run as a notebook for Jupyter."""
+    """Replace cells that wrote prose by Markdown, in an executed page for Jupyter."""
     import nbformat
 
     cells = []
@@ -106,7 +105,7 @@ def as_prose(notebook: Any) -> None:
 
 
 def with_outputs(notebook: Any, page: str) -> Any:
-    """Write a page that has run as a notebook for Jupyter, with the numbers of its outputs."""
+    """Write an executed page for Jupyter, with the numbers of its outputs."""
     values = {BUNDLED: "", DRAWN: "", **_glued(notebook)}
 
     def fill(block: Block) -> Any:
@@ -117,16 +116,16 @@ def with_outputs(notebook: Any, page: str) -> Any:
             GLUED.sub(lambda role: values[role["name"]], shown)
         )
 
-    made = _numbered(_rewrite(notebook, page, fill))
-    for cell in made.cells:
+    rewritten = _numbered(_rewrite(notebook, page, fill))
+    for cell in rewritten.cells:
         for output in cell.get("outputs", []):
             if text := output.get("data", {}).get("text/markdown"):
                 output.data["text/markdown"] = plain_markdown(text)
-    return made
+    return rewritten
 
 
 def take_myst(notebook: Any) -> None:
-    """Put the MyST of computed sentences in the place of their plain words: the book reads it."""
+    """Replace plain words of computed sentences by their MyST, which the book reads."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if text := output.get("metadata", {}).pop(MYST, None):
@@ -134,10 +133,10 @@ def take_myst(notebook: Any) -> None:
 
 
 def _rewrite(notebook: Any, page: str, write: Any) -> Any:
-    """Write prose, captions and hidden code of a notebook; ``write`` makes a cell of a block with values."""
-    made = deepcopy(notebook)
+    """Rewrite prose, captions and hidden code; ``write`` makes a cell of a block."""
+    rewritten = deepcopy(notebook)
     cells = []
-    for cell in made.cells:
+    for cell in rewritten.cells:
         if cell.cell_type == "markdown":
             prose = list(_blocks(cell.source, page))
             if BUNDLED in cell.metadata.get("tags", []):
@@ -158,22 +157,22 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
         for block in _joined(prose):
             cells.append(write(block) if block.needs else _prose_cell(block.text))
 
-    made.cells = cells
+    rewritten.cells = cells
 
-    # its source is another file, which a tool that keeps pairs alike must not overwrite
-    made.metadata.get("jupytext", {}).pop("formats", None)
-    return made
+    # the source is another file, which a tool for paired notebooks must not overwrite
+    rewritten.metadata.get("jupytext", {}).pop("formats", None)
+    return rewritten
 
 
 def _numbered(notebook: Any) -> Any:
-    """Give cells numbers for ids, so that a rerun changes no line."""
+    """Use numbers of cells as ids, so that a rerun changes no line."""
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
     return notebook
 
 
 def _decide(parameters: str) -> list[Any]:
-    """Make the cell that decides whether a page runs on the tables that it was written for."""
+    """Return the cell that decides whether a page runs on its default tables."""
     for node in ast.parse(parameters).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
             default = ast.unparse(node.value)
@@ -186,7 +185,7 @@ def _decide(parameters: str) -> list[Any]:
 
 
 def _hidden_cell(module: str, function: str, arguments: str) -> Any:
-    """Make a cell of code that nobody has to see, and that the page's source does not have."""
+    """Return a hidden cell of code that is not in the page's source."""
     import nbformat
 
     source = f"from companion.{module} import {function}\n\n{function}({arguments})"
@@ -198,8 +197,8 @@ def _hidden_cell(module: str, function: str, arguments: str) -> Any:
 
 
 def _blocks(text: str, page: str) -> Iterator[Block]:
-    """Cut a cell of prose into paragraphs, and directives with all that they hold."""
-    part: list[str] = []
+    """Cut a cell of prose into paragraphs and whole directives."""
+    block_lines: list[str] = []
     closing = None
     for line in [*text.split("\n"), ""]:
         opening = FENCE.match(line)
@@ -210,28 +209,30 @@ def _blocks(text: str, page: str) -> Iterator[Block]:
         elif line.strip() == "$$":
             closing = r"\$\$"
         if line.strip() or closing:
-            part.append(line)
-        elif part:
-            yield _block("\n".join(part), page)
-            part = []
+            block_lines.append(line)
+        elif block_lines:
+            yield _block("\n".join(block_lines), page)
+            block_lines = []
 
-    if part:
-        yield _block("\n".join(part), page)
+    if block_lines:
+        yield _block("\n".join(block_lines), page)
 
 
 def _block(text: str, page: str) -> Block:
     conditions = CONDITION.search(text)
-    other = OTHERWISE.search(text)
+    otherwise = OTHERWISE.search(text)
     words = plain_markdown(text, page)
-    needs = {found["name"] for found in GLUED.finditer(words)}
+    needs = {match["name"] for match in GLUED.finditer(words)}
     needs |= {*conditions["names"].split()} if conditions else set()
     return Block(
-        words, frozenset(needs), plain_markdown(other["text"], page) if other else ""
+        words,
+        frozenset(needs),
+        plain_markdown(otherwise["text"], page) if otherwise else "",
     )
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
-    """Join neighbours that need no value."""
+    """Join neighbouring blocks that need no value."""
     free: list[str] = []
     for block in blocks:
         if block.needs:
@@ -252,13 +253,13 @@ def _prose_cell(text: str) -> Any:
 
 
 def _heading(cell: Any, page: str) -> str:
-    """Heading of what the book folds away: Jupyter shows its outputs without the words on the fold."""
+    """Return the heading of a fold, which Jupyter shows without its words."""
     words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
     return plain_markdown(f"*{words}*", page) if words else ""
 
 
 def _caption(cell: Any, page: str) -> Iterator[Block]:
-    """Caption of the figure or table that a cell draws, with its name on this page."""
+    """Yield the caption of a cell's figure or table, with its name on this page."""
     metadata = cell.metadata
     figure = metadata.get("mystnb", {}).get("figure", {})
     if "caption" not in figure:
@@ -267,10 +268,10 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
     name = words_of(figure["name"], page) or "Figure"
     block = _block(f"**{name}.** {figure['caption'].strip()}", page)
     if "caption" in metadata.get("elsewhere", {}):
-        other = plain_markdown(
+        other_caption = plain_markdown(
             f"**{name}.** {metadata['elsewhere']['caption'].strip()}", page
         )
-        block = Block(block.text, block.needs | {BUNDLED}, other)
+        block = Block(block.text, block.needs | {BUNDLED}, other_caption)
 
     if "leave_out(" in cell.source:
         block = block._replace(needs=block.needs | {DRAWN})
@@ -278,13 +279,13 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
 
 
 def _glued(notebook: Any) -> dict[str, str]:
-    """Values by the names that a page which has run gave them."""
-    found = {}
+    """Return the values that an executed page glued, by name."""
+    values = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if record := output.get("metadata", {}).get("scrapbook"):
                 text = output.data[f"{record['mime_prefix']}text/plain"]
-                found[record["name"]] = (
+                values[record["name"]] = (
                     text.strip("'\"") if record["mime_prefix"] == RECORD else text
                 )
-    return found
+    return values

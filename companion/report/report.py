@@ -1,4 +1,4 @@
-"""The report: one HTML file that opens from disk and asks nothing of any other machine."""
+"""The report: a self-contained HTML file that needs no other machine."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from companion.report.run import Manifest
 
 HERE = Path(__file__).parent
-#: Rows of a table in the report; the results folder has all.
+#: Number of rows of a table in the report; the results folder has all rows.
 SHOWN = 200
-#: Where a drawing names one of its definitions: pages of a report stand in one
-#: document.
+#: Positions where a drawing names one of its definitions; the pages of a report share
+#: one document.
 DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 
 
 def page_body(notebook: Any, page: str) -> str:
-    """Give an executed page as HTML without its code: text, tables, described pictures, errors."""
+    """Return an executed page as HTML without its code."""
     from nbconvert import HTMLExporter
 
-    # papermill's own words on an error are left out: the report says it itself
+    # the report describes errors itself, so papermill's cells about them are removed
     notebook.cells = [
         cell
         for cell in notebook.cells
@@ -56,11 +56,12 @@ def page_body(notebook: Any, page: str) -> str:
         exclude_output_prompt=True,
         exclude_anchor_links=True,
     )
-    made, _ = exporter.from_notebook_node(notebook)
-    # below the report's title
-    made = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", made)
-    # ids are made of the cells' numbers and the headings' texts, and pages share both
-    return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', made)
+    html, _ = exporter.from_notebook_node(notebook)
+
+    # headings are one level below the report's title
+    html = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html)
+    # ids consist of cell numbers and heading texts, which repeat on several pages
+    return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', html)
 
 
 def write_report(
@@ -70,17 +71,17 @@ def write_report(
     advice: Recommendation,
     notice: Sequence[str],
 ) -> None:
-    """Write ``index.html`` from what a folder holds.
+    """Write ``index.html`` from the contents of a report's folder.
 
     Parameters
     ----------
     folder : Path
-        With the executed notebooks that the manifest names.
+        Folder with the executed notebooks of the manifest.
     manifest : Manifest
     table : EvaluationTable
     advice : Recommendation
     notice : sequence of str
-        What to notice of the table.
+        Notes and findings about the table.
     """
     import jinja2
     import nbformat
@@ -121,11 +122,11 @@ def write_report(
 
 
 def _html(frame: pd.DataFrame) -> str:
-    made = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
-    rest = len(frame) - SHOWN
-    return made + (
-        f"<p>and {rest:,} more in <code>results/</code></p>" if rest > 0 else ""
-    )
+    html = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
+    n_hidden = len(frame) - SHOWN
+    if n_hidden > 0:
+        html += f"<p>and {n_hidden:,} more in <code>results/</code></p>"
+    return html
 
 
 def _arms(advice: Recommendation) -> str:
@@ -134,13 +135,13 @@ def _arms(advice: Recommendation) -> str:
 
 
 def _questions(advice: Recommendation) -> str:
-    asked = advice.questions
+    questions = advice.questions
     columns = {
-        "configuration": asked["configuration"],
-        "hardest to tell from": asked["against"],
+        "configuration": questions["configuration"],
+        "hardest to tell from": questions["against"],
         "new instances": (
-            asked["new_instances"].map("{:,.0f}".format).replace("inf", "a tie")
+            questions["new_instances"].map("{:,.0f}".format).replace("inf", "a tie")
         ),
-        f"price ({advice.unit})": asked["price"].map(amount).replace("inf", "–"),
+        f"price ({advice.unit})": questions["price"].map(amount).replace("inf", "–"),
     }
-    return _html(pd.DataFrame(columns)) if len(asked) else ""
+    return _html(pd.DataFrame(columns)) if len(questions) else ""

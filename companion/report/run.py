@@ -1,8 +1,8 @@
-"""Run the pages that a table gets, keep what comes out, and write the report.
+"""Run the pages of a table's report, store their results, and write the report.
 
-`plan` says which pages with which parameters: budgets from a table's costs,
-replications from its size. `Manifest` says what a report was made of, so that it can be
-made again, and an interrupted one goes on.
+`plan` chooses the pages and their parameters: budgets from a table's costs,
+replications from its size. A `Manifest` records the inputs of a report, so that it can
+be reproduced and an interrupted run continued.
 """
 
 import hashlib
@@ -52,14 +52,17 @@ PACKAGES = (
     "scipy",
 )
 
-#: Sections of the report, whose words hold for any table.
+#: Sections of the report, whose sentences hold for any table.
 SECTIONS = ("landscape", "online-results", "identification-results")
-#: Pages that may be asked for.
+#: Pages that may be requested.
 PAGES = (*SECTIONS, *CHAPTERS)
 
 
 class ReportTable(BaseModel):
-    """The table of a report; its path, if it is a file, is seen from the report's folder: both can move."""
+    """The table of a report; a file's path is relative to the report's folder.
+
+    Both can be moved together.
+    """
 
     name: str
     path: str | None
@@ -68,12 +71,12 @@ class ReportTable(BaseModel):
 
     @property
     def version(self) -> tuple[str, str]:
-        """Checksums of records and card."""
+        """The checksums of records and card."""
         return self.sha256, self.card_sha256
 
 
 class ReportOptions(BaseModel):
-    """What is asked for.
+    """The requested options.
 
     Parameters
     ----------
@@ -97,10 +100,11 @@ class ReportOptions(BaseModel):
 
 
 class Page(BaseModel):
-    """A page with its parameters (without the dataset), or why it is left out; and what became of it.
+    """A page with its parameters and its outcome, or the reason to leave it out.
 
-    It is kept if it was executed before, by an interrupted or earlier run.  Its key is
-    made of its source, its parameters, the table and the library.
+    Parameters do not include the data set. A page is kept if it was executed before, by
+    an interrupted or earlier run. Its key is made of its source, its parameters, the
+    table and the library.
     """
 
     page: str
@@ -114,7 +118,7 @@ class Page(BaseModel):
 
 
 class Manifest(BaseModel):
-    """All of it, as it stands in ``manifest.json``."""
+    """The contents of ``manifest.json``."""
 
     format: Literal["cobandit report, 2"] = "cobandit report, 2"
     command: str
@@ -123,27 +127,27 @@ class Manifest(BaseModel):
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
-    #: Result files that are not those of the manifest that was followed.
+    #: Result files that differ from the manifest that was followed.
     differs: list[str] = []
 
     def write(self, folder: Path) -> None:
-        """Write it; a broken one is never left under its name."""
+        """Write the manifest; an interruption leaves no partial file."""
         with replace_file(folder / NAME) as partial:
             partial.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
     def results(self) -> dict[str, str]:
-        """Checksums of the result files; notebooks hold paths."""
+        """Return the checksums of the result files; notebooks contain paths."""
         files = [self.recommendation, *(page.files for page in self.pages)]
         return {
             name: sha
-            for each in files
-            for name, sha in each.items()
+            for checksums in files
+            for name, sha in checksums.items()
             if name.endswith(".csv")
         }
 
 
 def budget_ladder(start: float, steps: int) -> list[int]:
-    """Budgets 1, 2, 5, 10, ... from the first that is at least ``start``.
+    """Return budgets 1, 2, 5, 10, ... from the first that is at least ``start``.
 
     Examples
     --------
@@ -156,12 +160,12 @@ def budget_ladder(start: float, steps: int) -> list[int]:
     return list(islice((rung for rung in rungs if rung >= start), steps))
 
 
-def _budgets(arms: EvaluationTable, least: tuple[int, ...]) -> list[int]:
-    """As many budgets as the paper takes, from the first at which CoPSI can run, or from the paper's."""
+def _budgets(arms: EvaluationTable, paper_budgets: tuple[int, ...]) -> list[int]:
+    """Return as many budgets as the paper, from CoPSI's smallest or the paper's."""
     smallest = theory.allocation_constant(
         arms.n_arms, arms.costs.min() / arms.costs.max()
     )
-    return budget_ladder(max(smallest, least[0]), len(least))
+    return budget_ladder(max(smallest, paper_budgets[0]), len(paper_budgets))
 
 
 def plan(
@@ -169,16 +173,16 @@ def plan(
     *,
     fast: bool,
     seed: int,
-    asked: Collection[str] | None = None,
+    requested: Collection[str] | None = None,
 ) -> list[Page]:
-    """Choose pages and parameters for a table, and say why the book's other pages are left out.
+    """Choose pages and parameters for a table, and explain the pages left out.
 
-    The full profile takes the paper's replications, the fast one a tenth.  On a table
-    on which these take longer than `SECONDS_OF_REPORT`, a page replays less and says
-    what; where even `FEWEST` replications do, it is left out.  The landscape's are
-    redraws, as many as the recommendation's, and the same ones, so that a report gives
-    each share once.  Chapters run at their own parameters, in the fast profile only
-    those that are asked for.
+    The full profile has the paper's replications, the fast one a tenth. If a page takes
+    longer than `SECONDS_OF_REPORT` on the table, it replays less and reports this; if
+    even `FEWEST` replications take longer, it is left out. The landscape's replications
+    are the redraws of the recommendation, so that a report shows each share once.
+    Chapters run with their default parameters, in the fast profile only if they are
+    requested.
 
     Examples
     --------
@@ -188,41 +192,41 @@ def plan(
     ('online-results', 10, None)
     """
     arms = experiments.structured_subset(table)
-    part = 10 if fast else 1
+    divisor = 10 if fast else 1
     seed = _validation.seed(seed)
-    k = table.n_arms
+    n_arms = table.n_arms
 
-    redraw = 2e-8 * k * int(table.n_instances.max()) + 1e-9 * k**2
+    redraw = 2e-8 * n_arms * int(table.n_instances.max()) + 1e-9 * n_arms**2
     rho = {
         "rho": _budgets(arms, experiments.IDENTIFICATION_RHO),
         "full_rho": _budgets(table, experiments.FULL_SET_RHO),
     }
-    wanted: list[tuple[int, dict[str, Any]]] = [
+    sizes: list[tuple[int, dict[str, Any]]] = [
         (min(REDRAWS, max(FEWEST, int(SECONDS_OF_REPORT / redraw))), {}),
-        (100 // part, {"rho": list(experiments.ONLINE_RHO)}),
-        (500 // part, rho),
+        (100 // divisor, {"rho": list(experiments.ONLINE_RHO)}),
+        (500 // divisor, rho),
     ]
     planned = [
         Page(
             page=name,
             parameters={"replications": replications, "seed": seed, **parameters},
         )
-        for name, (replications, parameters) in zip(SECTIONS, wanted, strict=True)
+        for name, (replications, parameters) in zip(SECTIONS, sizes, strict=True)
     ]
-    eliminate = len(experiments.IDENTIFICATION) * FEWEST * estimate_elimination(k)
+    eliminate = len(experiments.IDENTIFICATION) * FEWEST * estimate_elimination(n_arms)
     if eliminate > SECONDS_OF_REPORT:
         planned[-1] = _left_out(
             SECTIONS[-1],
-            f"{FEWEST} replications on {k:,} configurations take {eliminate:,.0f} s or"
-            f" more, and a page may take {SECONDS_OF_REPORT:.0f} s",
+            f"{FEWEST} replications on {n_arms:,} configurations take at least"
+            f" {eliminate:,.0f} s, and a page may take {SECONDS_OF_REPORT:.0f} s",
         )
     planned += [
-        _plan_chapter(name, fast and name not in (asked or ()), seed)
+        _plan_chapter(name, fast and name not in (requested or ()), seed)
         for name in CHAPTERS
     ]
-    if asked is None:
+    if requested is None:
         planned += [
-            _left_out(name, f"it is about {what}") for name, what in FIXED.items()
+            _left_out(name, f"it is about {subject}") for name, subject in FIXED.items()
         ]
     return planned
 
@@ -231,8 +235,8 @@ def _plan_chapter(name: str, skipped: bool, seed: int) -> Page:
     if skipped:
         return _left_out(
             name,
-            f"a chapter takes up to 90 s; --page {name} adds it, and so does leaving"
-            " out --fast",
+            f"a chapter takes up to 90 s; add it by --page {name}, or run without"
+            " --fast",
         )
     return Page(page=name, parameters={"seed": seed})
 
@@ -251,21 +255,21 @@ def rerun(
     """Run the book's pages on a table and write a self-contained report.
 
     The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy,
-    Parquet and CSV) and ``manifest.json``, from which the report can be made again.  A
+    Parquet and CSV) and ``manifest.json``, from which the report can be reproduced. A
     page that was executed into the same folder from the same source, parameters, table
-    and library is not executed again, and stays in the report.
+    and library is kept and not executed again.
 
     Parameters
     ----------
     table : str or Path, optional
-        Catalogue name, or a file with its card next to it; not needed with ``follow``.
+        Name in the catalogue, or a file with its card next to it; not needed with
+        ``follow``.
     output : path
-        A new or empty folder, or that of an earlier report on the same table.
+        A new or empty folder, or the folder of an earlier report on the same table.
     follow : path, optional
-        Manifest of a report that is made again: of its table, if none is named, with
-        its options.
+        Manifest of a report to reproduce, with its options and, by default, its table.
     **given
-        What `ReportOptions` has.
+        Fields of `ReportOptions`.
 
     Returns
     -------
@@ -274,64 +278,41 @@ def rerun(
     Raises
     ------
     CobanditError
-        Before anything is written: for a table, page, number or folder that is not
-        valid.
+        If a table, page, number or folder is not valid; nothing is written then.
     """
     output = Path(output)
-    followed = None
     options = check_fields(ReportOptions, given, lambda field: f"rerun, {field}")
+    followed = None
     if follow is not None:
         if options != ReportOptions():
             raise CobanditError(
-                "--from: the manifest decides on all other options; leave them out"
+                "--from: the manifest determines all other options; leave them out"
             )
-        path = Path(follow)
-        path = path / NAME if path.is_dir() else path
-        followed = parse_json(Manifest, path)
-        own = followed.table.path
-        table = table or (path.parent / own if own else followed.table.name)
+        followed, followed_table = _read_followed(Path(follow))
         options = followed.options
+        table = table or followed_table
     if table is None:
-        raise CobanditError("table: name one, or a manifest to follow")
+        raise CobanditError("table is missing: name a table, or a manifest by --from")
     for name in options.pages or PAGES:
         _validation.choice(name, "page of the report", PAGES)
-        book.parameters(name)  # which says if a tool is missing
+        book.parameters(name)  # raises if a tool is missing
+
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
         raise CobanditError(
-            f"table {table}: not the one of the manifest, its checksum or its card's"
-            " differs"
+            f"table {table} is not the table of the manifest: its checksum or its"
+            " card's differs"
         )
-    before = _finished(output, identity)
     software = _software()
-    planned = []
-    for page in plan(data, fast=options.fast, seed=options.seed, asked=options.pages):
-        about_it = (
-            book.source(page.page),
-            page.parameters,
-            identity.version,
-            software["library_sha256"],
-        )
-        page.key = _digest(about_it)
-        page = before.get(page.key, page)
-        wanted = options.pages is None or page.page in options.pages
-        if wanted or (page.status == "kept" and not followed):
-            planned.append(page)
-    if options.pages:  # what is there from other calls stays in the report
+    planned = _plan_pages(data, options, identity, software, output, followed)
+    # pages of earlier calls stay in the report
+    if options.pages:
         options.pages = [page.page for page in planned]
-    advice = recommend(
-        data, **options.model_dump(include={"budget", "about", "level", "seed"})
-    )
+    chosen = options.model_dump(include={"budget", "about", "level", "seed"})
+    advice = recommend(data, **chosen)
     findings = doctor(data)
 
-    for part in ("notebooks", "results"):
-        (output / part).mkdir(parents=True, exist_ok=True)
-    for name in {*PAGES} - {page.page for page in planned if page.status == "kept"}:
-        for stale in (
-            *output.glob(f"notebooks/{name}.ipynb"),
-            *output.glob(f"results/{name}-*"),
-        ):
-            stale.unlink()
+    _clear_results(output, {page.page for page in planned if page.status == "kept"})
     answers = {
         "findings": (
             pd.DataFrame(findings, columns=list(Finding._fields)).astype(
@@ -352,6 +333,8 @@ def rerun(
         pages=planned,
     )
     manifest.write(output)
+
+    # after each page, so that an interrupted run can be continued
     for page in planned:
         if page.status == "to do":
             _execute(page, output, str(table))
@@ -367,12 +350,59 @@ def rerun(
     return manifest
 
 
+def _read_followed(path: Path) -> tuple[Manifest, str | Path]:
+    """Read the manifest of a report to reproduce; return it and its table."""
+    path = path / NAME if path.is_dir() else path
+    followed = parse_json(Manifest, path)
+    if followed.table.path:
+        return followed, path.parent / followed.table.path
+    return followed, followed.table.name
+
+
+def _plan_pages(
+    data: EvaluationTable,
+    options: ReportOptions,
+    table: ReportTable,
+    software: dict[str, str],
+    output: Path,
+    followed: Manifest | None,
+) -> list[Page]:
+    """Return the requested pages, and finished pages of earlier runs."""
+    finished = _finished(output, table)
+    planned = []
+    pages = plan(data, fast=options.fast, seed=options.seed, requested=options.pages)
+    for page in pages:
+        inputs = (
+            book.source(page.page),
+            page.parameters,
+            table.version,
+            software["library_sha256"],
+        )
+        page.key = _digest(inputs)
+        page = finished.get(page.key, page)
+        is_requested = options.pages is None or page.page in options.pages
+        if is_requested or (page.status == "kept" and not followed):
+            planned.append(page)
+    return planned
+
+
+def _clear_results(output: Path, kept_pages: set[str]) -> None:
+    """Make the folders of a report, and remove files of pages that run again."""
+    for folder in ("notebooks", "results"):
+        (output / folder).mkdir(parents=True, exist_ok=True)
+    for name in {*PAGES} - kept_pages:
+        notebooks = output.glob(f"notebooks/{name}.ipynb")
+        results = output.glob(f"results/{name}-*")
+        for stale in (*notebooks, *results):
+            stale.unlink()
+
+
 def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
-    """Open a table; and what the manifest says of it."""
+    """Open a table and return it with its entry in the manifest."""
     table = open_table(name)
     path = Path(name)
     is_file = bool(path.suffix) or path.is_file()
-    about = ReportTable(
+    identity = ReportTable(
         name=table.name,
         path=Path(os.path.relpath(path, folder)).as_posix() if is_file else None,
         sha256=file_sha256(path if is_file else find_records(name)),
@@ -380,11 +410,11 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
             path.with_suffix(".yml") if is_file else data_directory() / f"{name}.yml"
         ),
     )
-    return table, about
+    return table, identity
 
 
 def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
-    """Pages of an earlier report in a folder by their keys, if all of their files have their checksums."""
+    """Return intact pages of an earlier report in a folder by their keys."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return {}
 
@@ -394,25 +424,25 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
         if earlier.table.version != table.version:
             raise_fault(
                 path,
-                f"it is of {earlier.table.name}, with other checksums",
+                f"it is a report on {earlier.table.name} with other checksums",
                 "name another folder",
             )
     except TableError as error:
         raise CobanditError(
-            f"output {output}: it holds something else than a report on this version of"
+            f"output {output} exists but is not a report on this version of"
             f" {table.name} ({NAME}: {error.faults[0].problem}); name a new or empty"
             " folder"
         ) from None
 
-    done = [page for page in earlier.pages if page.status in ("done", "kept")]
-    whole = [page for page in done if _sums(output, *page.files) == page.files]
-    return {page.key: page.model_copy(update={"status": "kept"}) for page in whole}
+    executed = [page for page in earlier.pages if page.status in ("done", "kept")]
+    intact = [page for page in executed if _sums(output, *page.files) == page.files]
+    return {page.key: page.model_copy(update={"status": "kept"}) for page in intact}
 
 
 def _sums(output: Path, *patterns: str) -> dict[str, str]:
-    """Checksums of the files of a report that fit patterns."""
-    found = sorted(path for pattern in patterns for path in output.glob(pattern))
-    return {path.relative_to(output).as_posix(): file_sha256(path) for path in found}
+    """Return the checksums of a report's files that match patterns."""
+    paths = sorted(path for pattern in patterns for path in output.glob(pattern))
+    return {path.relative_to(output).as_posix(): file_sha256(path) for path in paths}
 
 
 def _digest(value: Any) -> str:
@@ -420,7 +450,7 @@ def _digest(value: Any) -> str:
 
 
 def _software() -> dict[str, str]:
-    """Versions of what a report depends on, and a checksum of the source of both packages."""
+    """Return versions of dependencies, and a checksum of both packages' source."""
     folders = [Path(package.__path__[0]) for package in (cobandit, companion)]
     source = _digest([_sums(folder, "**/*.py") for folder in folders])
     versions = {name: version(name) for name in PACKAGES}
@@ -428,19 +458,20 @@ def _software() -> dict[str, str]:
 
 
 def _execute(entry: Page, output: Path, dataset: str) -> None:
-    """Run one page; what became of it goes into its entry."""
+    """Run one page and record its outcome in its entry."""
     page = entry.page
     start = time.monotonic()
-    made = [f"notebooks/{entry.page}.ipynb"]
-    given = {"dataset": dataset, **entry.parameters}
+    patterns = [f"notebooks/{entry.page}.ipynb"]
+    parameters = {"dataset": dataset, **entry.parameters}
     if "results" in book.parameters(page):
-        given["results"] = str(output / "results")
+        parameters["results"] = str(output / "results")
     try:
-        book.execute(page, given, output / made[0])
+        book.execute(page, parameters, output / patterns[0])
     except PageError as error:
-        entry.status, entry.error = "failed", error.error
+        entry.status = "failed"
+        entry.error = error.error
     else:
         entry.status = "done"
-        made.append(f"results/{page}-*")
+        patterns.append(f"results/{page}-*")
     entry.seconds = round(time.monotonic() - start, 1)
-    entry.files = _sums(output, *made)
+    entry.files = _sums(output, *patterns)

@@ -1,4 +1,4 @@
-"""How a page is run on another table: what it says of itself at its end, and from Python."""
+"""Instructions to run a page on another table: at its end, and from Python."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ $ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
 """
 
 _ON_A_TABLE = """
-A table is a Parquet, CSV or JSON lines file with a card next to it, which says what its columns mean
-({{doc}}`/book/data`). `cobandit import csv` makes both of a file of yours, and says what it has to know:
+A table is a Parquet, CSV or JSON lines file with a card next to it, which says \
+what its columns mean
+({{doc}}`/book/data`). `cobandit import csv` makes both of a file of yours, and \
+says what it has to know:
 {commands}
 With a data frame at hand, from Python:
 
@@ -36,7 +38,8 @@ import cobandit as cb
 from companion.report import run_page
 
 table = cb.EvaluationTable.from_frame(
-    frame, config="model", instance="question", cost="usd", unit="USD", objectives={{"accuracy": "correct"}}
+    frame, config="model", instance="question", cost="usd", unit="USD", \
+objectives={{"accuracy": "correct"}}
 )
 run_page("{page}", table, "out.ipynb")
 ```
@@ -49,7 +52,7 @@ The page takes no table of yours: it is about {about}.
 
 
 def how_to_run(page: str) -> Markdown:
-    """Say how a page is run with other parameters, and list them.
+    """Describe how to run a page with other parameters, and list them.
 
     Parameters
     ----------
@@ -58,37 +61,36 @@ def how_to_run(page: str) -> Markdown:
     Returns
     -------
     Markdown
-        A fold with the commands, and a table of the cell tagged ``parameters`` with the
-        comments there.
+        A fold with the commands, and a table of the parameters with their comments.
 
     Raises
     ------
     CobanditError
-        If there is no such page.
+        If the page does not exist.
 
     Examples
     --------
     >>> "cobandit-book page once -p dataset=my.parquet" in how_to_run("once").data
     True
     """
-    known = pages.parameters(page)
-    if "dataset" in known:
+    parameters = pages.parameters(page)
+    if "dataset" in parameters:
         commands = _COMMANDS.format(
             before=_IMPORT, page=page, name="dataset", value="my.parquet"
         )
         title = "Run this page on a table of yours"
         text = _ON_A_TABLE.format(page=page, commands=commands)
     else:
-        first = next(iter(known))
+        first = next(iter(parameters))
         commands = _COMMANDS.format(
-            before="", page=page, name=first, value=known[first].default
+            before="", page=page, name=first, value=parameters[first].default
         )
         title = "Run this page with other parameters"
         text = _ELSEWHERE.format(commands=commands, about=pages.FIXED[page])
 
     rows = [
         f"| `{name}` | `{parameter.default}` | {escape_markdown(parameter.meaning)} |"
-        for name, parameter in known.items()
+        for name, parameter in parameters.items()
     ]
     table = "\n".join(
         ["| Parameter | Default | Meaning |", "| :--- | :--- | :--- |", *rows]
@@ -97,7 +99,7 @@ def how_to_run(page: str) -> Markdown:
 
 
 def list_pages() -> Markdown:
-    """Say which pages of the book run on a table of the reader's, and what the others are about.
+    """List the pages of the book that run on any table, and the subjects of the others.
 
     Examples
     --------
@@ -138,9 +140,9 @@ def run_page(
     page : str
         One of the executable pages.
     table : EvaluationTable
-        Such as `EvaluationTable.from_frame` makes of a data frame.
+        For example a data frame's table by `EvaluationTable.from_frame`.
     output : path
-        The executed notebook, ``.ipynb``.  The table is saved next to it under the same
+        The executed notebook, ``.ipynb``. The table is saved next to it under the same
         name, so that the notebook can be run again.
     **given
         Other parameters of the page.
@@ -148,22 +150,22 @@ def run_page(
     Returns
     -------
     Path
-        Of the notebook.
+        Path of the notebook.
 
     Raises
     ------
     CobanditError
-        If there is no such page or parameter, the page takes no table, or ``output``
-        cannot be written.
+        If the page or a parameter does not exist, the page takes no table, or
+        ``output`` cannot be written.
     """
     output = Path(output)
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(
-            f"output {output}: name a file that ends in .ipynb, in a folder that exists"
+            f"output {output}: name a file that ends in .ipynb in an existing folder"
         )
     if "dataset" in given:
         raise CobanditError(
-            "dataset: the table is given already; leave the parameter out"
+            "dataset: the table already determines it; leave the parameter out"
         )
 
     pages.refuse_unknown(page, ["dataset", *given])

@@ -603,7 +603,9 @@ def test_a_report_accounts_for_every_page_of_the_book():
         for chapter in pages.CHAPTERS:
             assert bool(planned[chapter].reason) is fast
             pages.refuse_unknown(chapter, {"dataset", *planned[chapter].parameters})
-    asked = {page.page: page for page in plan(table, fast=True, seed=3, asked=["once"])}
+    asked = {
+        page.page: page for page in plan(table, fast=True, seed=3, requested=["once"])
+    }
     assert asked["once"].reason is None and not {*asked} & {*pages.FIXED}
 
 
