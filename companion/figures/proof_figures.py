@@ -1,5 +1,7 @@
 """Pictures of proofs: indices that shrink, squares around means, and the budget as an area."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -61,7 +63,7 @@ def draw_margin_squares() -> Figure:
     gap, error = 0.4, 0.05  # eight errors to a gap, as in the paper
     means = {"i": np.array([0.3, 0.25]), "i†": np.array([0.3 + gap + 0.06, 0.25 + gap])}
     for name, mean in means.items():
-        corner = mean - error / 2
+        corner = (mean[0] - error / 2, mean[1] - error / 2)
         plane.add_patch(Rectangle(corner, error, error, fill=False, color=FAINT))
         plane.plot(*mean, "o", color=INK, ms=4)
         plane.annotate(name, mean, (9, -3), textcoords="offset points")
@@ -170,7 +172,7 @@ def _draw_blocks(
 ) -> None:
     bottoms = np.concatenate([[0], targets[:-1]])
     for width, bottom, top in zip(widths, bottoms, targets, strict=True):
-        look = (
+        look: dict[str, Any] = (
             {"facecolor": FAINT, "alpha": 0.45, "edgecolor": INK, "lw": 0.8}
             if filled
             else {"fill": False, "edgecolor": INK, "ls": "--", "lw": 1.2}
