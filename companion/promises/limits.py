@@ -17,8 +17,8 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 #: Allowed share of intervals at .95 that miss a mean of true or false scores. Limits
-#: are discrete, so that intervals that miss one mean in twenty on average miss some means
-#: more often (`cobandit.stats.limits.mean_limits`).
+#: are discrete, so that intervals that miss one mean in twenty on average miss some
+#: means more often (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
 OBJECTIVE = "accuracy"
 

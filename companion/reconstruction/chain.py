@@ -1,9 +1,10 @@
-"""Independent tables: each is one annealed chain from the prior towards what follows from a table's means.
+"""Independent tables: each is an annealed chain from the prior to the facts.
 
-A move leaves the prior as it is (preconditioned Crank-Nicolson) and is taken with
-probability min(1, exp(-t (E' - E))), where E is half the sum of squared deviations of
-`from_means` and the weight t rises to 1.  Nothing is replayed, so nothing is noise.  A
-chain's seed is its number: chains share nothing.
+The facts are the printed numbers that follow from a table's means. A move preserves the
+prior (preconditioned Crank-Nicolson) and is accepted with probability min(1, exp(-t (E'
+- E))), where E is half the sum of squared deviations of `from_means` and the weight t
+rises to 1. Nothing is replayed, so that there is no noise. A chain's seed is its
+number: chains share nothing.
 """
 
 from collections.abc import Callable
@@ -24,19 +25,19 @@ from companion.reconstruction.facts import (
 from companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from companion.reconstruction.instances import Body, body
 
-#: Draws from the prior, of which the nearest starts a chain.
+#: Draws from the prior; the one closest to the facts starts a chain.
 STARTS = 40
-#: Smallest and largest step of a move, drawn uniformly in the logarithm.
+#: Smallest and largest step of a move; its logarithm is uniform.
 STEPS = (0.02, 1.0)
-#: By how much the regrets of uniform allocation may miss the printed ones.
+#: Allowed relative deviation of uniform allocation's regrets from the printed ones.
 CLOSE = 0.03
 
 
 class Stage(NamedTuple):
-    """A part of a chain: moves, weight of the facts in the first, share of moves of accuracies alone.
+    """A part of a chain: moves, first weight of the facts, share of accuracy moves.
 
-    It looks at tokens and latencies of every so-many-th instance.  The weight rises
-    geometrically to 1, where it stays for the last fifth.
+    It uses tokens and latencies of every ``every``-th instance. The weight rises
+    geometrically to 1 and remains there for the last fifth.
     """
 
     moves: int
@@ -45,26 +46,26 @@ class Stage(NamedTuple):
     every: int
 
 
-#: The last ones are walked while an exact fact is missed.
+#: The later stages are repeated while an exact fact is missed.
 STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 
 
 class Kind(NamedTuple):
-    """What a chain needs of a kind of tables, whose states may be anything.
+    """Functions of a kind of tables for a chain; their states may be of any type.
 
     Attributes
     ----------
     draw : callable
-        ``draw(setting, rng)``, a state from the prior.
+        ``draw(setting, rng)`` returns a state from the prior.
     propose : callable
-        ``propose(setting, state, of_accuracy, rng)``, a move of what only accuracies
-        depend on, or of all else.
+        ``propose(setting, state, of_accuracy, rng)`` moves the variables that only
+        accuracies depend on, or all others.
     body : callable
-        ``body(setting, state, every)``, what does not depend on accuracies; None where
-        the prior is cut off.
+        ``body(setting, state, every)`` returns the values that do not depend on
+        accuracies, or None where the prior is truncated.
     correct_counts : callable
-        ``correct_counts(setting, state, verbosity)``, how many instances each
-        configuration answers.
+        ``correct_counts(setting, state, verbosity)`` returns the number of correct
+        answers per configuration.
     """
 
     draw: Callable[[Setting, np.random.Generator], Any]
@@ -74,7 +75,7 @@ class Kind(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table as drawn: its state, the rest, and its deviations (`from_means`)."""
+    """A drawn table: its state, its landscape, and its deviations (`from_means`)."""
 
     state: Any
     land: Landscape
@@ -87,14 +88,17 @@ class Table(NamedTuple):
 
     @property
     def kept(self) -> bool:
-        """Whether U6 to U9 are met exactly, U10 and U11 within 3 %."""
+        """Whether U6 to U9 are met exactly, and U10 and U11 within 3 %."""
         exact = self.deviations[2:6]
         regrets = self.deviations[6:8] * UNIFORM_NOISE[:2]
         return bool((exact == 0).all() and (np.abs(regrets) <= CLOSE).all())
 
 
 def walk(values: Floats, rng: np.random.Generator) -> Floats:
-    """Move standard normal variables such that they stay so: preconditioned Crank-Nicolson."""
+    """Move standard normal variables by a preconditioned Crank-Nicolson step.
+
+    They remain standard normal.
+    """
     step = float(np.exp(rng.uniform(*np.log(STEPS))))
     return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)
 
@@ -108,8 +112,10 @@ def walk_part(state: State, field: str, place: Any, rng: np.random.Generator) ->
 
 def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
     """Choose a few configurations, mostly of the 14, whose facts are the finest."""
-    among = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
-    return rng.choice(among, size=min(rng.geometric(0.3), len(among)), replace=False)
+    candidates = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
+    return rng.choice(
+        candidates, size=min(rng.geometric(0.3), len(candidates)), replace=False
+    )
 
 
 def propose(
@@ -133,9 +139,11 @@ def propose(
         return walk_part(state, "models", np.ix_(moved, of_models), rng)
 
     if part < 0.6:
+        # one effect of all configurations
         moved = np.arange(setting.n_arms)
         of_configs = rng.choice(of_configs, size=1)
     elif part < 0.7:
+        # all configurations of a model
         moved = hierarchy.PER_MODEL * rng.integers(len(state.models)) + np.arange(
             hierarchy.PER_MODEL
         )
@@ -149,32 +157,32 @@ HIERARCHY = Kind(hierarchy.draw_state, propose, body, hierarchy.correct_counts)
 
 
 def draw_prior(name: str, number: int) -> Table:
-    """Draw a table of the prior, with no fact but those by construction."""
+    """Draw a table of the prior, which meets only the facts by construction."""
     rng = np.random.default_rng((list(SETTINGS).index(name), number, 1))
     return _draw(SETTINGS[name], HIERARCHY, rng, every=1)
 
 
 def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) -> Table:
-    while (found := _look(setting, kind, kind.draw(setting, rng), every)) is None:
+    while (table := _look(setting, kind, kind.draw(setting, rng), every)) is None:
         pass
-    return found
+    return table
 
 
 def _look(
-    setting: Setting, kind: Kind, state: Any, every: int, on: Scene | None = None
+    setting: Setting, kind: Kind, state: Any, every: int, scene: Scene | None = None
 ) -> Table | None:
-    """Return what a state stands for; with a scene, of which nothing but accuracies have changed."""
-    if on is None:
-        drawn = kind.body(setting, state, every)
-        if drawn is None:
+    """Return the table of a state; with a scene, if only accuracies have changed."""
+    if scene is None:
+        values = kind.body(setting, state, every)
+        if values is None:
             return None
-        on = Scene(setting, drawn)
-    land = Landscape(on, kind.correct_counts(setting, state, on.body.verbosity))
+        scene = Scene(setting, values)
+    land = Landscape(scene, kind.correct_counts(setting, state, scene.body.verbosity))
     return Table(state, land, from_means(land))
 
 
 def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
-    """Walk one chain to its end.
+    """Run one chain to its end.
 
     Parameters
     ----------
@@ -182,36 +190,36 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     number : int
         The seed.
     kind : Kind
-        Of the tables.
+        Kind of the tables.
 
     Returns
     -------
     Table
-        It is one of the protocol's if it is ``kept``.
+        A table of the protocol if it is ``kept``.
     """
     rng = np.random.default_rng((list(SETTINGS).index(name), number))
     setting = SETTINGS[name]
 
     starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
-    now = min(starts, key=lambda table: table.energy)
+    current = min(starts, key=lambda table: table.energy)
     for stage in STAGES:
-        # seen on fewer, it is not cut off
-        now = _look(setting, kind, now.state, stage.every) or now
-        if now.kept and stage is STAGES[-1]:
+        # compute the table on the instances of the new stage
+        current = _look(setting, kind, current.state, stage.every) or current
+        if current.kept and stage is STAGES[-1]:
             break
         for move in range(stage.moves):
             weight = min(1.0, stage.first_weight ** (1 - move / (0.8 * stage.moves)))
             of_accuracy = bool(rng.random() < stage.of_accuracy)
-            state = kind.propose(setting, now.state, of_accuracy, rng)
-            bound = now.energy + rng.exponential() / weight
-            new = _look(
+            state = kind.propose(setting, current.state, of_accuracy, rng)
+            bound = current.energy + rng.exponential() / weight
+            proposed = _look(
                 setting,
                 kind,
                 state,
                 stage.every,
-                now.land.scene if of_accuracy else None,
+                current.land.scene if of_accuracy else None,
             )
-            if new is not None and new.energy < bound:
-                now = new
+            if proposed is not None and proposed.energy < bound:
+                current = proposed
 
-    return now
+    return current

@@ -1,9 +1,10 @@
-"""The paper's experiments on a table: what the paper would print about it, used and predicted.
+"""The paper's experiments on a drawn table: used and predicted numbers.
 
 Values have the keys of `companion.paper.published`, and replay counts are the paper's,
-so that a value has the noise of a printed one.  All methods see the same evaluations in
-a replay, as in the paper, but for uniform identification at the largest budget.  What
-the paper leaves open can be read in other ways than the book's default (`READINGS`).
+so that a value has the noise of a printed one. All methods see the same evaluations in
+a replay, as in the paper, except for uniform identification at the largest budget.
+Choices that the paper leaves open can be made in other ways than the book's default
+(`READINGS`).
 """
 
 from __future__ import annotations
@@ -38,20 +39,23 @@ from companion.reconstruction.hierarchy import ONLINE_QUANTITIES, Floats
 
 Values = dict[str, float]
 
-#: Replays behind a printed regret or F1, and behind a printed error.
+#: Number of replays of a printed regret or F1.
 PAPER_ONLINE = 100
+#: Number of replays of a printed error.
 PAPER_IDENTIFICATION = 500
 
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
-#: Budgets at which errors and F1 are printed.
+#: Budgets of printed errors.
 ERROR_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}
+#: Budgets of printed F1.
 F1_RHO = (10, 200)
-#: Budget above which the means of uniform identification are drawn as normal: its
-#: replays cost most.
+#: Budget above which means of uniform identification are drawn from a normal
+#: distribution, because its replays take longest.
 MOST_UNIFORM = 1000
 
 DEFAULT = "default"
-#: Readings of what the paper leaves open, by the numbers of ``notebooks/claims.md``.
+#: Readings of the choices that the paper leaves open, by their numbers in
+#: ``notebooks/claims.md``.
 READINGS = {
     DEFAULT: "the book's defaults",
     "A1": "the index's α is 1, not 2",
@@ -65,10 +69,9 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-#: Readings of one method of identification, and its options, given costs of arms and
-#: the largest single one.
-#:
-#: These are played at the largest budget alone, which the contrasts are about.
+#: Readings of one identification method, and its options as a function of the arms'
+#: costs and the largest single cost. They are played at the largest budget only, which
+#: the contrasts are about.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": (
         "CoPSI",
@@ -82,57 +85,57 @@ OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
-    """Play the paper's experiments on a table, by the book's readings.
+    """Play the paper's experiments on a table, with the book's readings.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     land : Landscape
     seed : int
-        Of the replays; one that nothing else has used.
+        Seed of the replays, which nothing else uses.
 
     Returns
     -------
     dict
-        By `companion.paper.numbers.run_key`: regrets and moving averages at the largest
-        budget, errors, F1.
+        Regrets and moving averages at the largest budget, errors and F1, by
+        `companion.paper.numbers.run_key`.
     """
-    found = _online(name, land, _pull(land, seed))
+    values = _online(name, land, _pull(land, seed))
     for experiment in ("identification", "full-set"):
-        found |= _identify(name, land, seed, experiment)
-    return found
+        values |= _identify(name, land, seed, experiment)
+    return values
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
-    """Play what other readings of the paper change, on the same seed.
+    """Play the experiments that other readings change, on the same seed.
 
     Returns
     -------
     dict of dict
-        By reading, and by key as in `play`; NaN where a reading leaves no pull.
+        Values by reading, and by key as in `play`; NaN if a reading leaves no pull.
     """
     pulls = _pull(land, seed)
-    more = float(land.problem.efficiency.max())
+    best_efficiency = float(land.problem.efficiency.max())
     charged = Problem(land.means, land.scene.mean_spent / land.range[1])
     online = _online(name, land, pulls).items()
-    found = {
+    by_reading = {
         "A9": {
-            key: value + more
+            key: value + best_efficiency
             for key, value in online
             if key.endswith("standard_regret")
         }
     }
-    found["A10"] = _online(name, land, pulls, charged)
-    found["A1"] = _online(name, land, _pull(land, seed, alpha=1.0))
-    found["A4"] = _online(name, land, _pull(land, seed, selection="all"))
-    found["A11"] = _identify(
+    by_reading["A10"] = _online(name, land, pulls, charged)
+    by_reading["A1"] = _online(name, land, _pull(land, seed, alpha=1.0))
+    by_reading["A4"] = _online(name, land, _pull(land, seed, selection="all"))
+    by_reading["A11"] = _identify(
         name, land, seed, "full-set", truth=pareto_mask(land.all_means)
     )
     for reading in OF_METHOD:
-        found[reading] = _identify(name, land, seed, "identification", reading)
-        found[reading] |= _identify(name, land, seed, "full-set", reading)
+        by_reading[reading] = _identify(name, land, seed, "identification", reading)
+        by_reading[reading] |= _identify(name, land, seed, "full-set", reading)
 
-    return found
+    return by_reading
 
 
 def _pull(land: Landscape, seed: int, **options: Any) -> dict[str, Pulls]:
@@ -146,14 +149,14 @@ def _online(
 ) -> Values:
     problem = problem or land.problem
     values = {
-        method: judge_pulls(land, own, problem).mean(axis=1)
-        for method, own in pulls.items()
+        method: judge_pulls(land, played, problem).mean(axis=1)
+        for method, played in pulls.items()
     }
     values["UniformAllocation"] = uniform_online(land, problem.costs)
     return {
         run_key(name, "online", RHO, method, quantity): float(value)
-        for method, own in values.items()
-        for quantity, value in zip(ONLINE_QUANTITIES, own, strict=True)
+        for method, measures in values.items()
+        for quantity, value in zip(ONLINE_QUANTITIES, measures, strict=True)
     }
 
 
@@ -165,9 +168,12 @@ def _identify(
     reading: str | None = None,
     truth: Any = None,
 ) -> Values:
-    """Errors on the 14 arms, or F1 on the full set; the truth is the evaluation split's by default."""
+    """Return errors on the 14 arms, or F1 on the full set.
+
+    The truth is the evaluation split's by default.
+    """
     errors = experiment == "identification"
-    found = {}
+    by_key = {}
     rng = np.random.default_rng(seed)
     arms = subset_of(land.setting) if errors else slice(None)
     budgets, replays = (
@@ -175,35 +181,38 @@ def _identify(
     )
     truth = pareto_mask(land.means[arms]) if truth is None else truth
     methods: tuple[str, ...] = IDENTIFICATION
-    given: dict[str, Any] = {}
+    options_of_reading: dict[str, Any] = {}
     if reading is not None:
         method, options = OF_METHOD[reading]
         methods = (method,)
         budgets = budgets[-1:]
-        given = options(land.costs[arms], land.range[1])
+        options_of_reading = options(land.costs[arms], land.range[1])
 
     for rho, method in product(budgets, methods):
         value = np.nan
-        # where a reading leaves no pull the paper prints a value
+        # the value is NaN if a reading leaves no pull, although the paper prints one
         with suppress(BudgetError):
             if method == "UniformIdentification" and rho > MOST_UNIFORM:
                 returned = uniform_fronts(land.rewards[arms], rho, replays, rng)
             else:
-                returned = find_sets(land, method, rho, replays, seed, arms, **given)
-            right = (returned == truth).all(axis=1)
+                returned = find_sets(
+                    land, method, rho, replays, seed, arms, **options_of_reading
+                )
+            is_right = (returned == truth).all(axis=1)
             value = (
-                1 - right.mean() if errors else metrics.f1_score(returned, truth).mean()
+                1 - is_right.mean()
+                if errors
+                else metrics.f1_score(returned, truth).mean()
             )
-        found[run_key(name, experiment, rho, method, "error" if errors else "f1")] = (
+        by_key[run_key(name, experiment, rho, method, "error" if errors else "f1")] = (
             float(value)
         )
 
-    return found
+    return by_key
 
 
-# --------------------------------------------------------------------- replays
-#: Of an online method at the largest budget, (R, K), and the arms of the last ones, (R,
-#: WINDOW).
+#: Pulls of an online method at the largest budget, (R, K), and the arms of the last
+#: pulls, (R, WINDOW).
 Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -221,14 +230,16 @@ def pull(
         cost_range=land.range,
         expected_costs=land.costs,
     )
-    taken = record(replays, int(budget / land.costs.min() * 1.1))
-    counts = run_kernel(policy, land.feedback(), seed, np.arange(replays), taken).pulls
+    recorded = record(replays, int(budget / land.costs.min() * 1.1))
+    counts = run_kernel(
+        policy, land.feedback(), seed, np.arange(replays), recorded
+    ).pulls
     ends = counts.sum(axis=1)[:, None] - 1 - np.arange(WINDOW)
-    return counts, taken.arms[np.arange(replays)[:, None], ends]
+    return counts, recorded.arms[np.arange(replays)[:, None], ends]
 
 
 def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
-    """Both regrets and the moving average of pulls, (3, R), by the true means of a problem."""
+    """Return both regrets and the moving average of pulls, (3, R), by true means."""
     counts, last = pulls
     standard = metrics.standard_regret(
         problem, counts, RHO * float(land.costs.sum()) / land.range[1]
@@ -247,14 +258,14 @@ def find_sets(
     equal: float | None = None,
     **options: Any,
 ) -> NDArray[np.bool_]:
-    """Replay identification of some arms: the sets that are returned, (R, k).
+    """Replay identification of some arms and return the sets, (R, k).
 
-    With ``equal`` the method is CoPSI where all arms cost that, which leaves so much of
-    the budget that no run is cut short.
+    With ``equal``, the method is CoPSI with this cost for all arms, which leaves so
+    much budget that no run is truncated.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
-    if equal is not None:  # CoPSI's own schedule, by rounds
+    if equal is not None:  # CoPSI's schedule, by rounds
         method = "CoPSI"
         costs = np.full(len(costs), equal)
     policy: Any = spec(method, **options).make(
@@ -268,7 +279,10 @@ def find_sets(
 def uniform_fronts(
     rewards: Floats, n: int, replays: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Pareto sets (R, k) that n pulls of each arm show: so many that their means are taken as normal."""
+    """Draw Pareto sets (R, k) from normal means of n pulls per arm.
+
+    n has to be large.
+    """
     truth = rewards.mean(axis=1)
     x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
     slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)

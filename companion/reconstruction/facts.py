@@ -1,7 +1,7 @@
-"""What is used of a table: deviations from what the paper prints that follow from means.
+"""Used facts of a table: deviations from printed numbers that follow from means.
 
-U5 to U12 of ``book/protocol-first.md``, and what accuracy per token favours.  Nothing
-is replayed.
+They are U5 to U12 of ``book/protocol-first.md``, and the gap that accuracy per token
+favours. Nothing is replayed.
 """
 
 from functools import cached_property, lru_cache
@@ -28,9 +28,9 @@ from companion.reconstruction.instances import Body
 RHO = 32
 WINDOW = 50
 
-#: Scale of the softmax over accuracy per token, as a share of the largest, and noise of
-#: what it loses.
+#: Scale of the softmax over accuracy per token, as a share of the largest.
 FAVOUR = 0.05
+#: Noise of its loss.
 FAVOURED_NOISE = 0.15
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE = 0.0003
@@ -41,59 +41,53 @@ TOKENS_NOISE = 0.5
 
 @lru_cache
 def subset_of(setting: Setting) -> NDArray[np.int64]:
-    """Numbers of the 14 configurations, in the grid's order."""
+    """Return the numbers of the 14 configurations, in the grid's order."""
     chosen = set(product(NAMED, (0.5, 1.0), (128,), ("direct",)))
     return np.flatnonzero([arm in chosen for arm in grid(setting)])
 
 
 class Scene:
-    """What of a drawn table does not depend on accuracies.
+    """The values of a drawn table that do not depend on accuracies.
 
-    ``costs`` are the declared ones, (K,), and ``declared`` the same over the largest
-    single one.
+    ``costs`` are the declared costs, (K,), and ``declared`` the same divided by the
+    largest single cost.
     """
 
     def __init__(self, setting: Setting, drawn: Body):
         split = drawn.tokens.shape[1] * N_PROFILING // N_INSTANCES
         taus = np.percentile(drawn.seconds[:, :split], [5, 95])
         efficiency = inverse_percentile(drawn.seconds, *taus)
-        self.setting, self.body = setting, drawn
+        self.setting = setting
+        self.body = drawn
         self.efficiency = efficiency[:, split:]
         self.efficiencies = efficiency.mean(axis=1), self.efficiency.mean(axis=1)
-        known = drawn.tokens[:, :split]
+        profiling = drawn.tokens[:, :split]
         self.spent = drawn.tokens[:, split:]
-        self.costs, self.range = (
-            known.mean(axis=1),
-            (float(known.min()), float(known.max())),
-        )
+        self.costs = profiling.mean(axis=1)
+        self.range = float(profiling.min()), float(profiling.max())
         self.declared = self.costs / self.range[1]
-        self.mean_spent, self.variance_spent = (
-            self.spent.mean(axis=1),
-            self.spent.var(axis=1),
-        )
+        self.mean_spent = self.spent.mean(axis=1)
+        self.variance_spent = self.spent.var(axis=1)
 
     @cached_property
     def uniform(self) -> tuple[float, NDArray[np.int64]]:
-        """How often uniform allocation pulls at the largest budget, and its last arms."""
+        """The pulls of uniform allocation at the largest budget, and its last arms."""
         rounds = RHO * self.costs.sum() / self.mean_spent.sum()
         pulls = rounds * len(self.costs)
-        # the run ends somewhere in a round, with the deviation that the costs of single
-        # evaluations give
+        # the run ends somewhere in a round; its length varies with single costs
         deviation = np.sqrt(rounds * self.variance_spent.sum()) / self.mean_spent.mean()
         ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
         return pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(self.costs)
 
 
 class Landscape:
-    """A drawn table without the detour over a checked `EvaluationTable`."""
+    """A drawn table, without the checks of an `EvaluationTable`."""
 
     def __init__(self, scene: Scene, count: Floats):
-        self.scene, self.setting, self.costs, self.range = (
-            scene,
-            scene.setting,
-            scene.costs,
-            scene.range,
-        )
+        self.scene = scene
+        self.setting = scene.setting
+        self.costs = scene.costs
+        self.range = scene.range
         self.count = count
         everywhere, evaluated = scene.efficiencies
         self.all_means = np.stack([count / N_INSTANCES, everywhere], axis=1)
@@ -104,17 +98,20 @@ class Landscape:
 
     @cached_property
     def problem(self) -> Problem:
-        """True means in the evaluation split, and declared costs over the largest single one."""
+        """The true means in the evaluation split, with scaled declared costs."""
         return Problem(self.means, self.scene.declared)
 
     @cached_property
     def rewards(self) -> Floats:
-        """Rewards (K, 800, 2) in the evaluation split."""
+        """The rewards (K, 800, 2) in the evaluation split."""
         correct = self.scene.body.rank[:, N_PROFILING:] < self.count[:, None]
         return np.stack([correct, self.scene.efficiency], axis=2)
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
-        """Return what kernels draw from: cost, cost over the largest, and rewards in the evaluation split."""
+        """Return the rows that kernels draw from: costs, scaled costs, and rewards.
+
+        They are the rows of the evaluation split.
+        """
         spent = self.scene.spent[arms]
         costs = np.stack([spent, spent / self.range[1]], axis=2)
         rows = np.concatenate([costs, self.rewards[arms]], axis=2)
@@ -124,7 +121,7 @@ class Landscape:
 
 
 def fronts(means: Floats) -> NDArray[np.bool_]:
-    """Pareto sets (..., k) of means (..., k, 2), faster than one by one."""
+    """Return Pareto sets (..., k) of means (..., k, 2), all at once."""
     x = means[..., 0]
     y = means[..., 1]
     dominated = (x[..., None, :] > x[..., None]) & (y[..., None, :] > y[..., None])
@@ -132,9 +129,9 @@ def fronts(means: Floats) -> NDArray[np.bool_]:
 
 
 def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
-    """Regrets and final moving average of uniform allocation, expected, from the means alone.
+    """Return expected regrets and moving average of uniform allocation, from means.
 
-    The costs over the largest single one are those of profiling, unless they are given.
+    By default, costs are the declared ones over the largest single cost.
     """
     costs = land.scene.declared if costs is None else costs
     pulls, last = land.scene.uniform
@@ -146,7 +143,10 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 
 
 def favoured_gap(land: Landscape) -> float:
-    """Efficiency gap of the arms that accuracy per token favours, a softmax over it: what its index loses."""
+    """Return the efficiency gap of the arms that accuracy per token favours.
+
+    They are weighted by a softmax; this is the loss of its index.
+    """
     costs = land.scene.declared
     efficiency = land.means[:, 0] * land.means[:, 1] / costs
     per_token = land.means[:, 0] / costs
@@ -155,7 +155,7 @@ def favoured_gap(land: Landscape) -> float:
 
 
 def _same_best(land: Landscape) -> float:
-    """Deviation of U7: six, and more the farther from it."""
+    """Return the deviation of U7: at least six if it is not met."""
     hypervolume = land.means[:, 0] * land.means[:, 1]
     efficiency = hypervolume / land.scene.declared
     first, second = hypervolume.argsort()[[-1, -2]]
@@ -171,18 +171,18 @@ def _same_best(land: Landscape) -> float:
 
 
 def from_means(land: Landscape) -> Floats:
-    """Deviations of U5 to U12, and of the gap that Accuracy-Cost-UCB ends with, over their noise.
+    """Return deviations of U5 to U12 and of the favoured gap, over their noise.
 
-    Those of the two ends of the tokens, four that can be met exactly, three of uniform
-    allocation, the gap.
+    Two are about the ends of the tokens, four can be met exactly, three are about
+    uniform allocation, and the last one about the gap of Accuracy-Cost-UCB.
     """
     setting = land.setting
-    few = land.means[subset_of(setting)]
+    subset_means = land.means[subset_of(setting)]
     uniform = np.log(uniform_online(land) / setting.uniform) / UNIFORM_NOISE
     wanted = setting.accuracy_cost / land.scene.uniform[0]
     favoured = np.log(max(favoured_gap(land), 1e-9) / wanted) / FAVOURED_NOISE
-    size = fronts(few).sum()
-    gap = classification_gaps(few).min()
+    size = fronts(subset_means).sum()
+    gap = classification_gaps(subset_means).min()
     others = [
         *np.divide(land.scene.body.missed, TOKENS_NOISE),
         (fronts(land.all_means).sum() - setting.front) / COUNT_NOISE,

@@ -1,22 +1,24 @@
-"""The prior: a hierarchy of models and configurations, and the means that it gives to each configuration.
+"""The prior: a hierarchy of models and configurations, and its means.
 
-Everything random is standard normal a priori, but for the instances, which are a seed;
-a parameter is a transformation of its normal variable (`PARAMETERS`).
+All random variables are standard normal a priori, except for the instances, which are a
+seed. A parameter is a transformation of its normal variable (`PARAMETERS`).
 ``book/protocol.md`` gives the reason for each.
 
 With T the temperature, C chain of thought and L the longer limit (0 or 1), for
 configuration i of model m::
 
-    x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T + noise_tokens e_i
+    x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T
+          + noise_tokens e_i
     short limit:  tokens_i = short - shortfall exp(-slope_short x_i)
     long limit:   tokens_i = that at the short limit + excess exp(slope_long x_i)
-    y_i = ability_m + heat_m T + prompt_m C + limit_accuracy L + tokens_accuracy x_i + noise_accuracy e'_i
-    logit(accuracy_i) = low + (high - low) u_i^skew_accuracy,           u_i = y_i brought onto [0, 1]
-    log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean) + prompt_latency C
-                     + noise_latency e''_i
+    y_i = ability_m + heat_m T + prompt_m C + limit_accuracy L
+          + tokens_accuracy x_i + noise_accuracy e'_i
+    logit(accuracy_i) = low + (high - low) u_i^skew_accuracy, u_i = y_i scaled to [0, 1]
+    log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean)
+                     + prompt_latency C + noise_latency e''_i
 
-where shortfall, excess, low, high, a and s are what makes the smallest and the largest
-mean those that the paper prints.
+where shortfall, excess, low, high, a and s are such that the smallest and the largest
+mean are the printed ones.
 """
 
 import re
@@ -64,12 +66,12 @@ class Ends(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """One table of the paper: its grid, and the published numbers that the reconstruction has to meet.
+    """One table of the paper: its grid, and the printed numbers to be met.
 
     Attributes
     ----------
     models : tuple of str
-        The models that the paper names and neutral names for the others.
+        The models that the paper names, and neutral names for the others.
     limits : (int, int)
         Generation limits in tokens; the larger one is also the largest single cost.
     accuracy, latency, tokens : Ends
@@ -86,7 +88,7 @@ class Setting(NamedTuple):
         Appendix A).
     uniform : tuple of float
         Both regrets and the moving average of uniform allocation at the largest budget;
-        the middle of what is printed twice.
+        the middle of numbers that are printed twice.
     accuracy_cost : float
         Efficiency regret of Accuracy-Cost-UCB at the largest budget.
     """
@@ -106,7 +108,7 @@ class Setting(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Models, temperatures, limits, prompts: the order of `grid`."""
+        """Numbers of models, temperatures, limits and prompts, as in `grid`."""
         return len(self.models), len(TEMPERATURES), len(self.limits), len(PROMPTS)
 
     @property
@@ -119,8 +121,10 @@ def _setting(name: str, limits: tuple[int, int], same_best: bool) -> Setting:
     printed = {number.key: number.value for number in published()}
     runs = printed_values()
 
-    def ends(what: str) -> Ends:
-        return Ends(printed[f"{name}-{what}_min"], printed[f"{name}-{what}_max"])
+    def ends(quantity: str) -> Ends:
+        return Ends(
+            printed[f"{name}-{quantity}_min"], printed[f"{name}-{quantity}_max"]
+        )
 
     def regret(method: str, quantity: str) -> float:
         return runs[run_key(name, "online", 32, method, quantity)]
@@ -150,7 +154,6 @@ SETTINGS = {
 }
 
 
-# ---------------------------------------------------- models and configurations
 Floats = NDArray[np.float64]
 Transform = Callable[[float], float]
 
@@ -161,22 +164,22 @@ def normal(deviation: float) -> Transform:
 
 
 def half_normal(deviation: float) -> Transform:
-    """Return the transform to the size of a normal around zero, with the sign of the deviation."""
+    """Return the transform to a half-normal with the sign of the deviation."""
     return lambda z: deviation * abs(z)
 
 
 def log_normal(deviation: float) -> Transform:
-    """Log-normal with median 1."""
+    """Return the transform to a log-normal with median 1."""
     return lambda z: float(np.exp(deviation * z))
 
 
 def uniform(low: float, high: float) -> Transform:
-    """Uniform between two ends."""
+    """Return the transform to a uniform variable between two ends."""
     return lambda z: low + (high - low) * float(ndtr(z))
 
 
 def log_uniform(low: float, high: float) -> Transform:
-    """Uniform in the logarithm between two ends."""
+    """Return the transform to a variable with uniform logarithm between two ends."""
     return lambda z: low * float((high / low) ** ndtr(z))
 
 
@@ -211,23 +214,22 @@ CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
 _ACCURACY = [
     i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)
 ]
-#: Parameters, effects of models and of configurations that nothing but accuracies
-#: depend on.
+#: Parameters and effects of models and configurations that only accuracies depend on.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
-#: Those on which all else depends.
+#: Parameters and effects that everything else depends on.
 OF_BODY = (
     np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY),
     np.array([1, 2, 5]),
     np.array([1, 2, 3]),
 )
-#: How much chain of thought's effect on verbosity differs between models.
+#: Variation between models of the effect of chain of thought on verbosity.
 COT_MODELS = 0.5
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A table before it is drawn: standard normal variables, and the seed of the instances.
+    """A table before it is drawn: standard normal variables, and an instance seed.
 
     Attributes
     ----------
@@ -236,7 +238,7 @@ class State:
     models : ndarray, shape (M, 6)
         In the order of MODEL_EFFECTS.
     configs : ndarray, shape (K, 4)
-        In the order of CONFIG_EFFECTS; the arms in that of `grid`.
+        In the order of CONFIG_EFFECTS, with the arms in the order of `grid`.
     instances : int
     """
 
@@ -247,10 +249,10 @@ class State:
 
 
 class Means(NamedTuple):
-    """Mean latency and tokens of each configuration, and what goes with them.
+    """Mean latency and tokens of each configuration, and related values.
 
-    ``verbosity`` is x_i above, (K,) as all others; accuracies are apart
-    (`correct_counts`), since most moves of a chain change nothing else.
+    ``verbosity`` is x_i above, (K,) like all others. Accuracies are separate
+    (`correct_counts`), since most moves of a chain change only them.
     """
 
     seconds: Floats
@@ -261,15 +263,15 @@ class Means(NamedTuple):
 
 
 def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
-    """Model, temperature, generation limit and prompt of each configuration, in the order of their names.
+    """Return model, temperature, limit and prompt of each configuration, by name.
 
-    Ties go to the first arm in replays, so the order has to be that of the table.
+    Ties go to the first arm in replays, so the order has to be the table's.
     """
     return list(product(sorted(setting.models), TEMPERATURES, setting.limits, PROMPTS))
 
 
 def draw_state(setting: Setting, rng: np.random.Generator) -> State:
-    """Draw from the prior."""
+    """Draw a state from the prior."""
     return State(
         parameters=rng.standard_normal(len(PARAMETERS)),
         models=rng.standard_normal((len(setting.models), len(MODEL_EFFECTS))),
@@ -279,7 +281,7 @@ def draw_state(setting: Setting, rng: np.random.Generator) -> State:
 
 
 def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> Floats:
-    """Means (M, T, limit, prompt) of the scores x (M, T, prompt)."""
+    """Return mean tokens (M, T, limit, prompt) of the scores x (M, T, prompt)."""
     short = setting.limits[0]
     shortfall = np.exp(-p["slope_short"] * x)
     below = short - shortfall * (short - setting.tokens.low) / shortfall.max()
@@ -289,7 +291,7 @@ def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> 
 
 
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
-    """Give parameters by name, from their normal variables."""
+    """Return parameters by name, from their normal variables."""
     return {
         name: transform(z)
         for (name, transform), z in zip(transforms.items(), values, strict=True)
@@ -302,7 +304,7 @@ COT = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
 
 
 def means(setting: Setting, state: State) -> Means | None:
-    """Give the mean latency and tokens that a state stands for.
+    """Return the mean latency and tokens of a state.
 
     Parameters
     ----------
@@ -312,31 +314,46 @@ def means(setting: Setting, state: State) -> Means | None:
     Returns
     -------
     Means or None
-        None where latencies differ by more than printed even between models that are
-        all alike: the prior is cut off there.
+        None if latencies differ by more than printed even between equal models; the
+        prior is truncated there.
     """
-    p = named(PARAMETERS, state.parameters)
+    parameters = named(PARAMETERS, state.parameters)
     shape = setting.shape
-    _, slowness, talk, _, _, own = (e[:, None, None, None] for e in state.models.T)
-    correlation = p["slowness_verbosity"]
+    _, slowness, talk, _, _, cot_effects = (
+        e[:, None, None, None] for e in state.models.T
+    )
+    correlation = parameters["slowness_verbosity"]
     verbosity = correlation * slowness + np.sqrt(1 - correlation**2) * talk
     _, noise_latency, noise_tokens, luck = (e.reshape(shape) for e in state.configs.T)
 
-    x = verbosity + (p["cot_tokens"] + COT_MODELS * own) * COT + p["heat_tokens"] * HEAT
-    x = x[:, :, 0] + p["noise_tokens"] * noise_tokens[:, :, 0]
-    tokens = _tokens(setting, p, x, p["noise_tokens"] * noise_tokens[:, :, 1])
+    x = (
+        verbosity
+        + (parameters["cot_tokens"] + COT_MODELS * cot_effects) * COT
+        + parameters["heat_tokens"] * HEAT
+    )
+    x = x[:, :, 0] + parameters["noise_tokens"] * noise_tokens[:, :, 0]
+    tokens = _tokens(
+        setting, parameters, x, parameters["noise_tokens"] * noise_tokens[:, :, 1]
+    )
 
-    rest = np.log(p["base_latency"] + (1 - p["base_latency"]) * tokens / tokens.mean())
-    rest = rest + p["prompt_latency"] * COT + p["noise_latency"] * noise_latency
+    log_rest = np.log(
+        parameters["base_latency"]
+        + (1 - parameters["base_latency"]) * tokens / tokens.mean()
+    )
+    log_rest = (
+        log_rest
+        + parameters["prompt_latency"] * COT
+        + parameters["noise_latency"] * noise_latency
+    )
     wanted = float(np.log(setting.latency.high / setting.latency.low))
 
     def beyond(s: float) -> float:
-        return float(np.ptp(s * slowness + rest)) - wanted
+        return float(np.ptp(s * slowness + log_rest)) - wanted
 
     if beyond(0.0) >= 0:
         return None
-    # convex in s >= 0: as the rest alone spans less than wanted there is one root
-    log_latency = brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + rest
+    # convex in s >= 0: since the rest alone spans less than wanted, there is one root
+    log_latency = brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + log_rest
     seconds = setting.latency.low * np.exp(log_latency - log_latency.min())
     limit = np.array([arm[2] for arm in grid(setting)])
     x = np.broadcast_to(x[:, :, None], shape).ravel()
@@ -344,23 +361,27 @@ def means(setting: Setting, state: State) -> Means | None:
 
 
 def correct_counts(setting: Setting, state: State, verbosity: Floats) -> Floats:
-    """How many of the 1,000 instances each configuration answers correctly, (K,)."""
-    p = named(PARAMETERS, state.parameters)
+    """Return the number of correct answers of each configuration, (K,)."""
+    parameters = named(PARAMETERS, state.parameters)
     shape = setting.shape
-    own, slowness, _, heat, prompt, _ = (e[:, None, None, None] for e in state.models.T)
-    correlation = p["ability_slowness"]
-    y = correlation * slowness + np.sqrt(1 - correlation**2) * own  # the ability
+    ability, slowness, _, heat, prompt, _ = (
+        e[:, None, None, None] for e in state.models.T
+    )
+    correlation = parameters["ability_slowness"]
+    y = correlation * slowness + np.sqrt(1 - correlation**2) * ability
+
     y = (
         y
-        + (p["heat_accuracy"] + p["heat_models"] * heat) * HEAT
-        + p["limit_accuracy"] * LONG
+        + (parameters["heat_accuracy"] + parameters["heat_models"] * heat) * HEAT
+        + parameters["limit_accuracy"] * LONG
     )
-    y = y + (p["prompt_accuracy"] + p["prompt_models"] * prompt) * COT
-    y = y + p["tokens_accuracy"] * verbosity.reshape(shape)
-    y = y + p["noise_accuracy"] * state.configs[:, 0].reshape(shape)
+    y = y + (parameters["prompt_accuracy"] + parameters["prompt_models"] * prompt) * COT
+    y = y + parameters["tokens_accuracy"] * verbosity.reshape(shape)
+    y = y + parameters["noise_accuracy"] * state.configs[:, 0].reshape(shape)
+
     low = logit(setting.accuracy.low)
     high = logit(setting.accuracy.high)
     accuracy = expit(
-        low + (high - low) * ((y - y.min()) / np.ptp(y)) ** p["skew_accuracy"]
+        low + (high - low) * ((y - y.min()) / np.ptp(y)) ** parameters["skew_accuracy"]
     )
     return np.rint(N_INSTANCES * accuracy.ravel())

@@ -1,14 +1,15 @@
-"""Tables of another generator, by which the intervals are calibrated.
+"""Tables of another generator, which calibrate the intervals.
 
-It shares grids, splits and printed ends with the prior of `hierarchy`, and nothing
-else.  Configurations are drawn with replacement from a measured table, whose joint
-ranks of accuracy, latency and tokens they take, with noise; marginals between the
-printed ends are powers.  With d_q the difficulty of instance q, e logistic, g gamma and
+It shares only grids, splits and printed ends with the prior of `hierarchy`.
+Configurations are drawn with replacement from a measured table, whose joint ranks of
+accuracy, latency and tokens they inherit with noise; marginals between the printed ends
+are powers. With d_q the difficulty of instance q, e logistic, g gamma and
 a_i log-normal::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   a_i d_q + e_iq
     tokens_iq  = min(limit, scale g_iq)
-    latency_iq = latency_i w_iq / mean_q(w_iq),   w_iq = (tokens_iq / tokens_i)^power g'_iq
+    latency_iq = latency_i w_iq / mean_q(w_iq),
+          w_iq = (tokens_iq / tokens_i)^power g'_iq
 """
 
 from functools import lru_cache
@@ -43,13 +44,12 @@ PARAMETERS = {
     "luck": hierarchy.normal(1.0),
 }
 OF_ACCURACY = np.array([0]), np.array([0])
-#: Parameters, and columns of what is each configuration's own (accuracy, latency,
-#: tokens, luck), by move.
+#: Parameters, and columns of configurations (accuracy, latency, tokens, luck), by move.
 OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
-    """Draw a state; models have no effects, and the seed is that of configurations, too."""
+    """Draw a state without effects of models; the seed also chooses configurations."""
     parameters = rng.standard_normal(len(PARAMETERS))
     configs = rng.standard_normal((setting.n_arms, 4))
     return State(parameters, np.empty((0, 0)), configs, int(rng.integers(2**31)))
@@ -69,7 +69,10 @@ def _propose(
 
 @lru_cache
 def _scores(source: str) -> Floats:
-    """Return normal scores of accuracy, latency and tokens of the configurations of a measured table."""
+    """Return normal scores of a measured table's configurations.
+
+    They are scores of accuracy, latency and tokens.
+    """
     from cobandit.tables import load
 
     table = load(source)
@@ -84,7 +87,7 @@ def _scores(source: str) -> Floats:
 def _noise(
     seed: int, n_arms: int
 ) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """Return normal scores (K, 3), those of tokens and seconds (K, 1000), ranks, and who passes."""
+    """Return normal scores (K, 3) and (K, 1000), ranks, and counts of a seed."""
     rng = np.random.default_rng(seed)
     source = _scores(SOURCES[int(rng.integers(2))])
     scores = source[rng.integers(len(source), size=n_arms)]
@@ -96,46 +99,46 @@ def _noise(
 
 
 def _places(state: State, column: int, skew: float) -> Floats:
-    """Places of the configurations between two ends, (K,) in [0, 1]."""
-    p = named(PARAMETERS, state.parameters)
+    """Return the places of configurations between two ends, (K,) in [0, 1]."""
+    parameters = named(PARAMETERS, state.parameters)
     (scores, *_) = _noise(state.instances, len(state.configs))
     mixed = (
-        np.sqrt(1 - p["noise"] ** 2) * scores[:, column]
-        + p["noise"] * state.configs[:, column]
+        np.sqrt(1 - parameters["noise"] ** 2) * scores[:, column]
+        + parameters["noise"] * state.configs[:, column]
     )
     places = ndtr(mixed)
     return np.asarray(((places - places.min()) / np.ptp(places)) ** skew)
 
 
 def _gamma(shape: float, scores: Floats) -> Floats:
-    """Gamma variables of mean 1 by Wilson and Hilferty's cubes of normal ones."""
+    """Return gamma variables of mean 1, by Wilson and Hilferty's cubes."""
     return np.maximum(1 - 1 / (9 * shape) + scores / (3 * np.sqrt(shape)), 0.05) ** 3
 
 
 def _body(setting: Setting, state: State, every: int) -> Body | None:
-    p = named(PARAMETERS, state.parameters)
+    parameters = named(PARAMETERS, state.parameters)
     _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
     limit = np.array([arm[2] for arm in hierarchy.grid(setting)])
 
-    # an answer's mean is below its limit; the longest ones have the longer limit
+    # a mean is below its limit; the longest answers have the larger limit
     below = np.minimum(
         setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5)
     )
-    places = _places(state, 2, p["skew_tokens"])
+    places = _places(state, 2, parameters["skew_tokens"])
     tokens = setting.tokens.low + places * (below - setting.tokens.low)
     tokens += (setting.tokens.high - tokens.max()) * (tokens == tokens.max())
     ends = np.log(setting.latency)
     seconds = np.exp(
-        ends[0] + _places(state, 1, p["skew_latency"]) * (ends[1] - ends[0])
+        ends[0] + _places(state, 1, parameters["skew_latency"]) * (ends[1] - ends[0])
     )
-    given = Means(seconds, tokens, places, limit, state.configs[:, 3])
+    means = Means(seconds, tokens, places, limit, state.configs[:, 3])
     if (tokens >= limit).any():
         return None
 
-    shapes = _gamma(p["shape_tokens"], of_tokens[:, ::every])
-    drawn, missed = body_of_shapes(setting, given, p, shapes)
-    weight = (drawn / tokens[:, None]) ** p["power"] * _gamma(
-        p["shape_seconds"], of_seconds[:, ::every]
+    shapes = _gamma(parameters["shape_tokens"], of_tokens[:, ::every])
+    drawn, missed = body_of_shapes(setting, means, parameters, shapes)
+    weight = (drawn / tokens[:, None]) ** parameters["power"] * _gamma(
+        parameters["shape_seconds"], of_seconds[:, ::every]
     )
     latency = weight * (seconds / weight.mean(axis=1))[:, None]
     latency = np.maximum(np.rint(1000 * latency), 1) / 1000

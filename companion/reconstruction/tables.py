@@ -1,4 +1,4 @@
-"""Drawn tables, as rows and with their cards."""
+"""Rows and cards of drawn tables."""
 
 from pathlib import Path
 
@@ -14,17 +14,17 @@ from companion.reconstruction.chain import Table, draw
 from companion.reconstruction.hierarchy import N_INSTANCES, SETTINGS
 from companion.reconstruction.instances import INSTANCES
 
-#: Columns that make a configuration.
+#: Columns that identify a configuration.
 ARM = ["model", "temperature", "max_tokens", "prompt"]
 
 
 def card(name: str) -> Card:
-    """Give the card of a reconstruction, still without the checksum of its records.
+    """Return the card of a reconstruction, without the checksum of its records.
 
     Raises
     ------
     CobanditError
-        If there is no reconstruction of that name.
+        If the paper has no table of that name.
 
     Examples
     --------
@@ -62,7 +62,9 @@ def card(name: str) -> Card:
 
 
 def write(name: str, directory: str | Path, number: int) -> Path:
-    """Draw a table, some seconds, and write it and its card, NAME.parquet and NAME.yml.
+    """Draw a table, and write it and its card, NAME.parquet and NAME.yml.
+
+    It takes some seconds.
 
     Parameters
     ----------
@@ -74,19 +76,18 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     Returns
     -------
     Path
-        Of the records.
+        Path of the records.
 
     Raises
     ------
     CobanditError
-        If there is no reconstruction of that name, or the table of the number misses a
-        fact.
+        If the paper has no table of that name, or the drawn table misses a fact.
     """
     described = card(name)
     drawn = draw(name, number)
     if not drawn.kept:
         raise CobanditError(
-            f"{name}: table {number} misses a printed fact and is not kept; take"
+            f"{name}: table {number} misses a printed fact and is not written; choose"
             " another number"
         )
     records = Path(directory) / described.records
@@ -99,11 +100,11 @@ def write(name: str, directory: str | Path, number: int) -> Path:
 
 
 def rows_of(name: str, drawn: Table) -> pd.DataFrame:
-    """Give a drawn table by rows.
+    """Return the rows of a drawn table.
 
     Returns
     -------
-    DataFrame, 1,000 rows a configuration
+    DataFrame, 1,000 rows per configuration
         config, instance, model, prompt (categorical), temperature, max_tokens, correct
         (0 or 1), latency_s (seconds, whole milliseconds) and tokens; sorted by config,
         then instance.
