@@ -1,4 +1,4 @@
-"""Evaluations that are made now: a journal that a run can be resumed from, and runs as a plan says."""
+"""Live evaluations: runs of a plan, and a journal from which a run resumes."""
 
 import lazy_loader
 

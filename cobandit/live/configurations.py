@@ -15,7 +15,7 @@ from cobandit.live.evaluators.base import ADDRESS_SETTINGS
 from cobandit.live.evaluators.rows import quote_value
 from cobandit.tables.checked_fields import Fields
 
-#: Columns of a table that no setting may take.
+#: Columns of every table, whose names a setting cannot have.
 TABLE_COLUMNS = ("config", "instance", "failed")
 
 
@@ -26,7 +26,7 @@ def _check_value(value: Any) -> Any:
     return value
 
 
-#: How configurations are written.
+#: Remedy: the ways to write configurations.
 WRITE = (
     "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model:"
     " b}]}"
@@ -38,13 +38,16 @@ Settings = dict[SettingName, Value]
 
 
 class Configurations(Fields):
-    """The configurations of a plan: a grid, whose last setting varies fastest, or a list.
+    """Configurations of a plan: a grid of settings, or a list.
+
+    The last setting of a grid varies fastest.
 
     Examples
     --------
-    >>> some = Configurations(grid={"model": ["a", "b"], "shots": [2], "temperature": [0, 0.5]})
-    >>> some.all[1], some.names[:2]
-    ({'model': 'a', 'shots': 2, 'temperature': 0.5}, ('a temperature=0', 'a temperature=0.5'))
+    >>> grid = {"model": ["a", "b"], "shots": [2], "heat": [0, 0.5]}
+    >>> configurations = Configurations(grid=grid)
+    >>> configurations.all[1], configurations.names[:2]
+    ({'model': 'a', 'shots': 2, 'heat': 0.5}, ('a heat=0', 'a heat=0.5'))
     >>> Configurations(grid={"shots": [0, 2]}).names
     ('shots=0', 'shots=2')
     """
@@ -71,11 +74,11 @@ class Configurations(Fields):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the configurations: the model first, if there is one, then the settings that differ."""
+        """Names of the configurations: the model, then the settings that differ."""
         differing = [
             name for name in self.settings if name != "model" and self._differs(name)
         ]
-        # the address of a model is part of a name only where nothing else differs
+        # an address is part of the names only if nothing else distinguishes them
         short = [name for name in differing if name not in ADDRESS_SETTINGS]
         names = tuple(self._label(settings, short) for settings in self.all)
         if len(set(names)) == len(names):
@@ -95,32 +98,26 @@ class Configurations(Fields):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_list(cls, written: Any) -> Any:  # as in the plan that a run keeps
+    def _take_list(cls, written: Any) -> Any:
+        # the plan in a run folder is written as a list
         is_list = isinstance(written, Sequence) and not isinstance(written, str)
         return {"list": written} if is_list else written
 
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            raise_fault(
-                None, "either a grid or a list is needed", WRITE, "grid-or-list"
-            )
+            problem = "either a grid or a list is needed"
+            raise_fault(None, problem, WRITE, "grid-or-list")
 
         if len(self.all) < 2:
-            remedy = "give at least two, of which to choose"
-            raise_fault(
-                None, "there is only 1 configuration", remedy, "one-configuration"
-            )
+            problem = "there is only one configuration"
+            raise_fault(None, problem, "give at least two", "one-configuration")
 
         twice = [name for name, number in Counter(self.names).items() if number > 1]
         if twice:
             problem = f"two configurations are {twice[0]!r}"
-            raise_fault(
-                None,
-                problem,
-                "keep one of them, or let a setting differ",
-                "equal-configurations",
-            )
+            remedy = "keep one of them, or let a setting differ"
+            raise_fault(None, problem, remedy, "equal-configurations")
 
         return self
 

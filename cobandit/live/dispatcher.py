@@ -181,7 +181,7 @@ class Dispatcher:
             self._report_held()
 
     def _name_doubt(self, pull: Pull, doubt: Doubt) -> None:
-        """Report a doubt about an answer, unless one of its kind was reported before."""
+        """Report a doubt about an answer, once per kind."""
         if doubt.kind not in self._reported_doubts:
             self._reported_doubts.add(doubt.kind)
             note = "reported once, and counted at the end of the run"
@@ -282,7 +282,7 @@ class Dispatcher:
         return outcome.get(self.plan.cost.column, 0.0)
 
     async def _call(self, arm: int, instances: list[str]) -> Sequence[Row | Failure]:
-        """Call the evaluator within its timeout; a failed call fails on every instance."""
+        """Call the evaluator within its timeout; a failed call fails every instance."""
         timeout = self.plan.timeout or float(getattr(self.evaluator, "timeout", inf))
 
         seconds = timeout * len(instances)

@@ -94,8 +94,8 @@ def refuse_equal_scores(pilot: RunStage, folder: RunFiles, can_rescore: bool) ->
     if can_rescore:
         remedy = (
             "correct the scorer or the right answers, and run the plan again: it scores"
-            " the kept answers, and asks nothing twice. If equal scores are meant, write"
-            " equal_scores: true into the plan"
+            " the kept answers, and asks nothing twice. If equal scores are meant,"
+            " write equal_scores: true into the plan"
         )
     else:
         remedy = (

@@ -14,31 +14,22 @@ from cobandit.live.records import Reusable
 
 @dataclass(frozen=True)
 class Estimate:
-    """The cost of a run as far as it is known before its first call.
+    """The estimated cost of a run before its first call."""
 
-    Attributes
-    ----------
-    plan : Plan
-    reusable : mapping of (str, str) to dict
-        Evaluations that the run or an earlier table has, by name of the configuration
-        and instance.
-    pilot : int
-        Number of evaluations that the pilot makes besides.
-    most : float
-        Their cost at most; infinity where it has no bound.
-    prices : str
-        Where prices are from; empty if nothing is charged by them.
-    """
-
+    #: The plan.
     plan: Plan
+    #: Known evaluations, by the names of configuration and instance.
     reusable: Reusable
+    #: Number of further evaluations of the pilot.
     pilot: int
-    most: float
+    #: Largest cost of these; infinity without a bound.
+    largest_cost: float
+    #: Source and day of the prices; blank if none are used.
     prices: str = ""
 
     @property
     def lines(self) -> list[str]:
-        """The estimate in words, a line each."""
+        """The estimate in words, one line per item."""
         plan = self.plan
         n_all = len(plan.names) * len(plan.order)
         size = f"{len(plan.names)} configurations on {len(plan.order)} instances"
@@ -46,8 +37,8 @@ class Estimate:
         if self.reusable:
             paid = amount(sum(row[plan.cost.column] for row in self.reusable.values()))
             lines.append(
-                f"of these {len(self.reusable):,} are there, for {paid}"
-                f" {plan.cost.unit}: they are charged, and not made again"
+                f"{len(self.reusable):,} of these are known, for {paid}"
+                f" {plan.cost.unit}: they are charged, and not repeated"
             )
 
         lines += self._describe_pilot(n_all)
@@ -59,13 +50,14 @@ class Estimate:
         unit = self.plan.cost.unit
         if not self.pilot:
             return ["pilot: nothing to evaluate"]
-        if self.most == inf:
+        if self.largest_cost == inf:
             return [
-                f"pilot: {self.pilot:,} evaluations, which show what everything costs"
+                f"pilot: {self.pilot:,} evaluations, which show the cost of everything"
             ]
-        everything = amount(self.most / self.pilot * n_all)
+        pilot = amount(self.largest_cost)
+        everything = amount(self.largest_cost / self.pilot * n_all)
         return [
-            f"pilot: {self.pilot:,} evaluations, at most {amount(self.most)} {unit}",
+            f"pilot: {self.pilot:,} evaluations, at most {pilot} {unit}",
             f"everything: at most about {everything} {unit}",
         ]
 
@@ -75,15 +67,15 @@ class Estimate:
             return []
         if plan.unit == SHARE_UNIT:
             return [
-                f"budget: {amount(plan.budget)} of what everything costs by the pilot's"
-                " means"
+                f"budget: {amount(plan.budget)} of the cost of everything, by the"
+                " pilot's means"
             ]
 
         lines = [f"budget: {amount(plan.budget)} {plan.cost.unit}"]
-        if plan.budget < self.most < inf:
+        if plan.budget < self.largest_cost < inf:
             lines.append(
-                "it may not hold the pilot: then the run stops, and waits for a"
-                " larger one"
+                "it may be too small for the pilot: then the run stops, and can be"
+                " resumed with a larger one"
             )
 
         return lines
@@ -92,14 +84,18 @@ class Estimate:
 def estimate_run(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Estimate:
     """Add up the largest costs of the pilot's evaluations."""
     bound = getattr(evaluator, "bound_cost", lambda configuration, instance: inf)
-    largest = plan.largest_costs or [inf] * len(plan.names)
+    caps = plan.largest_costs or [inf] * len(plan.names)
+    arms = zip(plan.names, plan.configurations.all, caps, strict=True)
     costs = [
         min(cap, bound(configuration, instance))
-        for name, configuration, cap in zip(
-            plan.names, plan.configurations.all, largest, strict=True
-        )
+        for name, configuration, cap in arms
         for instance in plan.order[: plan.pilot]
         if (name, instance) not in reusable
     ]
-    prices = getattr(evaluator, "prices", "")
-    return Estimate(plan, reusable, pilot=len(costs), most=sum(costs), prices=prices)
+    return Estimate(
+        plan=plan,
+        reusable=reusable,
+        pilot=len(costs),
+        largest_cost=sum(costs),
+        prices=getattr(evaluator, "prices", ""),
+    )

@@ -1,4 +1,4 @@
-"""Flaws of a run's evaluations, by configuration: failures, answers cut off or empty, doubtful costs."""
+"""Flaws of a run's evaluations: failures, cut or empty answers, doubtful costs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES, FREE
 
-#: Columns that are 1 where something is odd about an answer, which is scored as it is.
+#: Columns that mark answers with a flaw, which are scored as they are, and their
+#: descriptions.
 COUNTED = {
     "truncated": "cut off at a limit of tokens",
     "empty": "empty",
     COST_WAS_ZERO: "free, and charged as the cheapest one",
-    "doubtful": "counted in tokens that do not add up, and are charged in full",
-    "estimated": "not counted in tokens, which are estimated from their text",
+    "doubtful": "billed by tokens that do not add up, and are charged in full",
+    "estimated": "sent without counts of tokens, which are estimated from their text",
 }
 
-#: The kind of flaw, as a card counts it, that a column marks.
+#: Kinds of flaws on a card, by the column that marks them.
 FLAW_OF_COLUMN = {
     "truncated": CUT_OFF,
     "empty": EMPTY,
@@ -34,7 +35,7 @@ FLAW_OF_COLUMN = {
     COST_WAS_ZERO: FREE,
 }
 
-#: Kinds by which a configuration may lose, with the words for them.
+#: Kinds of flaws that may cost a configuration its place, and their descriptions.
 LOSSES = {
     CUT_OFF: "answers were cut off",
     EMPTY: "answers were empty",
@@ -44,46 +45,39 @@ LOSSES = {
 #: Settings that limit the tokens of an answer.
 LIMITS = ("max_tokens", "max_completion_tokens")
 
-#: Share of its evaluations below which flaws are not said to cost a configuration its
-#: place.
+#: Smallest share of flawed evaluations that may have cost a configuration its place.
 LOSING_SHARE = 0.1
 
 
 class Loser(NamedTuple):
-    """A configuration that is not returned, and would be by its evaluations without a flaw.
+    """A configuration that only its flawed evaluations keep from being returned."""
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-        The commonest flaw, such as `cobandit.tables.card.CUT_OFF`.
-    flawed, evaluations : int
-        How many of its evaluations have that flaw, of how many.
-    remedy : str
-        What to do about it.
-    """
-
+    #: Name of the configuration.
     name: str
+    #: Its most frequent flaw, such as `cobandit.tables.card.CUT_OFF`.
     kind: str
+    #: Number of evaluations with this flaw.
     flawed: int
+    #: Number of all its evaluations.
     evaluations: int
+    #: Advice against the flaw.
     remedy: str
 
     def __str__(self) -> str:
-        """Write it in two sentences."""
+        """Describe the loss and the remedy in two sentences."""
         counted = f"{self.flawed:,} of its {self.evaluations:,} {LOSSES[self.kind]}"
         return (
-            f"{self.name} may have lost by this alone: {counted}, and by the others it"
-            f" would be on the front. {self.remedy}"
+            f"{self.name} may be missing only because {counted}: by the others it would"
+            f" be on the front. {self.remedy}"
         )
 
 
 def find_losers(stage: MainStage) -> list[Loser]:
-    """Find configurations that a method does not return, and would by their evaluations without a flaw.
+    """Find configurations that the method would return without their flaws.
 
-    Each is compared with every other configuration on the instances that both have and
-    on which it has no flaw itself, so that it gains nothing by having failed on hard
-    ones.
+    A configuration is compared with every other one on the instances that both have,
+    except those on which it has a flaw itself, so that failures on hard instances are
+    no advantage.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -111,23 +105,25 @@ def find_losers(stage: MainStage) -> list[Loser]:
         has_enough = len(flaws[arm]) >= max(1, LOSING_SHARE * len(scores[arm]))
         if name in returned or not has_enough or not sound:
             continue
-        if any(
-            _dominates(scores[other], scores[arm], sound)
-            for other in range(len(scores))
-            if other != arm
-        ):
+        rivals = (scores[rival] for rival in range(len(scores)) if rival != arm)
+        if any(_dominates(rival, scores[arm], sound) for rival in rivals):
             continue
-        ((kind, number),) = Counter(flaws[arm].values()).most_common(1)
-        losers.append(
-            Loser(name, kind, number, len(scores[arm]), _find_remedy(stage, arm, kind))
+        ((kind, n_flawed),) = Counter(flaws[arm].values()).most_common(1)
+        loser = Loser(
+            name=name,
+            kind=kind,
+            flawed=n_flawed,
+            evaluations=len(scores[arm]),
+            remedy=_find_remedy(stage, arm, kind),
         )
+        losers.append(loser)
     return losers
 
 
 def _dominates(
     rival: dict[int, list[float]], scores: dict[int, list[float]], places: set[int]
 ) -> bool:
-    """Whether a rival has means at least as high on the instances that both have, and a higher one."""
+    """Whether a rival dominates on the instances that both have."""
     shared = sorted(places & rival.keys())
     if not shared:
         return False
@@ -137,28 +133,26 @@ def _dominates(
 
 
 def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
-    """Say what to do about a configuration that loses by a kind of flaw."""
-    again = "in a new run that starts from this table (--from)"
+    """Advise against a kind of flaw of a configuration."""
+    new_run = "in a new run that starts from this table (--from)"
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
         limit = next((name for name in LIMITS if settings.get(name) is not None), None)
-        what = (
-            "its limit of tokens"
-            if limit is None
-            else f"its {limit} ({settings[limit]})"
-        )
-        return f"Raise {what} {again}."
+        setting = "limit of tokens"
+        if limit is not None:
+            setting = f"{limit} ({settings[limit]})"
+        return f"Raise its {setting} {new_run}."
     if kind == EMPTY:
         return (
             "Look at a few of its answers (cobandit.live.read_answers): reasoning may"
             " use up all tokens."
         )
 
-    return f"See why they fail, and evaluate it {again}."
+    return f"See why they fail, and evaluate it {new_run}."
 
 
 def describe_overspending(stage: RunStage) -> str:
-    """Say by how much the budget is exceeded, and how to prevent it; nothing if it is not."""
+    """Describe by how much the budget is exceeded, and the remedy."""
     plan = stage.plan
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
@@ -169,19 +163,19 @@ def describe_overspending(stage: RunStage) -> str:
     )
     if plan.largest_cost is not None:
         return (
-            f"{excess}, since an evaluation cost more than the plan's largest_cost:"
+            f"{excess}, because an evaluation cost more than the plan's largest_cost:"
             " raise it"
         )
 
     return (
-        f"{excess}, since an evaluation cost more than those before it. A run stays"
-        " within its budget with largest_cost in its plan: the most that one may cost,"
-        " or the setting that says it (max_tokens)"
+        f"{excess}, because an evaluation cost more than those before it. A run stays"
+        " within its budget if its plan has a largest_cost: the largest possible cost"
+        " of an evaluation, or the setting that limits it (max_tokens)"
     )
 
 
 def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Say what was lost by failures, what else is not as it should be, and who may have lost by it."""
+    """Describe failures and other flaws, and the configurations that lost by them."""
     lines = [describe_overspending(stage)]
     if FAILED_KEY in frame:
         first = next(
@@ -189,9 +183,11 @@ def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
             for record in stage.records.values()
             if FAILED_KEY in record
         )
-        failed = f"{frame[FAILED_KEY].sum()} of {len(frame)} evaluations failed and score zero"
+        n_failed = frame[FAILED_KEY].sum()
+        by_configuration = _count_by_configuration(frame, FAILED_KEY)
         lines.append(
-            f"{failed} ({_count_by_configuration(frame, FAILED_KEY)}); the first: {first}"
+            f"{n_failed} of {len(frame)} evaluations failed and score zero"
+            f" ({by_configuration}); the first: {first}"
         )
 
     for column, words in COUNTED.items():
@@ -202,15 +198,15 @@ def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     lines += map(str, find_losers(stage))
     if stage.left_out:
         lines.append(
-            f"{len(stage.left_out)} instances are left out, since an evaluation on them"
-            " failed"
+            f"{len(stage.left_out)} instances are left out, because an evaluation on"
+            " them failed"
         )
 
     return [line for line in lines if line]
 
 
 def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
-    """Count the rows of each configuration that a column marks, the most first."""
+    """Count the marked rows of each configuration, largest count first."""
     marked = frame.groupby("config")[column].agg(["sum", "size"])
     marked = marked[marked["sum"] > 0].sort_values(
         "sum", ascending=False, kind="stable"

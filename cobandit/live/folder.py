@@ -1,4 +1,4 @@
-"""The folder of a run, to be looked at in a notebook while the run goes on and after it."""
+"""The folder of a run, as a notebook shows it during and after the run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cobandit.live.status import (
 class RunFolder(RunFiles):
     """The folder of a run.
 
-    In a notebook it shows how far the run is, what became of each configuration, and
-    the picture of the front so far; evaluate its cell again to follow a run that goes
-    on.
+    In a notebook it shows the progress of the run, the state of each configuration, and
+    the picture of the front so far. Evaluate the cell again to follow a run in
+    progress.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class RunFolder(RunFiles):
 
     See Also
     --------
-    read_progress : the same as data.
+    read_progress : The same as data.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class RunFolder(RunFiles):
         return f"RunFolder({self.path.as_posix()!r})"
 
     def _repr_html_(self) -> str | None:
-        """Write status, configurations and the picture for a notebook; None for one that has no run."""
+        """Show status, configurations and picture in a notebook, if there is a run."""
         if not self.begun:
             return None
 
@@ -65,7 +65,7 @@ class RunFolder(RunFiles):
 
 
 def _draw_front(progress: Progress) -> str:
-    """Draw the picture of the front so far; nothing where there is too little to compare."""
+    """Draw the picture of the front so far; blank if there is too little to compare."""
     import matplotlib.pyplot as plt
 
     from cobandit import figures

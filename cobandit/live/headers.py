@@ -16,8 +16,8 @@ from cobandit.policies.asktell import AskTell
 #: Version of the format of lines, which is in the first one.
 FORMAT = 2
 
-#: Values of options in headers from before these options existed, where these values are
-#: not the defaults.
+#: Values of options for headers from before these options existed, if they are not the
+#: defaults.
 BEFORE = {"front": "objectives"}
 
 #: Letters of a value in a message, at most.
@@ -58,8 +58,8 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
     --------
     >>> from cobandit.policies import ParetoRace
     >>> header = add_defaults({"options": {"error": 0.1}}, ParetoRace([1, 1], 1, 10))
-    >>> header["options"]["error"], header["options"]["certified"], header["options"]["front"]
-    (0.1, False, 'objectives')
+    >>> [header["options"][name] for name in ("error", "certified", "front")]
+    [0.1, False, 'objectives']
     """
     parameters = inspect.signature(type(policy)).parameters.values()
     defaults = {

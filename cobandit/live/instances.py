@@ -19,7 +19,7 @@ from cobandit.tables.bounded_files import read_bytes, read_lines
 from cobandit.tables.checked_fields import Fields
 from cobandit.tables.checked_json import parse_json
 
-#: The values of an instance in its file, by column.
+#: Values of an instance in its file, by column.
 Columns = Mapping[str, Any]
 
 
@@ -45,24 +45,19 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     """
     rows: dict[str, Columns] = {}
     try:
-        for where, row in _read_rows(path, column):
+        for place, row in _read_rows(path, column):
             if row.get(column) is None:
-                remedy = suggest(
-                    column, row, f"name the column: {{file: {path.name}, column: ...}}"
-                )
                 problem = f"there is no {column!r}, but {', '.join(map(str, row))}"
-                raise_fault(where, problem, remedy, "no-id")
+                otherwise = f"name the column: {{file: {path.name}, column: ...}}"
+                remedy = suggest(column, row, otherwise)
+                raise_fault(place, problem, remedy, "no-id")
             name = str(row[column])
             if name in rows:
-                raise_fault(
-                    where,
-                    f"the instance {name!r} was there before",
-                    "name each once",
-                    "equal-ids",
-                )
+                problem = f"the instance {name!r} is in the file already"
+                raise_fault(place, problem, "name each once", "equal-ids")
             rows[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
-        problem = f"this is no CSV file, or no text in UTF-8: {error}"
+        problem = f"this is not a CSV file in UTF-8: {error}"
         raise_fault(path, problem, "export it again", "unreadable-file")
 
     return rows
@@ -73,10 +68,11 @@ class _Line(RootModel[dict[str, Any]]):
 
 
 def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    """Read the rows of a file, each with its place in it."""
+    """Read the rows of a file with their places."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        from cobandit.tables.record_files import read_columns  # pandas takes its time
+        # imported here, because pandas takes long to import
+        from cobandit.tables.record_files import read_columns
 
         frame = read_columns(path, (column,)).astype(object)
         for number, row in enumerate(
@@ -84,44 +80,43 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
         ):
             yield f"{path}, row {number}", row
     elif suffix == ".jsonl":
-        for where, line in read_lines(path):
-            yield where, parse_json(_Line, line, where).root
+        for place, line in read_lines(path):
+            yield place, parse_json(_Line, line, place).root
     elif suffix == ".csv":
         reader = csv.DictReader(
             io.StringIO(read_bytes(path).decode(), newline=""), strict=True
         )
         for row in reader:
-            where = f"{path}, line {reader.line_num}"
+            place = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
-                problem = "it has more or fewer values than there are columns"
-                raise_fault(where, problem, "correct it", "row-length")
-            yield where, row
+                problem = "the number of its values is not the number of columns"
+                raise_fault(place, problem, "correct it", "row-length")
+            yield place, row
     elif suffix not in (".txt", ""):
         remedy = (
             "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
         )
-        raise_fault(
-            path, f"instances are not read from a {suffix} file", remedy, "file-format"
-        )
+        problem = f"instances are not read from a {suffix} file"
+        raise_fault(path, problem, remedy, "file-format")
     else:
-        for where, line in read_lines(path):
-            yield where, {column: line.decode().strip()}
+        for place, line in read_lines(path):
+            yield place, {column: line.decode().strip()}
 
 
 class Instances(Fields):
-    """The instances of a plan, written as their number, a list of ids, or ``{file: questions.jsonl}``.
+    """Instances of a plan: their number, a list of ids, or a file.
 
-    A .csv, .jsonl or .parquet file has its ids in a column, ``instance`` if ``column``
-    names no other; a .txt file has one per line.  ``cluster`` names a column of what
-    instances have in common, such as a passage: a race then hands out whole clusters,
-    and counts them.
+    A file is written as ``{file: questions.jsonl}``. A .csv, .jsonl or .parquet file
+    has its ids in the column ``instance``, or the one that ``column`` names; a .txt
+    file has one id per line.  ``cluster`` names a column that groups instances, such as
+    their passage: a race then evaluates and counts whole clusters.
 
     Parameters
     ----------
     rows : mapping of str to mapping
-        The values of each instance in its file, by id; empty without a file.
+        Values of each instance in its file, by id; empty without a file.
     cluster : str, optional
-        A column of the rows.
+        Column of the rows.
 
     Examples
     --------
@@ -133,24 +128,24 @@ class Instances(Fields):
         min_length=2, description="give at least two ids"
     )
     cluster: str | None = Field(
-        None, description="name the column of what instances have in common"
+        None, description="name the column that groups instances"
     )
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids, in the order in which they are listed."""
+        """The ids, in the order of the list."""
         return tuple(self.rows)
 
     def find_cluster(self, name: str) -> str:
-        """Return the cluster of an instance: the instance itself where there are none."""
+        """Return the cluster of an instance; without clusters, the instance itself."""
         return name if self.cluster is None else str(self.rows[name][self.cluster])
 
     def shuffle(self, seed: int) -> tuple[str, ...]:
-        """Put the instances into the order in which every configuration is evaluated.
+        """Return the random order in which the instances are evaluated.
 
-        It is that of `cobandit.tables.profiling.profiling_mask`, so that the pilot's
-        instances, which come first, are those that a card with the same seed chooses
-        for profiling in a table that has them all. Clusters are shuffled as a whole.
+        It is the order of `cobandit.tables.profiling.profiling_mask`. The pilot's
+        instances, which come first, are therefore those that a card with the same seed
+        chooses for profiling in a complete table. Clusters are shuffled as a whole.
 
         Examples
         --------
@@ -173,7 +168,8 @@ class Instances(Fields):
             return {"rows": cls._read_ids(written)}
         if not isinstance(written, Mapping):
             cls._refuse()
-        if set(written) == {"rows", "cluster"}:  # as in the plan that a run keeps
+        # the plan in a run folder is written in this form
+        if set(written) == {"rows", "cluster"}:
             return written
         if not {"file"} <= set(written) <= {"file", "column", "cluster"}:
             cls._refuse()
@@ -184,11 +180,8 @@ class Instances(Fields):
         for name, row in rows.items():
             if cluster is not None and row.get(cluster) is None:
                 problem = f"the instance {name!r} has no {cluster!r}"
-                remedy = suggest(
-                    str(cluster),
-                    row,
-                    "name the column of what instances have in common",
-                )
+                otherwise = "name the column that groups instances"
+                remedy = suggest(str(cluster), row, otherwise)
                 raise_fault(path, problem, remedy, "no-cluster")
         return {"rows": rows, "cluster": cluster}
 

@@ -194,8 +194,8 @@ class Lines:
                     f"a line could not be written, and the file is closed: {error}"
                 )
                 remedy = (
-                    "check the disk, open the file again with a fresh policy, and report"
-                    " what the line holds"
+                    "check the disk, open the file again with a fresh policy, and"
+                    " report the content of this line"
                 )
                 lost = json.dumps(entry)
                 raise_fault(self.path, problem, remedy, "not-written", lost)

@@ -16,7 +16,7 @@ from cobandit.policies.asktell import AskTell
 def make_affordable_policy(
     plan: Plan, profile: Profile, earlier: EarlierResults
 ) -> AskTell:
-    """Make a fresh policy whose spending, with that of the pilot, stays within the budget.
+    """Make a fresh policy that stays, together with the pilot, within the budget.
 
     A method that evaluates once is charged again for each result of the pilot that it
     uses, so that its budget may be larger than the remaining budget. The part of the

@@ -14,9 +14,9 @@ from cobandit.policies.asktell import AskTell
 class Pilot(AskTell):
     """Evaluates every configuration on the first instances of the order, in turn.
 
-    Its one objective is whether an evaluation gave a score.  It sets the cost of an
-    evaluation aside: the largest cost, or if that is not known the largest so far.  Its
-    budget is set afterwards, so that it can go on with a larger one.
+    Its only objective is whether an evaluation has a score.  For an evaluation in
+    flight it reserves the largest cost, or the largest cost so far if that is unknown.
+    Its budget is set afterwards, so that it can continue with a larger one.
 
     Parameters
     ----------
@@ -46,15 +46,14 @@ class Pilot(AskTell):
         super().__init__(n_arms, 1, sys.float_info.max)
         self.n_instances = _validation.count(n_instances, "n_instances", 1)
         self.largest_costs = largest_costs
-        # where no largest cost is known, one so small that the first cost of an
-        # evaluation takes its place
+        # without known largest costs, one so small that the first cost replaces it
         self._largest = (
             np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
         )
 
     @property
     def finished(self) -> bool:
-        """Whether every evaluation is told."""
+        """Whether every evaluation has a result."""
         return bool((self.pulls == self.n_instances).all())
 
     def _choose(self) -> int | None:

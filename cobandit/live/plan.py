@@ -1,4 +1,4 @@
-"""The plan of a run: which configurations, on which instances, by which method, for how much, and how."""
+"""The plan of a run: configurations, instances, method, budget and evaluator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.checked_fields import Fields, check_fields
 
-#: Fields that may change when a run is continued: no result depends on them.
+#: Fields that may change when a run is resumed, because no result depends on them.
 CHANGEABLE = frozenset(
     {
         "title",
@@ -37,13 +37,12 @@ CHANGEABLE = frozenset(
     }
 )
 
-
 #: Options of an evaluator that may change during the pilot, whose answers are then
 #: scored again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: Fields that may also change during the pilot, and later where instances are evaluated
-#: once.
+#: Fields that may also change during the pilot, and later if the method evaluates every
+#: instance once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
@@ -53,63 +52,61 @@ class Plan(Fields):
     Parameters
     ----------
     name : str
-        Of the run, its folder and its table.
+        Name of the run, its folder and its table.
     configurations : Configurations
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
     instances : Instances
         Written as their number, a list of ids, or ``{file: ..., column: ..., cluster:
-        ...}``; the cluster, a column of what instances have in common, is for a race
-        alone.
+        ...}``; only a race uses the cluster, a column that groups instances.
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default
         `ParetoRace`.
     stop : Stop, optional
-        When a race stops by itself, written ``{tolerance: 0.02, cost: 10%, error:
-        0.05}``; with ``front: objectives`` if costs are not to be compared, and then
-        with ``certified: true`` if the error is to be proved instead of measured.
+        The stop of a race, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``. With
+        ``front: objectives`` costs are not compared, and ``certified: true`` is then
+        possible, with which the error is proved instead of measured.
     budget : float, optional
-        In `unit`: ``share``, the part of what evaluating everything costs, or the unit
-        of the cost.  A race that has a `stop` needs none, and takes it as a cap.
+        In `unit`: ``share``, a share of the cost of evaluating everything, or the unit
+        of the cost.  A race with a `stop` needs no budget, and takes it as a cap.
     ordered : bool, optional
-        Whether the instances are evaluated in the order in which they are listed; by
-        default it is random.
+        Whether the instances are evaluated in the order of their list; by default the
+        order is random.
     cost, objectives
         As on a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
     largest_cost : float or str, optional
-        What one evaluation may cost at most, or the setting that says it (such as
-        ``max_tokens``).  If it is true, the budget is never exceeded.
+        Largest cost of an evaluation, or the setting that limits it (such as
+        ``max_tokens``).  If no evaluation costs more, the budget is never exceeded.
     pilot : int
-        Instances of the pilot.
+        Number of instances of the pilot.
     evaluate : Named, optional
-        How to evaluate, written ``{callable: {function: "module:function"}}``.
+        The evaluator, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
-        The table of an earlier run: what it has is not evaluated again, and charged as
-        if it were.
+        Table of an earlier run, whose evaluations are not repeated, but charged.
     at_once : int
-        Calls under way at a time.
+        Number of concurrent calls.
     timeout : float, optional
-        Seconds that one evaluation may take; if it is not given, 600 at an endpoint,
-        and any elsewhere.
+        Seconds that an evaluation may take; by default 600 at an endpoint, and
+        unlimited elsewhere.
     patience : float
-        Seconds for which a service that fails is tried again before the run stops.
+        Seconds for which a failing service is retried before the run stops.
     retries : int
-        How often an evaluation is tried again that was billed and gave no score.
+        Number of retries of an evaluation that was billed without a score.
     answers : bool
         Whether answers are kept, for `cobandit.live.rescore`.
     equal_scores : bool
-        Whether a run goes on although all scores of an objective are equal in its
+        Whether a run continues although all scores of an objective are equal in its
         pilot.
     failures : {"zero", "leave-out"}
-        What becomes of one that went on failing: it scores zero, or its instance is
-        left out for all.
+        The score of an evaluation that fails for good: zero, or none, and its instance
+        is left out for all configurations.
     seed : int
-        Of the order of the instances.
+        Seed of the order of the instances.
 
     Examples
     --------
     >>> plan = check_plan({
-    ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
-    ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+    ...     "name": "toy", "instances": 30, "budget": 0.5, "unit": "share",
+    ...     "configurations": {"grid": {"model": ["a", "b"]}}, "cost": "tokens",
     ...     "objectives": [{"name": "accuracy", "column": "correct"}],
     ... }, "toy.yml")
     >>> plan.names, plan.method.name, plan.pilot, len(plan.order)
@@ -151,7 +148,7 @@ class Plan(Fields):
     largest_cost: float | str | None = Field(
         None,
         description=(
-            "give the most that one evaluation may cost, or the setting that says it"
+            "give the largest cost of an evaluation, or the setting that limits it"
         ),
     )
     pilot: int = Field(
@@ -164,16 +161,16 @@ class Plan(Fields):
         None, description="name the table of an earlier run, or leave it out"
     )
     at_once: int = Field(
-        1, ge=1, description="give the number of calls under way at a time, at least 1"
+        1, ge=1, description="give the number of concurrent calls, at least 1"
     )
     timeout: float | None = Field(
         None, gt=0, description="give seconds, or leave it out"
     )
     patience: float = Field(
-        600.0, ge=0, description="give seconds for which a failing service is tried"
+        600.0, ge=0, description="give seconds for which a failing service is retried"
     )
     retries: int = Field(
-        2, ge=0, description="say how often to try again what was billed, 0 for never"
+        2, ge=0, description="give the number of retries of a billed evaluation, from 0"
     )
     answers: bool = Field(True, description="write false if answers are not to be kept")
     failures: Literal["zero", "leave-out"] = Field(
@@ -187,7 +184,7 @@ class Plan(Fields):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the configurations, in the plan's order: the position is the arm number."""
+        """Names of the configurations in the plan's order, which numbers the arms."""
         return self.configurations.names
 
     @property
@@ -197,24 +194,24 @@ class Plan(Fields):
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The instances in the order in which every configuration is evaluated on them."""
+        """Instances in the order of their evaluation."""
         return self.instances.ids if self.ordered else self.instances.shuffle(self.seed)
 
     @property
     def cluster(self) -> list[str] | None:
-        """Clusters of the instances in their order; None where each instance stands for itself."""
+        """Clusters of the instances in their order; None without clusters."""
         if self.instances.cluster is None:
             return None
         return [self.instances.find_cluster(name) for name in self.order]
 
     @property
     def measured(self) -> set[str]:
-        """Columns that an evaluation has to give."""
+        """Columns that an evaluation has to measure."""
         return {self.cost.column, *(objective.column for objective in self.objectives)}
 
     @cached_property
     def strategy(self) -> Spec:
-        """Class of the method with its options, those of its stop included."""
+        """Class of the method with its options, including those of its stop."""
         stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
@@ -225,7 +222,7 @@ class Plan(Fields):
 
     @cached_property
     def largest_costs(self) -> list[float] | None:
-        """Largest cost of an evaluation of each configuration, where it is known."""
+        """Largest cost of an evaluation of each configuration; None if unknown."""
         if self.largest_cost is None:
             return None
         if isinstance(self.largest_cost, str):
@@ -264,7 +261,7 @@ class Plan(Fields):
         cost_range: tuple[float, float],
         budget: float | None,
     ) -> AskTell:
-        """Make a fresh policy from the costs that a pilot measured; the budget is in their unit."""
+        """Make a fresh policy from a pilot's costs; the budget is in their unit."""
         largest = self.largest_costs
         low = min(cost_range[0], *costs)
         high = max(cost_range[1], *(largest or costs))
@@ -275,11 +272,11 @@ class Plan(Fields):
             n_objectives=len(self.objectives),
             n_instances=len(self.order),
             cluster=self.cluster,
-            budget=budget,  # None for a race alone
+            budget=budget,  # None only for a race
             largest_costs=largest,
             cost_range=(low, high),
-            # what an evaluation may cost, not its mean, has to fit into what is left:
-            # the last is paid, too
+            # the remaining budget has to cover the largest cost, not the mean, because
+            # the last evaluation is paid, too
             expected_costs=largest or [high] * len(costs),
         )
 
@@ -289,16 +286,16 @@ class Plan(Fields):
         but: Collection[str] = CHANGEABLE,
         free: Collection[str] = (),
     ) -> list[str]:
-        """List the differences between this plan and one that was written, as `model_dump` has it.
+        """List the differences between this plan and the dump of another one.
 
         Fields in ``but`` are not compared, nor options of the evaluator in ``free``.
 
         Examples
         --------
         >>> content = {
-        ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
-        ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+        ...     "name": "toy", "configurations": {"grid": {"n": [1, 2]}},
         ...     "objectives": [{"name": "accuracy", "column": "correct"}],
+        ...     "cost": "tokens", "budget": 0.5, "unit": "share", "instances": 30,
         ... }
         >>> plan = check_plan(content, "toy.yml")
         >>> changed = check_plan(content | {"seed": 1, "at_once": 8}, "toy.yml")
@@ -311,8 +308,7 @@ class Plan(Fields):
         return [
             words
             for path, words in compare_nested(written, self.model_dump(mode="json"))
-            # the address of a model may change, unless it is part of the
-            # configurations' names
+            # addresses may change unless they are part of the configurations' names
             if path[0] not in but
             and not (path[-1] in ADDRESS_SETTINGS and same_names)
             and not (path[0] == "evaluate" and path[-1] in free)
@@ -328,7 +324,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     source : str
         The file, for messages.
     folder : Path
-        Where relative paths start.
+        Folder at which relative paths start.
 
     Examples
     --------
@@ -336,12 +332,11 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     Traceback (most recent call last):
         ...
     cobandit.errors.TableError: 5 faults
-    - my.yml, field 'name': 'My Run' is not allowed here -> use a-z, 0-9, '.', '_' and '-'
-    - ...
+    - my.yml, field 'name': 'My Run' is not allowed here -> use a-z, 0-9, '.', ...
     """
     plan = check_fields(Plan, content, source, {"folder": folder})
     if plan.evaluate is not None:
         kind = find_evaluator(plan.evaluate.name)
-        where = f"{source}, field 'evaluate.{plan.evaluate.name}'"
-        check_fields(kind.options, plan.evaluate.options, where)
+        place = f"{source}, field 'evaluate.{plan.evaluate.name}'"
+        check_fields(kind.options, plan.evaluate.options, place)
     return plan

@@ -1,4 +1,4 @@
-"""What the fields of a plan have to be together, a check each."""
+"""Checks of the fields of a plan against each other."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cobandit.live.plan_fields import RACE, SHARE_UNIT
 if TYPE_CHECKING:
     from cobandit.live.plan import Plan
 
-#: A largest cost for checks where none is given: above any smallest cost.
+#: Largest cost for checks of plans without one: above any smallest cost.
 SOME_COST = 1e9
 
-#: A budget for checks, in costs of one evaluation of each configuration.
+#: Budget for checks, in costs of one evaluation of each configuration.
 SOME_ROUNDS = 1e6
 
 
@@ -27,7 +27,7 @@ def check_together(plan: Plan) -> None:
     Raises
     ------
     TableError
-        With one fault, whose code names what was checked.
+        With one fault, whose code names the check.
     """
     check_unique_columns(plan)
     check_end(plan)
@@ -51,25 +51,25 @@ def check_unique_columns(plan: Plan) -> None:
     ]
     twice = [name for name, number in Counter(columns).items() if number > 1]
     if twice:
-        others = (
-            "settings, what is measured, a cluster, and always"
+        kinds = (
+            "settings, measured columns, a cluster, and always"
             f" {', '.join(TABLE_COLUMNS)}"
         )
-        problem = f"two columns of the table are {twice[0]!r} ({others})"
+        problem = f"two columns of the table are {twice[0]!r} (its columns are {kinds})"
         raise_fault(None, problem, "rename one of them", "equal-columns")
 
 
 def check_end(plan: Plan) -> None:
-    """Refuse a run that could go on for ever."""
+    """Refuse a run that could continue for ever."""
     method = plan.method.name
     stops_by_itself = plan.stop is not None and method == RACE
     if stops_by_itself or (plan.budget is not None and plan.stop is None):
         return
     remedy = (
-        f"give a budget with its unit; {RACE} alone may have stop: {{tolerance: 0.02,"
+        f"give a budget with its unit; only {RACE} may have stop: {{tolerance: 0.02,"
         " error: 0.05}"
     )
-    raise_fault(None, f"{method} cannot end as the plan says", remedy, "no-end")
+    raise_fault(None, f"{method} has no end by this plan", remedy, "no-end")
 
 
 def check_cluster(plan: Plan) -> None:
@@ -77,30 +77,28 @@ def check_cluster(plan: Plan) -> None:
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
         problem = f"{method} does not count clusters"
-        raise_fault(
-            None, problem, f"leave out cluster, or take {RACE}", "cluster-method"
-        )
+        remedy = f"leave out cluster, or take {RACE}"
+        raise_fault(None, problem, remedy, "cluster-method")
 
 
 def check_budget_unit(plan: Plan) -> None:
-    """Refuse a budget in another unit than the cost's, or above the cost of everything."""
+    """Refuse a budget in a unit that is not the cost's, or a share above 1."""
     if plan.budget is None:
         return
     if plan.unit not in (SHARE_UNIT, plan.cost.unit):
-        problem = f"the budget's unit {plan.unit!r} is not that of the cost"
-        raise_fault(
-            None, problem, f"write {SHARE_UNIT}, or {plan.cost.unit}", "budget-unit"
-        )
+        problem = f"the budget's unit {plan.unit!r} is not the unit of the cost"
+        remedy = f"write {SHARE_UNIT}, or {plan.cost.unit}"
+        raise_fault(None, problem, remedy, "budget-unit")
     if plan.unit == SHARE_UNIT and plan.budget > 1:
         problem = (
-            f"a budget of {plan.budget:g} is more than evaluating everything costs"
+            f"a share of {plan.budget:g} is above the cost of evaluating everything"
         )
         remedy = f"give a share up to 1, or an amount with unit: {plan.cost.unit}"
         raise_fault(None, problem, remedy, "budget-share")
 
 
 def check_pilot_size(plan: Plan) -> None:
-    """Refuse a pilot that takes more instances than there are, or than the budget has room for."""
+    """Refuse a pilot with more instances than the plan has, or its budget allows."""
     n_instances = len(plan.order)
     share = plan.budget if plan.budget is not None and plan.unit == SHARE_UNIT else 1.0
     room = n_instances * min(1.0, share)
@@ -109,18 +107,17 @@ def check_pilot_size(plan: Plan) -> None:
             f"the pilot takes {plan.pilot} instances, and the plan has {n_instances},"
             f" its budget {room:.3g}"
         )
-        raise_fault(
-            None, problem, "make the pilot smaller, or the budget larger", "pilot-size"
-        )
+        remedy = "make the pilot smaller, or the budget larger"
+        raise_fault(None, problem, remedy, "pilot-size")
 
 
 def check_repeats(plan: Plan) -> None:
-    """Refuse to reuse or leave out evaluations where the method cannot do without."""
+    """Refuse reuse and omission of evaluations for a method that repeats instances."""
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
         problem = (
-            f"{method} may evaluate an instance again, so none can be reused or"
+            f"{method} may evaluate an instance again, so that none can be reused or"
             " left out"
         )
         remedy = (
@@ -130,17 +127,13 @@ def check_repeats(plan: Plan) -> None:
         raise_fault(None, problem, remedy, "repeated-instances")
 
     if leaves_out and plan.method.options.get("confidence") is not None:
-        problem = f"{method} with a confidence can leave no instance out"
-        raise_fault(
-            None,
-            problem,
-            "take failures: zero, or no confidence",
-            "confidence-leave-out",
-        )
+        problem = f"{method} with a confidence cannot leave out instances"
+        remedy = "take failures: zero, or no confidence"
+        raise_fault(None, problem, remedy, "confidence-leave-out")
 
 
 def check_certified(plan: Plan) -> None:
-    """Refuse a certified race under conditions for which its error is not proved."""
+    """Refuse a certified race whose error would not be proved."""
     options = plan.strategy.given
     if not options.get("certified"):
         return
@@ -154,7 +147,7 @@ def check_certified(plan: Plan) -> None:
         raise_fault(None, problem, remedy, "certified-costs")
 
     if plan.failures == "leave-out":
-        problem = "a certified race can leave no instance out"
+        problem = "a certified race cannot leave out instances"
         remedy = "take failures: zero, or a race that is not certified"
         raise_fault(None, problem, remedy, "certified-leave-out")
 
@@ -175,25 +168,17 @@ def check_largest_cost(plan: Plan) -> None:
             f"largest_cost is {plan.largest_cost!r}, not a positive number for each"
             " configuration"
         )
-        remedy = suggest(
-            str(plan.largest_cost),
-            plan.settings,
-            "give a number, or a setting that is one",
-        )
+        otherwise = "give a number, or the name of a setting with numbers"
+        remedy = suggest(str(plan.largest_cost), plan.settings, otherwise)
         raise_fault(None, problem, remedy, "largest-cost")
 
 
 def check_options(plan: Plan) -> None:
-    """Refuse options of the method that its class refuses, by making one."""
+    """Refuse options of the method that its class refuses, by making a policy."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
+    cost_range = (min(costs), max(costs))
     try:
-        plan.make_policy(
-            costs, (min(costs), max(costs)), budget=SOME_ROUNDS * sum(costs)
-        )
+        plan.make_policy(costs, cost_range, budget=SOME_ROUNDS * sum(costs))
     except CobanditError as error:
-        raise_fault(
-            None,
-            f"{plan.method.name}: {error}",
-            "correct its options",
-            "method-options",
-        )
+        problem = f"{plan.method.name}: {error}"
+        raise_fault(None, problem, "correct its options", "method-options")

@@ -1,4 +1,4 @@
-"""Parts of a plan that are chosen by name, and when a race stops."""
+"""Parts of a plan: choices by name, and the stop of a race."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from cobandit.errors import CobanditError
+from cobandit.errors import CobanditError, raise_fault
 from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.tables.checked_fields import Fields
 
-#: The method of a plan that names none.
+#: The default method.
 RACE = "ParetoRace"
 
-
-#: Unit of a budget that is a part of what evaluating everything costs.
+#: Unit of a budget that is a share of the cost of evaluating everything.
 SHARE_UNIT = "share"
 
-
-#: Costs that have a short name in a plan.
+#: Costs with a short name in a plan.
 COSTS = {
     "usd": {"column": "cost_usd", "unit": "USD"},
     "tokens": {"column": "tokens", "unit": "tokens"},
@@ -28,7 +26,7 @@ COSTS = {
 
 
 class Named(Fields):
-    """Something chosen by name, written ``NAME`` or ``{NAME: {option: value}}``.
+    """A choice by name, written ``NAME`` or ``{NAME: {option: value}}``.
 
     Examples
     --------
@@ -45,21 +43,21 @@ class Named(Fields):
         if isinstance(written, str):
             return {"name": written}
         if not isinstance(written, Mapping) or len(written) != 1 or "name" in written:
-            return written  # as the plan that a run keeps has it
+            return written  # the plan in a run folder is written in this form
         ((name, options),) = written.items()
         return {"name": name, "options": {} if options is None else options}
 
 
 class Stop(Fields):
-    """When a race stops: all is settled within a tolerance, and at most a share of such runs is wrong.
+    """The stop of a race, when everything is decided within a tolerance.
 
-    Every configuration is then returned or at most the tolerance above one that is, in
-    each objective and in its cost; none that is returned is dominated by more than the
-    tolerance by another one that is, nor by more than twice the tolerance by any
-    (`cobandit.ParetoRace`).
+    Every configuration is then returned, or is at most the tolerance better than a
+    returned one in each objective and in its cost. No returned configuration is
+    dominated by more than the tolerance by another returned one, nor by more than twice
+    the tolerance by any configuration (`cobandit.ParetoRace`).
 
-    The share is measured; of a certified race it is proved, on any table, and the race
-    takes longer.
+    The error is the share of runs for which this is wrong. It is measured; for a
+    certified race it is proved on any table, and the race takes longer.
 
     Examples
     --------
@@ -91,7 +89,9 @@ class Stop(Fields):
             try:
                 read_cost_tolerance(written)
             except CobanditError:
-                raise ValueError(f"{written!r} is no tolerance of a cost") from None
+                problem = f"{written!r} is not a tolerance of a cost"
+                remedy = "write a share such as 10%, or an amount in the cost's unit"
+                raise_fault(None, problem, remedy, "bad-tolerance")
         return written
 
     @property

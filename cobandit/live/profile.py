@@ -1,4 +1,4 @@
-"""Costs, limits and budget of a run, as its pilot found them."""
+"""The profile of a run: costs, limits and budget by its pilot."""
 
 from __future__ import annotations
 
@@ -18,43 +18,31 @@ if TYPE_CHECKING:
 
 
 class Profile(NamedTuple):
-    """Costs, limits and budget, from the records of a pilot.
+    """Costs, limits and budget, computed from the records of a pilot."""
 
-    Attributes
-    ----------
-    costs : list of float, length K
-        Mean cost of one evaluation of each configuration.
-    cost_range : (float, float)
-        Smallest and largest cost of one evaluation.
-    limits : dict of str to (float, float)
-        For each objective, the values of its column that score 1 and 0.
-    spent : float
-        Cost of the pilot, failures included.
-    budget : float or None
-        The budget of the whole run, pilot included, in the unit of the cost; None for
-        none. A share is one of the cost of everything, by the means of the pilot.
-    results : dict of (int, int) to dict
-        The record of each evaluation, by number of the configuration and place in the
-        order.
-    """
-
+    #: Mean cost of an evaluation of each configuration, length K.
     costs: list[float]
+    #: Smallest and largest cost of an evaluation.
     cost_range: tuple[float, float]
+    #: Values of each objective's column that score 1 and 0.
     limits: dict[str, tuple[float, float]]
+    #: Cost of the pilot, including failures.
     spent: float
+    #: Budget of the run in the unit of the cost, including the pilot; None without one.
+    #: A share is a share of the cost of everything, by the means of the pilot.
     budget: float | None
+    #: Records, by number of the configuration and place in the order.
     results: Mapping[Key, dict[str, Any]]
 
 
 def profile_of(pilot: RunStage) -> Profile:
-    """Take costs and limits from the records of a pilot, as a card's profiling split is taken.
+    """Compute costs and limits from a pilot, as a table does from its profiling split.
 
     Raises
     ------
-    CobanditError
-        If a configuration gave no score at all where failures are left out, if none
-        did, if a record lacks a column that the plan now names, or if no scale can be
-        made.
+    TableError
+        If no configuration has a score; if one has none and failures are left out; if a
+        record lacks a column that the plan now names; or if an objective has no scale.
     """
     plan = pilot.plan
     results = pilot.results
@@ -62,7 +50,7 @@ def profile_of(pilot: RunStage) -> Profile:
         key: record for key, record in results.items() if FAILED_KEY not in record
     }
     for key, record in scored.items():
-        # the plan may have changed since
+        # the plan may have changed since the evaluation
         check_row(plan, record, *pilot.name_record(key))
     _check_answers(pilot, scored)
 
@@ -88,7 +76,7 @@ def profile_of(pilot: RunStage) -> Profile:
 
 
 def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> None:
-    """Refuse a pilot that says nothing of a configuration, where failures are no scores."""
+    """Refuse a pilot in which a configuration has no score, if failures have none."""
     plan = pilot.plan
     answered = {arm for arm, _ in scored}
     silent = [arm for arm in range(len(plan.names)) if arm not in answered]
@@ -96,12 +84,12 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
         name = plan.names[silent[0]]
         reason = pilot.results[silent[0], 0][FAILED_KEY]
         problem = (
-            f"it failed on every instance of the pilot ({reason}), so that nothing"
-            " would be left"
+            f"it failed on every instance of the pilot ({reason}), so that no instance"
+            " would remain"
         )
         remedy = (
-            "mend it or leave it out, and start in another folder; or take failures:"
-            " zero if others were answered"
+            "correct it or leave it out, and start in another folder; or take failures:"
+            " zero if other configurations answered"
         )
         raise_fault(repr(name), problem, remedy, "no-answers")
 

@@ -14,7 +14,9 @@ from cobandit.policies.pareto_race import ParetoRace
 
 
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
-    """Name the recommendation of a policy: its Pareto set, or its most efficient configuration.
+    """Name the configurations that a policy recommends.
+
+    These are its Pareto set, or its most efficient configuration.
 
     Examples
     --------
@@ -32,7 +34,7 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def ask_about(policy: AskTell) -> dict[str, Any]:
-    """Return the arguments of `cobandit.recommend` for the front that a method looks for.
+    """Return the arguments with which `cobandit.recommend` finds a method's front.
 
     Examples
     --------
@@ -54,40 +56,30 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run right after an event; read it at once, since the run goes on.
+    """The state of a run right after an event; read it at once, before the next one."""
 
-    Attributes
-    ----------
-    stage : RunStage
-        The stage that is under way; its ``name`` is ``pilot`` or ``run``.
-    line : str
-        The event in words; empty at a start.
-    failed : bool
-        Whether the event is a failure.
-    notable : bool
-        Whether the event deserves a line of its own, such as a doubt about an answer.
-    busy : bool
-        Whether a process is at work on the run.
-    configuration : str
-        Name of the configuration that the event concerns; empty at a start.
-    """
-
+    #: Current stage; its ``name`` is ``pilot`` or ``run``.
     stage: RunStage
+    #: Description of the event; blank at a start.
     line: str
+    #: Whether the event is a failure.
     failed: bool = False
+    #: Whether a process works on the run.
     busy: bool = True
+    #: Whether the event deserves a line of its own, such as a doubt about an answer.
     notable: bool = False
+    #: Name of the configuration that the event concerns; blank at a start.
     configuration: str = ""
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a race has settled; None for another method."""
+        """Number of configurations that a race has decided; None for other methods."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 
     @property
     def question(self) -> dict[str, Any]:
-        """Arguments of `cobandit.recommend` for the front that the method looks for."""
+        """Arguments with which `cobandit.recommend` finds the method's front."""
         return ask_about(self.stage.policy)
 
     @property

@@ -56,18 +56,19 @@ def check_row(
     --------
     >>> from cobandit.live.plan import check_plan
     >>> plan = check_plan({
-    ...     "name": "toy", "configurations": {"grid": {"model": ["a", "b"]}}, "instances": 30,
-    ...     "budget": 0.5, "unit": "share", "cost": {"column": "tokens", "unit": "tokens"},
+    ...     "name": "toy", "instances": 30, "budget": 0.5, "unit": "share",
+    ...     "configurations": {"grid": {"model": ["a", "b"]}}, "cost": "tokens",
     ...     "objectives": [{"name": "accuracy", "column": "correct"}],
     ... }, "toy.yml")
     >>> check_row(plan, {"correct": 1.0, "tokens": 12.0}, "a", "7")
     >>> check_row(plan, {"correct": 80.0, "tokens": 12.0}, "a", "7")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: 'a' on instance '7': it gave 80.0 as 'correct': the objective 80.0 is \
-outside [0, 1] -> correct the evaluator, or name another column or transform in the plan
+    cobandit.errors.TableError: 'a' on instance '7': it gave 80.0 as 'correct': the \
+objective 80.0 is outside [0, 1] -> correct the evaluator, or name another column or \
+transform in the plan
     """
-    where = f"{configuration!r} on instance {instance!r}"
+    place = f"{configuration!r} on instance {instance!r}"
     reserved = [
         column for column in row if column in plan.settings or column in TABLE_COLUMNS
     ]
@@ -76,7 +77,7 @@ outside [0, 1] -> correct the evaluator, or name another column or transform in 
             f"it gave {reserved[0]!r}, which is a setting or a column of every table"
         )
         remedy = "rename this column in the evaluator"
-        raise_fault(where, problem, remedy, "reserved-column")
+        raise_fault(place, problem, remedy, "reserved-column")
 
     rules: list[tuple[str, ColumnRule | None]] = [(plan.cost.column, COST)]
     rules += [
@@ -90,14 +91,14 @@ outside [0, 1] -> correct the evaluator, or name another column or transform in 
                 "return it from the evaluator, or name another column in the plan"
             )
             remedy = suggest(column, row, otherwise)
-            raise_fault(where, problem, remedy, "missing-column")
+            raise_fault(place, problem, remedy, "missing-column")
         if rule is not None and rule.broken(np.array([row[column]])).any():
             reason = rule.problem.format(value=float(row[column]))
             problem = f"it gave {row[column]!r} as {column!r}: {reason}"
             remedy = (
                 "correct the evaluator, or name another column or transform in the plan"
             )
-            raise_fault(where, problem, remedy, "bad-value")
+            raise_fault(place, problem, remedy, "bad-value")
 
 
 def name_row(order: Sequence[str], place: int) -> str:

@@ -1,4 +1,4 @@
-"""Answers that a run has kept, and how they are scored again without a call."""
+"""Kept answers of a run, scored again without a call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cobandit.live.run_files import RunFiles
 from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.storage import write_table
 
-#: The column that a scorer gives.
+#: Column of a scorer's score.
 SCORE_COLUMN = "score"
 
 
@@ -31,19 +31,19 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     folder : str or Path
-        Of the run.
+        Folder of the run.
 
     Returns
     -------
     DataFrame
-        One row of each evaluation, in the order in which they were made: ``config``,
-        ``instance``, ``prompt`` (a checksum of what was asked), ``text``, ``target``
-        (the right answer) and ``finish`` (why the text ended), as far as the evaluator
-        gives them, and ``row``, what was measured.
+        One row per evaluation, in their order: ``config``, ``instance``, and as far as
+        the evaluator gives them ``prompt`` (its checksum), ``text``, ``target`` (the
+        right answer) and ``finish`` (the finish reason); ``row`` holds the
+        measurements.
 
     Raises
     ------
-    CobanditError
+    TableError
         If the run kept no answers.
     """
     path = RunFiles(folder).answers
@@ -53,15 +53,11 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
             "the run has no answers: its evaluator gave no text, or its plan says"
             " answers: false"
         )
-        raise_fault(
-            path.parent,
-            problem,
-            "run a plan that keeps them in another folder",
-            "no-answers-kept",
-        )
+        remedy = "run a plan that keeps answers, in another folder"
+        raise_fault(path.parent, problem, remedy, "no-answers-kept")
 
-    # one that was in flight when a process died was made again: the last is the one
-    # that counts
+    # an evaluation in flight when a process died was repeated, and its last answer
+    # counts
     return pd.DataFrame(entries).drop_duplicates(
         ["config", "instance"], keep="last", ignore_index=True
     )
@@ -73,40 +69,31 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     Parameters
     ----------
     folder : str or Path
-        Of the run, which has a table.
+        Folder of a run that has a table.
     scorer : mapping
-        As in a plan: ``{"scorer": "number", "tolerance": 0.5}``.
+        Options of a scorer, as in a plan: ``{"scorer": "number", "tolerance": 0.5}``.
 
     Returns
     -------
     Path
-        ``rescored.parquet`` in the folder, with its card: the run's table, scored anew.
+        ``rescored.parquet`` in the folder, with its card: the table with new scores.
 
     Raises
     ------
-    CobanditError
-        If there is no table, an evaluation of it has no answer, or no column is the
-        score.
+    TableError
+        If there is no table or no column of scores, or an evaluation has no answer.
     """
     files = RunFiles(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
     answers = _read_last_answers(files)
     if not files.table.exists():
-        raise_fault(
-            files.path,
-            "the run has no table yet",
-            "end the run, or export it",
-            "no-table",
-        )
+        problem = "the run has no table yet"
+        raise_fault(files.path, problem, "end the run, or export it", "no-table")
     frame = pd.read_parquet(files.table)
     if SCORE_COLUMN not in frame:
         problem = f"there is no column {SCORE_COLUMN!r}"
-        raise_fault(
-            files.table,
-            problem,
-            "score by the function that made its columns",
-            "no-score",
-        )
+        remedy = "score by the function that made its columns"
+        raise_fault(files.table, problem, remedy, "no-score")
 
     has_failed = (
         frame[FAILED_KEY] if FAILED_KEY in frame else pd.Series(False, frame.index)
@@ -114,17 +101,19 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     for number, row in frame[~has_failed].iterrows():
         answer = answers.get((row["config"], row["instance"]), {})
         target = answer.get("target")
-        # a function may do without the right answer
+        # a function may score without the right answer
         needs_target = ":" not in options.scorer
         if "text" not in answer or (needs_target and not isinstance(target, str)):
-            raise_fault(
-                f"{row['config']!r} on instance {row['instance']!r}",
-                "no text was kept, or no right answer with it (a function as evaluator"
-                " gives none)",
-                "run the plan anew, or score by a function of your own: --scorer"
-                " my_module:score",
-                "no-answer",
+            place = f"{row['config']!r} on instance {row['instance']!r}"
+            problem = (
+                "no text was kept, or no right answer with it (an evaluator that is a"
+                " function gives none)"
             )
+            remedy = (
+                "run the plan in a new folder, or score by your own function: --scorer"
+                " my_module:score"
+            )
+            raise_fault(place, problem, remedy, "no-answer")
         scores = options.score(
             answer["text"], target if isinstance(target, str) else ""
         )
@@ -134,13 +123,9 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     card = yaml.safe_load(files.table.with_suffix(".yml").read_text(encoding="utf-8"))
     card["name"] = f"{card['name']}-rescored"
     words = ", ".join(f"{name} {value}" for name, value in scorer.items())
+    note = f"made by: cobandit rescore, {words}; no evaluation was repeated"
     output = files.path / "rescored.parquet"
-    write_table(
-        frame,
-        card,
-        output,
-        [f"made by: cobandit rescore, {words}; no evaluation was made again"],
-    )
+    write_table(frame, card, output, [note])
     return output
 
 
@@ -151,27 +136,27 @@ def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]
 
 
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
-    """Score the answers of a pilot again if its scorer has changed, or all its scores are equal.
+    """Score a pilot's answers again if its scorer changed or all its scores are equal.
 
-    Its journal is replaced at once, so that a process that dies meanwhile leaves the
-    one or the other.
+    The journal is replaced at once, so that a process that dies leaves the old or the
+    new one.
 
     Parameters
     ----------
     plan : Plan
-        As it is now; the folder has the one that the answers were scored by.
+        The current plan; the folder holds the plan by which the answers were scored.
     evaluator : Evaluator
     folder : RunFiles
-        Of a run that has begun, and is not past its pilot.
+        Files of a run that is not past its pilot.
 
     Returns
     -------
     bool
-        Whether all answers are scored as the plan now says.
+        Whether all answers are scored by the current plan.
 
     Raises
     ------
-    CobanditError
+    TableError
         If the scorer has changed, and an answer cannot be scored again.
     """
     if not folder.pilot.exists():
@@ -186,26 +171,23 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
             and entry["reward"] is not None
             and FAILED_KEY not in entry["record"]
         ]
-        # a plan that differs in anything else was refused before
+        # other differences of the plan were refused before
         is_changed = bool(folder.find_differences(plan))
-        if (
-            not is_changed
-            and find_equal_objective(
-                plan.objectives, [entry["record"] for entry in scored]
-            )
-            is None
-        ):
+        records = [entry["record"] for entry in scored]
+        has_equal_scores = find_equal_objective(plan.objectives, records) is not None
+        if not is_changed and not has_equal_scores:
             return False
+
         changed = _score_again(plan, evaluator, folder, scored)
         if changed is None:
             if is_changed:
                 folder.refuse(plan)
             return False
         if changed:
-            with closing(Lines(folder.answers)) as kept:
-                kept.mend()
+            with closing(Lines(folder.answers)) as answers:
+                answers.mend()
                 for answer in changed:
-                    kept.append(answer)
+                    answers.append(answer)
             pilot.replace(entries)
 
     return True
@@ -214,9 +196,11 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
 def _score_again(
     plan: Plan, evaluator: Evaluator, folder: RunFiles, scored: list[dict[str, Any]]
 ) -> list[dict[str, Any]] | None:
-    """Change the records of a pilot to new scores, and return their answers; None if one has no score."""
-    score_again = getattr(evaluator, "rescore", None)
+    """Change the records of a pilot to new scores, and return the changed answers.
 
+    Returns None if an answer cannot be scored again.
+    """
+    score_again = getattr(evaluator, "rescore", None)
     answers = {
         (entry["config"], entry["instance"]): entry
         for entry in read_entries(folder.answers)
@@ -224,8 +208,8 @@ def _score_again(
     changed = []
     for entry in scored:
         arm = entry["tell"]
-        name, instance = plan.names[arm], plan.order[entry["number"]]
-        answer = answers.get((name, instance))
+        instance = plan.order[entry["number"]]
+        answer = answers.get((plan.names[arm], instance))
         if answer is None or score_again is None:
             return None
         scores = score_again(plan.configurations.all[arm], instance, answer)

@@ -19,38 +19,26 @@ from cobandit.tables.storage import write_table
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes
-    ----------
-    plan : Plan
-    recommendation : tuple of str
-        Names of the configurations that the method recommends: the Pareto set, or the
-        most efficient one.
-    table : Path
-        The evaluations, with their card next to it; `cobandit.read` reads it.
-    policy : CoPSIOnce, ...
-        The method, as the run left it.
-    spent : float
-        In the unit of the cost, the pilot included.
-    inherited : float
-        Part of it that an earlier run had paid, whose table was reused.
-    budget : float or None
-        In the unit of the cost; None if a race had no cap.
-    losses : tuple of str
-        Failures, and other flaws of the evaluations, in words; empty if there are none.
-    prices : str
-        Source and day of the prices; empty if nothing is charged by them.
-    """
-
+    #: The plan.
     plan: Plan
+    #: Names of the configurations that the method recommends: the Pareto set, or the
+    #: most efficient one.
     recommendation: tuple[str, ...]
+    #: File of the evaluations, with their card next to it; `cobandit.read` reads it.
     table: Path
+    #: The method, as the run left it.
     policy: AskTell
+    #: Cost of the run in its unit, including the pilot.
     spent: float
+    #: Part of the cost that an earlier run paid, whose table was reused.
     inherited: float
+    #: Budget in the unit of the cost; None for a race without a cap.
     budget: float | None
+    #: Failures and other flaws of the evaluations, in words.
     losses: tuple[str, ...]
+    #: Source and day of the prices; blank if none are used.
     prices: str = ""
 
     def __repr__(self) -> str:
@@ -64,12 +52,12 @@ class Run:
 
     @property
     def question(self) -> dict[str, Any]:
-        """Arguments of `cobandit.recommend` for the front that the method looks for."""
+        """Arguments with which `cobandit.recommend` finds the method's front."""
         return ask_about(self.policy)
 
 
 def write_run(stage: MainStage, folder: RunFiles) -> Run:
-    """Write the result of a run: its recommendation, and the table of its evaluations with its card."""
+    """Write the result of a run: its recommendation, its table and the card."""
     plan = stage.plan
     recommendation = recommended(stage.policy, stage.names)
     content = {

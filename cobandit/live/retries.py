@@ -1,15 +1,13 @@
-"""What becomes of an evaluation that failed: it is scored, compared with others, or tried again later.
+"""Retries: a failed evaluation is scored, compared with others, or tried again.
 
-===================================  ====================================================================
-the question's (400, a refusal)      scored as ``failures`` says, at once
-unclear (500, a dropped connection)  tried again; it is the question's if it goes on failing while its
-                                     configuration answers others, again and again, or,
-                                     where no others are left, one that it has answered
-                                     before
-the service's (429, nobody there)    tried again; the run stops when a configuration has answered nothing
-                                     for as long as ``patience``
-===================================
-====================================================================
+The cause of a failure decides:
+
+* **The instance** (status 400, a refusal): it is scored by ``failures``, at once.
+* **Unclear** (status 500, a dropped connection): it is tried again. The instance is at
+  fault if it keeps failing while its configuration answers other instances, again and
+  again; or, if no others are left, an instance that it has answered before.
+* **The service** (status 429, no server): it is tried again, and the run stops when a
+  configuration has not answered for the time of ``patience``.
 """
 
 from __future__ import annotations
@@ -24,46 +22,46 @@ from cobandit.live.evaluators.base import Failure
 from cobandit.live.records import Key
 from cobandit.policies.asktell import Pull
 
-#: Seconds between two tries, at most, where a service does not ask for more.
+#: Most seconds between two tries, if the service does not ask for more.
 LONGEST_BACK_OFF = 60.0
 
-#: Seconds between two tries, at most, where a service asks for more.
+#: Most seconds between two tries, if the service asks for more.
 LONGEST_WAIT = 120.0
 
-#: Seconds after which one evaluation may be given up, however long the patience with
-#: the service is.
+#: Seconds after which a single evaluation may count as failed, whatever the patience
+#: with the service.
 LONGEST_ALONE = 30.0
 
-#: Failures of one evaluation with answers to others in between, after which the
-#: question is at fault, once the patience is over.
+#: Failures of an evaluation, with answers to others in between, that show the instance
+#: to be at fault once the patience is over.
 CONTRASTS_LATE = 3
 
-#: The same before the patience is over.
+#: The same number before the patience is over.
 CONTRASTS_EARLY = 5
 
-#: The same if each failure took as long as an answer may.
+#: The same number if each failure was a timeout.
 CONTRASTS_TIMED_OUT = 1
 
-#: Tries of one evaluation before one that was answered is asked again, where no others
-#: are left.
+#: Tries of an evaluation before an answered one is repeated for comparison, if no
+#: others are left.
 TRIES_ALONE = 5
 
 
 def back_off(tries: int) -> float:
-    """Draw the seconds to the next try: up to 2, 4, 8, ..., so that several do not come back together."""
+    """Draw the seconds to the next try: up to 2, 4, 8, ..., to spread the retries."""
     return random.uniform(0, min(LONGEST_BACK_OFF, 2.0 ** min(tries, 10)))
 
 
 class TimedOut(Failure):
-    """An evaluation that took too long; it may have been billed, and does not prove the question at fault."""
+    """An evaluation that took too long; it may have been billed."""
 
 
 class Verdict(Enum):
-    """What to do after a failure."""
+    """The reaction to a failure."""
 
-    #: The question is at fault: score it as the plan's ``failures`` says.
+    #: The instance is at fault: score it by the plan's ``failures``.
     SCORE = "score"
-    #: Ask the configuration for an answer that it gave before, to see who is at fault.
+    #: Repeat an answered instance, to see whether the service is at fault.
     COMPARE = "compare"
     #: Try again later.
     RETRY = "retry"
@@ -71,59 +69,45 @@ class Verdict(Enum):
 
 @dataclass
 class Trial:
-    """The tries of one evaluation so far.
+    """The tries of one evaluation so far."""
 
-    Attributes
-    ----------
-    tries, billed : int
-        Failures, and those that were billed.
-    contrasts : int
-        How often its configuration answered others between two failures.
-    was_contrasted : bool
-        Whether it did before the last failure.
-    first, last : float
-        Times of the first and of the last failure.
-    due : float
-        When it may be tried again.
-    """
-
+    #: Number of failures.
     tries: int = 0
+    #: Number of failures that were billed.
     billed: int = 0
+    #: Number of failures before which its configuration answered other instances.
     contrasts: int = 0
+    #: Whether it did so before the last failure.
     was_contrasted: bool = False
+    #: Time of the first failure.
     first: float = inf
+    #: Time of the last failure.
     last: float = inf
+    #: Time of the next try.
     due: float = 0.0
 
 
 @dataclass
 class Contact:
-    """The answers of one configuration so far.
+    """The answers of one configuration so far."""
 
-    Attributes
-    ----------
-    answered : float
-        When the last call that it answered began.
-    silent_since : float
-        Since when it has answered nothing, but failed; infinity if it has not.
-    rests_until : float
-        Until when it is left alone.
-    """
-
+    #: Start of the last call that it answered.
     answered: float = -inf
+    #: Time of the first failure since then; infinity without one.
     silent_since: float = inf
+    #: End of its pause.
     rests_until: float = 0.0
 
 
 class Retries:
-    """The failures of a run so far, and what follows from the next one.
+    """The failures of a run so far, which decide about the next one.
 
     Parameters
     ----------
     patience : float
-        Seconds for which a configuration that answers nothing is tried again.
+        Seconds for which a silent configuration is retried.
     retries : int
-        How often an evaluation is tried again that was billed and gave no score.
+        Number of retries of an evaluation that was billed without a score.
     """
 
     def __init__(self, patience: float, retries: int):
@@ -133,29 +117,29 @@ class Retries:
         self._contacts: defaultdict[int, Contact] = defaultdict(Contact)
 
     def note_answer(self, arm: int, began: float) -> None:
-        """Note that a configuration answered a call that began at a time."""
+        """Note that a configuration answered, and when the call began."""
         contact = self._contacts[arm]
         contact.answered = max(began, contact.answered)
         contact.silent_since = inf
         contact.rests_until = 0.0
 
     def find_due(self, pull: Pull) -> float:
-        """Find when an evaluation may be tried next; zero if at any time."""
+        """Return the time of the next try of an evaluation; zero for any time."""
         return max(self._trials[pull.key].due, self._contacts[int(pull)].rests_until)
 
     def find_silence(self, arm: int, now: float) -> float:
-        """Find for how many seconds a configuration has answered nothing, but failed."""
+        """Return the seconds for which a configuration has only failed."""
         return max(0.0, now - self._contacts[arm].silent_since)
 
     def judge(self, pull: Pull, failure: Failure, now: float) -> Verdict:
-        """Count a failure, and say what to do about it."""
+        """Count a failure, and return the reaction to it."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         trial.tries += 1
         if failure.cost and not isinstance(failure, TimedOut):
             trial.billed += 1
 
-        # the question's, or paid for often enough: either way it was answered
+        # the instance is at fault, or was billed often enough; the service answered
         if not failure.retry or trial.billed > self.retries:
             contact.silent_since = inf
             return Verdict.SCORE
@@ -165,29 +149,26 @@ class Retries:
         trial.contrasts += trial.was_contrasted
         trial.first = min(now, trial.first)
         trial.last = now
-        # the service's: it says nothing of the question
+        # the service is at fault, whatever the instance
         if failure.unavailable:
             return Verdict.RETRY
 
-        # unclear: it fails again and again while its configuration answers others
+        # unclear, but it keeps failing while its configuration answers others
         if trial.contrasts >= self._contrasts_needed(now - trial.first, failure):
             return Verdict.SCORE
 
-        # unclear: nothing is answered, maybe since no other question is left to be
-        # asked
-        enough = (
-            CONTRASTS_TIMED_OUT + 1 if isinstance(failure, TimedOut) else TRIES_ALONE
-        )
+        # unclear, and nothing is answered, perhaps because no other instance is left
+        has_timed_out = isinstance(failure, TimedOut)
+        n_needed = CONTRASTS_TIMED_OUT + 1 if has_timed_out else TRIES_ALONE
         silence = self.find_silence(int(pull), now)
-        is_alone = (
-            silence >= min(self.patience, LONGEST_ALONE) and trial.tries >= enough
-        )
+        is_long = silence >= min(self.patience, LONGEST_ALONE)
+        is_alone = is_long and trial.tries >= n_needed
         if is_alone or silence >= self.patience:
             return Verdict.COMPARE
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return how many answers to others prove that the question is at fault by now."""
+        """Return the number of contrasts that show the instance to be at fault."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):
@@ -195,21 +176,22 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Note that the configuration answers another question: one more failure is the question's."""
+        """Note that another instance was answered: the next failure is scored."""
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Let an evaluation wait, and return for how many seconds; None if the patience is over."""
+        """Postpone an evaluation, and return the seconds; None if patience is over."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
-        rest = self.patience - self.find_silence(int(pull), now)
-        if rest <= 0:
+        remaining = self.patience - self.find_silence(int(pull), now)
+        if remaining <= 0:
             return None
-        wanted = max(back_off(trial.tries), min(failure.wait or 0.0, LONGEST_WAIT))
-        pause = min(wanted, rest)
+
+        service_wait = min(failure.wait or 0.0, LONGEST_WAIT)
+        pause = min(max(back_off(trial.tries), service_wait), remaining)
         trial.due = now + pause
-        # where others were answered meanwhile, they may go on
+        # other instances may continue if they were answered in the meantime
         if not trial.was_contrasted:
             contact.rests_until = now + pause
         return pause

@@ -1,4 +1,4 @@
-"""Evaluations of an earlier table that a plan need not make again."""
+"""Evaluations of an earlier table, which a plan does not repeat."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from cobandit.tables.table import EvaluationTable
 
 
 def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
-    """Read the plan's evaluations from a table; those that failed are left out.
+    """Read the plan's evaluations from a table, without those that failed.
 
     Raises
     ------
     TableError
-        If the table has none of them, its cost or a setting is another, or a row lacks
-        what the plan needs.
+        If the table has none of them, its cost or a setting differs from the plan's, or
+        a row lacks a column of the plan.
     """
     table = open_table(str(path))
     if table.card.cost != plan.cost:
         problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
         raise_fault(source, problem, "take a table with the same cost", "other-cost")
+
     names = _match_names(plan, table, source)
     frame = read_columns(path, ("config", "instance"))
     frame["config"] = frame["config"].map(lambda name: names.get(name, name))
@@ -42,13 +43,13 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
         is_wanted &= ~frame[FAILED_KEY].astype(bool)
     if not is_wanted.any():
         problem = (
-            f"it has no evaluation of the plan, but such as {frame['config'][0]!r} on"
-            f" instance {frame['instance'][0]!r} (here {plan.names[0]!r} on"
-            f" {plan.order[0]!r})"
+            "it has no evaluation of the plan. It has, for example,"
+            f" {frame['config'][0]!r} on instance {frame['instance'][0]!r}, and the"
+            f" plan {plan.names[0]!r} on {plan.order[0]!r}"
         )
         remedy = (
-            "name both alike, or list the plan's settings as 'arms' on its card (--arm"
-            " of an import)"
+            "use the same names, or list the plan's settings as 'arms' on its card"
+            " (--arm of an import)"
         )
         raise_fault(source, problem, remedy, "nothing-reusable")
 
@@ -74,9 +75,10 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
 
 
 def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
-    """Find the plan's names of a table's configurations: of one name, or with the same settings.
+    """Map names of the table to the plan's names of the same configurations.
 
-    A name has only the settings that differ within a plan; all have to be the same.
+    Two configurations are the same if their names are, or if the table has all settings
+    of the plan with the same values. Settings that the table has must not differ.
     """
     names = {}
     for name, theirs in table.arms.to_dict("index").items():
@@ -98,7 +100,7 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
                     f"{name!r} has {setting} {theirs[setting]} there and"
                     f" {wanted[setting]} here"
                 )
-                remedy = "leave the table out, or give the settings that were evaluated"
+                remedy = "leave the table out, or write the settings of the table"
                 raise_fault(source, problem, remedy, "other-setting")
             has_all = not differing and shared == wanted.keys()
             if name == ours or has_all:
@@ -108,7 +110,7 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
 
 
 def _is_equal(theirs: Any, ours: Any) -> bool:
-    """Whether two values of a setting are one, as numbers or as text."""
+    """Whether two values of a setting are equal, as numbers or as text."""
     try:
         return float(theirs) == float(ours)
     except (TypeError, ValueError):
@@ -116,9 +118,9 @@ def _is_equal(theirs: Any, ours: Any) -> bool:
 
 
 def order_by_reuse(plan: Plan, reusable: Reusable) -> Plan:
-    """Put the instances first of which most is reusable, the others in random order.
+    """Order the instances by the number of reusable evaluations, ties at random.
 
-    Whether an evaluation is reusable must not depend on its scores.
+    The choice of reusable evaluations must not depend on their scores.
     """
     counts = Counter(instance for _, instance in reusable)
     ids = sorted(plan.instances.shuffle(plan.seed), key=lambda name: -counts[name])

@@ -1,4 +1,4 @@
-"""Files of a run: the plan that it was started with, its journals, its answers, and its result."""
+"""The files of a run: its plan, journals, answers and result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunFiles:
     Parameters
     ----------
     path : str or Path
-        It is made when the run begins.
+        Folder of the run, which is created when the run begins.
 
     Examples
     --------
@@ -54,14 +54,13 @@ class RunFiles:
 
     @property
     def prices_day(self) -> date:
-        """The day whose prices are the run's: that of its first start, today for a new one."""
-        return date.fromisoformat(
-            self._read_prices().get("day", date.today().isoformat())
-        )
+        """Day of the prices: the day of the run's first start, today for a new run."""
+        day = self._read_prices().get("day")
+        return date.today() if day is None else date.fromisoformat(day)
 
     @property
     def prices_source(self) -> str:
-        """Where the prices of the run are from; empty if nothing is charged by them."""
+        """Source of the prices; blank if none are used."""
         return self._read_prices().get("source", "")
 
     def _read_prices(self) -> dict[str, str]:
@@ -77,7 +76,7 @@ class RunFiles:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a process is at work here."""
+        """Whether a process works on the run."""
         try:
             for path in (self.pilot, self.journal):
                 if path.exists():
@@ -95,40 +94,34 @@ class RunFiles:
         )
 
     def set_aside(self, journal: Path) -> None:
-        """Set aside the journal of a plan that has changed; its results are not evaluated again.
+        """Set aside the journal of a plan that has changed; its results are reused.
 
         Raises
         ------
-        CobanditError
-            If it is open elsewhere.
+        TableError
+            If the journal is open elsewhere.
         """
         with closing(Lines(journal)):
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
 
     def read_earlier(self, plan: Plan) -> EarlierResults:
-        """Read the results of journals that were set aside; failures are made again."""
+        """Read the results of journals that were set aside; failures are repeated."""
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
-            # a method that comes back to instances began after the pilot, and its later
-            # rounds are of no use
+            # a method that repeats instances began after the pilot, and its later
+            # rounds are useless
             first = 0 if "n_instances" in header["options"] else plan.pilot
             for entry in entries:
                 if "tell" not in entry:
                     continue
                 place = first + entry["number"]
-                was_billed_in_vain = entry["reward"] is None
-                if (
-                    was_billed_in_vain
-                    or FAILED_KEY in entry["record"]
-                    or place >= len(plan.order)
-                ):
-                    # a failure of the pilot is charged by the pilot's own journal
-                    lost += (
-                        entry["cost"]
-                        if was_billed_in_vain or place >= plan.pilot
-                        else 0.0
-                    )
+                is_billed_failure = entry["reward"] is None
+                has_failed = is_billed_failure or FAILED_KEY in entry["record"]
+                if has_failed or place >= len(plan.order):
+                    # the pilot's journal charges its failures
+                    if is_billed_failure or place >= plan.pilot:
+                        lost += entry["cost"]
                 else:
                     rows[entry["tell"], place] = entry["record"]
 
@@ -140,11 +133,10 @@ class RunFiles:
 
     @contextmanager
     def copy(self) -> Iterator[RunFiles]:
-        """Copy the journals, to be looked at while the run goes on; a line being written is dropped."""
+        """Copy the journals, to read them during the run without a line in progress."""
         if not self.begun:
-            raise_fault(
-                self.path, "the folder holds no run", "run the plan first", "no-run"
-            )
+            problem = "the folder holds no run"
+            raise_fault(self.path, problem, "run the plan first", "no-run")
         with tempfile.TemporaryDirectory() as folder:
             for path in (self.plan, self.pilot, self.journal, *self.earlier):
                 with suppress(FileNotFoundError):
@@ -152,35 +144,28 @@ class RunFiles:
             yield RunFiles(folder)
 
     def read_written(self) -> dict[str, Any]:
-        """Read the plan with which the run went on last, as `Plan.model_dump` has it."""
+        """Read the plan of the last start, in the form of `Plan.model_dump`."""
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             problem = f"the file cannot be read: {error}"
-            raise_fault(
-                self.plan, problem, "bring it back from a copy", "unreadable-plan"
-            )
+            raise_fault(self.plan, problem, "restore it from a copy", "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
-        """Refuse a folder that belongs to something else.
+        """Refuse a folder that is not the plan's.
 
         Raises
         ------
         TableError
-            If another plan has results here (``other-plan``), or the folder holds other
-            files (``other-folder``).
+            If it holds results of another plan (``other-plan``), or other files
+            (``other-folder``).
         """
         if not self.begun:
-            if self.path.exists() and (
-                not self.path.is_dir() or any(self.path.iterdir())
-            ):
+            is_file = self.path.exists() and not self.path.is_dir()
+            if is_file or (self.path.exists() and any(self.path.iterdir())):
                 problem = "it exists but is not a run folder"
-                raise_fault(
-                    self.path,
-                    problem,
-                    "choose another folder, or empty this one",
-                    "other-folder",
-                )
+                remedy = "choose another folder, or empty this one"
+                raise_fault(self.path, problem, remedy, "other-folder")
             return
 
         free = () if self.journal.exists() else SCORING
@@ -188,15 +173,13 @@ class RunFiles:
             self.refuse(plan)
 
     def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
-        """List the differences from the plan that was written, except in fields that may change now.
+        """List the forbidden differences from the written plan.
 
-        Options of the evaluator in ``free`` are not compared.
+        Fields that may change now are not compared, nor options of the evaluator in
+        ``free``.
         """
-        may_change = (
-            CHANGEABLE
-            if self.journal.exists() and not plan.is_once
-            else CHANGEABLE | AFTER_PILOT
-        )
+        is_fixed = self.journal.exists() and not plan.is_once
+        may_change = CHANGEABLE if is_fixed else CHANGEABLE | AFTER_PILOT
         return plan.differences(self.read_written(), may_change, free)
 
     def refuse(self, plan: Plan) -> NoReturn:
@@ -205,39 +188,37 @@ class RunFiles:
         Raises
         ------
         TableError
-            With the code ``other-plan``, and what differs.
+            With the code ``other-plan``, and the differences.
         """
-        other = self.find_differences(plan)
-        more = (
-            f"; and {len(other) - MOST_DIFFERENCES} more"
-            if len(other) > MOST_DIFFERENCES
-            else ""
+        differences = self.find_differences(plan)
+        problem = (
+            "the folder holds the run of another plan:"
+            f" {'; '.join(differences[:MOST_DIFFERENCES])}"
         )
-        started = self.read_written().get("reuse")
-        if started != plan.reuse:
-            more += (
-                f" (it was started with {started or 'no table'}, this plan has"
+        if len(differences) > MOST_DIFFERENCES:
+            problem += f"; and {len(differences) - MOST_DIFFERENCES} more"
+        written_reuse = self.read_written().get("reuse")
+        if written_reuse != plan.reuse:
+            problem += (
+                f" (it was started with {written_reuse or 'no table'}, this plan has"
                 f" {plan.reuse or 'none'})"
             )
 
-        raise_fault(
-            self.path,
-            "the folder holds the run of another plan:"
-            f" {'; '.join(other[:MOST_DIFFERENCES])}{more}",
-            "continue it with the plan that it was started with, or choose another"
-            " folder, where --from takes over what the table of this run has",
-            code="other-plan",
+        remedy = (
+            "continue it with its first plan, or choose another folder, where --from"
+            " reuses the table of this run"
         )
+        raise_fault(self.path, problem, remedy, "other-plan")
 
     def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:
-        """Refuse instances and prices that have changed since there are results.
+        """Refuse instances and prices that have changed since the first result.
 
         Parameters
         ----------
         digests : mapping of str to str
-            A checksum of each.
+            Checksum of each.
         keep : bool
-            Whether a run that has no checksums keeps these from now on.
+            Whether a run without checksums keeps these.
 
         Raises
         ------
@@ -256,24 +237,24 @@ class RunFiles:
             if written.get(name, digest) != digest
         ]
         if changed:
-            raise_fault(
-                self.path,
+            problem = (
                 f"{len(changed)} of {len(digests)} instances and prices, such as"
-                f" {changed[0]!r}, are not what they were when the run was begun, and"
-                " results of both would be mixed",
-                "bring them back, or start a run in another folder: --from the table of"
-                " this run, it asks nothing again and charges by its own prices",
-                code="changed-instances",
+                f" {changed[0]!r}, have changed since the run began, and results of"
+                " both versions would be mixed"
             )
+            remedy = (
+                "restore them, or start a run in another folder --from the table of"
+                " this run, which repeats no evaluation and charges by its own prices"
+            )
+            raise_fault(self.path, problem, remedy, "changed-instances")
 
     def begin(self, plan: Plan) -> None:
-        """Make the folder, with the plan in it."""
+        """Create the folder, and write the plan into it."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.write(self.plan, plan.model_dump(mode="json"))
 
     def write(self, path: Path, content: Any) -> None:
-        """Write JSON, all of it or nothing."""
+        """Write JSON completely or not at all."""
+        text = json.dumps(content, indent=1, allow_nan=False) + "\n"
         with replace_file(path) as partial:
-            partial.write_text(
-                json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8"
-            )
+            partial.write_text(text, encoding="utf-8")

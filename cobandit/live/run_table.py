@@ -15,24 +15,24 @@ from cobandit.live.records import COST_WAS_ZERO, FAILED_KEY, name_row
 from cobandit.live.stages import MainStage
 from cobandit.tables.profiling import MIN_INSTANCES
 
-#: In a column of the table, a setting that a configuration does not have.
+#: Value, in a column of the table, of a setting that a configuration does not have.
 NOT_SET = "not set"
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
     """Make a row per evaluation, in the order of configurations and instances.
 
-    An evaluation that failed has the values that score zero.  Where a method came back
-    to an instance, its name counts how often.
+    A failed evaluation has the values that score zero.  Repeated evaluations of an
+    instance are numbered in its name.
 
     Returns
     -------
     DataFrame
-        ``config``, ``instance``, the settings, and what was measured.
+        ``config``, ``instance``, the settings, and the measurements.
 
     Raises
     ------
-    CobanditError
+    TableError
         If every instance is left out.
     """
     plan = stage.plan
@@ -46,24 +46,21 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
     ]
     if not rows:
         problem = "an evaluation failed on every instance, so that all are left out"
-        raise_fault(
-            plan.name, problem, "mend it, or take failures: zero", "nothing-left"
-        )
+        remedy = "correct the evaluator, or take failures: zero"
+        raise_fault(plan.name, problem, remedy, "nothing-left")
 
     frame = pd.DataFrame(rows)
     if not frame[FAILED_KEY].any():
         del frame[FAILED_KEY]
     for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
-        # most evaluators give these only where they apply
+        # evaluators usually give these columns only where they apply
         frame[column] = frame[column].fillna(0.0)
 
     for setting in reversed(plan.settings):
         values = [settings.get(setting) for settings in plan.configurations.all]
         types = {type(value) for value in values}
-        if types != {bool} and not types <= {
-            int,
-            float,
-        }:  # a column has one type: numbers, or else text
+        # a column has one type: numbers, truth values, or else text
+        if types != {bool} and not types <= {int, float}:
             values = [NOT_SET if value is None else str(value) for value in values]
         by_name = dict(zip(stage.names, values, strict=True))
         frame.insert(2, setting, frame["config"].map(by_name))
@@ -77,7 +74,10 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 
 
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
-    """Make the fields of the table's card: its profiling split is the pilot, its limits are the run's."""
+    """Make the fields of the table's card.
+
+    Its profiling split is the pilot, and its limits are those of the run.
+    """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()
     shared = [name for name in stage.order if configs.get(name) == len(stage.names)]
@@ -86,16 +86,11 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
             f"a table needs {MIN_INSTANCES} instances that every configuration was"
             f" evaluated on, and there are {len(shared)} so far"
         )
-        raise_fault(
-            plan.name,
-            problem,
-            "run the plan on, or with a larger budget",
-            "few-instances",
-        )
+        remedy = "continue the run, or give it a larger budget"
+        raise_fault(plan.name, problem, remedy, "few-instances")
 
-    # the pilot's instances that are not left out, and no fewer than a card allows
+    # the pilot's instances that are not left out, or the fewest that a card allows
     n_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
-
     profiling = shared[: max(n_pilot, MIN_INSTANCES)]
     objectives = []
     for objective in plan.objectives:
@@ -132,8 +127,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
             "instances": profiling,
         },
         "arms": list(plan.settings),
-        # one that comes back to an instance has more rows than the benchmark has
-        # instances
+        # a method that repeats instances has more rows than the benchmark has instances
         "n_instances": len(stage.order) - len(stage.left_out) if plan.is_once else None,
         **optional,
     }
@@ -142,9 +136,10 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
     """Report in a few lines how the table was made, for the head of its card."""
     plan = stage.plan
+    method = f"{plan.method.name} {plan.method.options or ''}".rstrip()
     state = "over" if stage.policy.finished else "not over"
     lines = [
-        f"made by: cobandit run, method {plan.method.name} {plan.method.options or ''}".rstrip(),
+        f"made by: cobandit run, method {method}",
         (
             f"{len(frame)} evaluations for {stage.spent:g} {plan.cost.unit}; the run is"
             f" {state}"
@@ -156,5 +151,5 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
         ),
     ]
     if plan.reuse is not None:
-        lines.append(f"evaluations of {plan.reuse} were not made again")
+        lines.append(f"evaluations of {plan.reuse} were reused")
     return lines + describe_flaws(stage, frame)

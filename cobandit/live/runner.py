@@ -82,12 +82,15 @@ def run(
     --------
     >>> import tempfile
     >>> def evaluate(configuration, instance):
-    ...     large, temperature = configuration["model"] == "large", configuration["temperature"]
-    ...     right = int(instance) % 10 < (8 if large else 5) - 3 * temperature
-    ...     return {"correct": right, "tokens": (40 if large else 10) * (1 + temperature)}
+    ...     skill, length = {"small": (5, 10), "large": (8, 40)}[configuration["model"]]
+    ...     temperature = configuration["temperature"]
+    ...     right = int(instance) % 10 < skill - 3 * temperature
+    ...     return {"correct": right, "tokens": length * (1 + temperature)}
     >>> plan = {
     ...     "name": "toy", "instances": 60, "budget": 0.5, "unit": "share",
-    ...     "configurations": {"grid": {"model": ["small", "large"], "temperature": [0, 0.5, 1]}},
+    ...     "configurations": {
+    ...         "grid": {"model": ["small", "large"], "temperature": [0, 0.5, 1]}
+    ...     },
     ...     "cost": {"column": "tokens", "unit": "tokens"},
     ...     "objectives": [
     ...         {"name": "accuracy", "column": "correct"},

@@ -1,4 +1,4 @@
-"""Pilot and main stage of a run, and how each reports results to its policy."""
+"""Pilot and main stage of a run, which report results to their policies."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 class RunStage:
-    """A stage of a run; by itself the pilot, whose one objective is that an evaluation gave a score.
+    """A stage of a run, and by itself the pilot.
+
+    The pilot's only objective is that an evaluation has a score.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
-        Of the stage's policy, or a stand-in for one; it may hold results of an earlier
+        Journal of the stage's policy, or a stand-in; it may hold results of an earlier
         process.
     reusable : mapping of (str, str) to dict
-        Evaluations that need not be made, by name of the configuration and instance.
+        Known evaluations, by the names of configuration and instance.
 
     Attributes
     ----------
     budget : float or None
-        The budget of the whole run, in the unit of the cost; None for none, or while it
-        is not known.
+        Budget of the whole run, in the unit of the cost; None without one, or while it
+        is unknown.
     results : dict of (int, int) to dict
-        The record of each evaluation that was scored, by configuration and place in the
-        order.
+        Record of each scored evaluation, by configuration and place in the order.
     answers : Lines or None
-        The file of kept answers, if answers are kept.
+        File of kept answers, if answers are kept.
     first : int
-        Place in the order, going round and round, of the first evaluation of each
-        configuration.
+        Place of each configuration's first evaluation in the order, which repeats.
     before : mapping of (int, int) to dict
         Records from before this stage, by configuration and place in the order; they
-        are not made again.
+        are not repeated.
     """
 
     name = "pilot"
@@ -87,23 +87,22 @@ class RunStage:
 
     @property
     def inherited(self) -> float:
-        """Part of the cost that an earlier run paid, whose evaluations are charged as if made now."""
+        """Part of the cost that an earlier run paid, whose results are reused."""
         column = self.plan.cost.column
-        records = self.records.items()
         return sum(
             record[column]
-            for key, record in records
+            for key, record in self.records.items()
             if self.name_record(key) in self.reusable
         )
 
     @property
     def records(self) -> Mapping[Key, EvaluationRecord]:
-        """Every record so far, by configuration and place in the order."""
+        """All records so far, by configuration and place in the order."""
         return {**self.before, **self.results}
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to be evaluated."""
+        """Whether no evaluation remains."""
         return self.policy.upcoming is None and not self.policy.in_flight.any()
 
     def find_key(self, pull: Pull) -> Key:
@@ -120,7 +119,10 @@ class RunStage:
         return self.name_record(self.find_key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
-        """Return the mean cost of a configuration, or of all while it has none; None before any."""
+        """Return the mean cost of a configuration, or of all before its first result.
+
+        Returns None before any result.
+        """
         column = self.plan.cost.column
         costs = {key: record[column] for key, record in self.results.items()}
         of_arm = [cost for key, cost in costs.items() if key[0] == arm]
@@ -129,12 +131,12 @@ class RunStage:
 
     @property
     def smallest_cost(self) -> float | None:
-        """Smallest cost of an evaluation so far, which is charged for a free one; None before any."""
+        """Smallest cost so far, which free evaluations are charged."""
         column = self.plan.cost.column
         return min((record[column] for record in self.results.values()), default=None)
 
     def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether an outcome can be charged: it has a cost, or another evaluation had one."""
+        """Whether an outcome can be charged, by its cost or another evaluation's."""
         if not isinstance(outcome, Failure):
             return (
                 outcome.get(self.plan.cost.column) != 0
@@ -142,8 +144,7 @@ class RunStage:
             )
         if outcome.cost:
             return True
-        # an answer to this run: those of a reused table do not show that the service
-        # works
+        # answers of a reused table do not show that the service works
         return any(
             FAILED_KEY not in record and self.name_record(key) not in self.reusable
             for key, record in self.records.items()
@@ -151,17 +152,16 @@ class RunStage:
 
     @property
     def left_out(self) -> set[int]:
-        """Places in the order of the instances that are left out for all."""
+        """Places, in the order, of instances that are left out for all."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def report_known(self, pull: Pull) -> bool:
-        """Report an evaluation that need not be made, and return whether it was one."""
+        """Report an evaluation whose result is known, and return whether it is."""
         key = self.find_key(pull)
         record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
         has_failed = FAILED_KEY in record
-        if (
-            has_failed and self.plan.failures == "leave-out"
-        ) or pull.number in self.left_out:
+        leaves_out = has_failed and self.plan.failures == "leave-out"
+        if leaves_out or pull.number in self.left_out:
             self.journal.leave_out(pull)
         elif has_failed:
             self._report(pull, record)
@@ -182,7 +182,8 @@ class RunStage:
             numbers |= {column: self.smallest_cost or 0.0, COST_WAS_ZERO: 1.0}
         check_row(self.plan, numbers, name, instance)
 
-        # the answer first: one without a result is made again, and the last one counts
+        # The answer is written first: if the process dies before the result, the
+        # evaluation is repeated, and its last answer counts.
         if self.answers is not None and isinstance(row, Answered):
             row_name = name_row(self.order, key[1])
             entry = {"config": name, "instance": row_name, **row.answer, "row": numbers}
@@ -193,11 +194,11 @@ class RunStage:
         self._report(pull, numbers)
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
-        """Charge an evaluation that failed and was billed; it is made again."""
+        """Charge a billed failure, after which the evaluation is repeated."""
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
-        """Report an evaluation that failed for good, at its own cost or its configuration's mean."""
+        """Report a final failure, at its own cost or its configuration's mean."""
         cost = failure.cost or self.mean_cost(int(pull))
         self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 
@@ -216,12 +217,12 @@ class RunStage:
         cost: float,
         record: EvaluationRecord,
     ) -> None:
-        # a cost may well be beyond those of the pilot
+        # costs may exceed those of the pilot
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _budget.add_slack(largest[pull]):
-            # without the cost, so that Python shows it once per configuration
+            # without the cost, so that Python shows the warning once per configuration
             problem = (
                 f"an evaluation of {self.names[pull]} cost more than its largest_cost"
                 f" {largest[pull]:g}"
@@ -237,8 +238,8 @@ class RunStage:
 class MainStage(RunStage):
     """The stage of the plan's method, with costs, limits and budget from the pilot.
 
-    A method that evaluates once receives the pilot's results.  Any other starts after
-    the pilot, and begins the order again at its end.
+    A method that evaluates once receives the pilot's results.  Any other method starts
+    after the pilot, and repeats the order at its end.
     """
 
     name = "run"
@@ -255,7 +256,8 @@ class MainStage(RunStage):
         self.earlier = earlier
         self.first = 0 if plan.is_once else plan.pilot
         self.before = {**earlier.rows, **profile.results}
-        self._charged_again = 0.0  # cost of the pilot that the policy is charged, too
+        # cost of the pilot's results that the policy is charged again
+        self._charged_again = 0.0
         super().__init__(plan, journal, reusable)
         self.budget = profile.budget
 
@@ -280,12 +282,12 @@ class MainStage(RunStage):
         was_left_out = pull.number in self.left_out
         if failure.cost:
             self.charge_failure(pull, failure)
-        # to charge an evaluation whose instance is left out already ends it
+        # the charge already ends an evaluation whose instance is left out
         if not (was_left_out and failure.cost):
             self.journal.leave_out(pull)
 
     def values(self, record: Mapping[str, Any]) -> EvaluationRecord:
-        """Return a record in which a failed evaluation has the values that score zero."""
+        """Return a record; a failed one has the values that score zero."""
         if FAILED_KEY not in record:
             return dict(record)
         limits = self.profile.limits
@@ -293,7 +295,7 @@ class MainStage(RunStage):
             objective.column: limits[objective.name][1]
             for objective in self.plan.objectives
         }
-        # the record last: an objective may be the cost itself
+        # the record comes last, because an objective may be the cost itself
         return {**zero, **record}
 
     def rewards(self, record: Mapping[str, Any]) -> list[float]:  # noqa: D102 (as its parent)

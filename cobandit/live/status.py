@@ -1,4 +1,4 @@
-"""The status of a run: in lines, as a table of configurations, and as a table of evaluations."""
+"""The status of a run, as lines and as tables."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NAMED_MEMBERS = 8
 
 
 def describe_progress(progress: Progress) -> dict[str, str]:
-    """Describe how far a run is, by the name of what is described.
+    """Describe how far a run is.
 
     Returns
     -------
     dict of str to str
-        ``run``, ``spent``, ``evaluations``, and where there is something to say
-        ``note``, ``front so far`` and ``settled``.
+        Lines by topic: ``run``, ``spent``, ``evaluations``, and if applicable ``note``,
+        ``front so far`` and ``settled``.
     """
     stage = progress.stage
     plan = stage.plan
@@ -68,20 +68,20 @@ def describe_progress(progress: Progress) -> dict[str, str]:
 
 
 def describe_spending(progress: Progress) -> str:
-    """Write what was spent, and of which budget."""
+    """Write the cost so far, and the budget."""
     stage = progress.stage
     budget = "" if stage.budget is None else f" of {amount(stage.budget)}"
     return f"{amount(stage.spent)}{budget} {stage.plan.cost.unit}"
 
 
 def describe_losers(progress: Progress) -> list[str]:
-    """Name the configurations that may have lost by flaws of their answers, a line each."""
+    """Describe the configurations that may have lost by flaws of their answers."""
     stage = progress.stage
     return list(map(str, find_losers(stage))) if isinstance(stage, MainStage) else []
 
 
 def tabulate_evaluations(progress: Progress) -> EvaluationTable:
-    """Make the table of a run's evaluations so far, without writing it.
+    """Make the table of a run's evaluations so far, without a file.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def tabulate_evaluations(progress: Progress) -> EvaluationTable:
 
 
 def tabulate_configurations(progress: Progress) -> pd.DataFrame:
-    """Tabulate what became of each configuration of a run.
+    """Tabulate the state of each configuration of a run.
 
     Returns
     -------
     DataFrame
-        Indexed by configuration, in the plan's order: ``evaluations`` so far,
-        ``state``, as text, and a column per kind of flaw, such as answers that were cut
-        off, with how many it has.
+        Indexed by configuration, in the plan's order: ``evaluations`` (their number so
+        far), ``state`` (text), and a column per kind of flaw, such as answers that were
+        cut off, with its number.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def test_a_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "runs/toy")
-    assert "pilot: 30 evaluations, which show what everything costs" in done.output
+    assert "pilot: 30 evaluations, which show the cost of everything" in done.output
     assert "pilot: 0 [k] tokens, 0 of 30 evaluations" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
@@ -124,7 +124,7 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     assert "(no process is at work)" in shown and "front so far: none yet" in shown
     there = call("run", "plan.yml", "--dry-run").output
     assert (
-        "they are charged, and not made again" in there
+        "they are charged, and not repeated" in there
         and "pilot: nothing to evaluate" in there
     )
     write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
@@ -140,7 +140,7 @@ def test_a_dry_run_starts_nothing(folder):
         and "6 configurations on 40 instances: 240 evaluations in all" in done.output
     )
     assert (
-        "budget: 0.5 of what everything costs" in done.output
+        "budget: 0.5 of the cost of everything" in done.output
         and not (folder / "runs").exists()
     )
 
@@ -171,7 +171,7 @@ def test_race_is_shown_and_reused(folder):
     assert (
         "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
     )
-    assert "they are charged, and not made again" in plain(again)
+    assert "they are charged, and not repeated" in plain(again)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_clusters_are_shuffled_whole(folder):
             {"method": "CoPSIOnce", "stop": None, "budget": 0.5, "unit": "share"},
             "take ParetoRace",
         ),
-        ({"ordered": True}, "order whole clusters"),
+        ({"ordered": True}, "order the instances by cluster"),
         (
             {"cost": {"column": "passage", "unit": "tokens"}},
             "two columns of the table are 'passage'",

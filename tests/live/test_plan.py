@@ -9,6 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from support.faults import fault
 
 from cobandit.errors import TableError
 from cobandit.live.instances import Instances
@@ -213,13 +214,13 @@ BAD = [
     (RACES | {"stop": {"certified": True}}, "certified-costs", "", "front: objectives"),
     (
         RACES | {"stop": {"cost": "10 per cent"}},
-        "value_error",
+        "bad-tolerance",
         "'stop.cost'",
         "write a share such as 10%",
     ),
     (
         RACES | {"stop": {"cost": -1}},
-        "value_error",
+        "bad-tolerance",
         "'stop.cost'",
         "write a share such as 10%",
     ),
@@ -298,41 +299,28 @@ def test_bad_names_are_corrected(changes, said):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "code", "words"),
     [
-        ("q.jsonl", "", "the file is empty"),
-        ("q.jsonl", '{"instance": "a"', "line 1: this is not JSON"),
-        ("q.jsonl", "[1]", "line 1: Input should be an object"),
-        (
-            "q.jsonl",
-            '{"instance": 1}\n' * 2,
-            "line 2: the instance '1' was there before",
-        ),
-        (
-            "q.jsonl",
-            '{"id": "a", "answer": 1}',
-            "there is no 'instance', but id, answer",
-        ),
-        ("q.csv", "instance,answer\na\n", "line 2: it has more or fewer values"),
-        ("q.csv", "instance,answer\na,1,2\n", "line 2: it has more or fewer values"),
-        ("q.csv", 'instance,answer\n"a,1\n', "this is no CSV file"),
-        ("q.txt", b"\x89PNG", "no text in UTF-8"),
-        ("q.tsv", "instance\tanswer\n", "not read from a .tsv file -> take a .csv"),
-        (
-            "missing/q.csv",
-            None,
-            "the file cannot be read: No such file or directory -> check its path",
-        ),
+        ("q.jsonl", "", "empty-file", ""),
+        ("q.jsonl", '{"instance": "a"', "bad-record", "line 1"),
+        ("q.jsonl", "[1]", "bad-record", "line 1"),
+        ("q.jsonl", '{"instance": 1}\n' * 2, "equal-ids", "line 2: the instance '1'"),
+        ("q.jsonl", '{"id": "a", "answer": 1}', "no-id", "'instance', but id, answer"),
+        ("q.csv", "instance,answer\na\n", "row-length", "line 2"),
+        ("q.csv", "instance,answer\na,1,2\n", "row-length", "line 2"),
+        ("q.csv", 'instance,answer\n"a,1\n', "unreadable-file", "UTF-8"),
+        ("q.txt", b"\x89PNG", "unreadable-file", "UTF-8"),
+        ("q.tsv", "instance\tanswer\n", "file-format", ".tsv"),
+        ("missing/q.csv", None, "unreadable-file", "No such file or directory"),
     ],
 )
-def test_files_that_cannot_be_used(tmp_path, name, content, said):
+def test_bad_file_of_instances_is_refused(tmp_path, name, content, code, words):
     if content is not None:
         (tmp_path / name).write_bytes(
             content if isinstance(content, bytes) else content.encode()
         )
-    with pytest.raises(TableError) as caught:
+    with fault(code, "field 'instances'", names=[name, words]):
         check_plan(GOOD | {"instances": {"file": name}}, "plan.yml", tmp_path)
-    assert said in str(caught.value) and name in str(caught.value)
 
 
 def test_all_faults_are_listed_at_once():

@@ -441,7 +441,7 @@ class TestFailures:
             fake,
             fails[0],
             ["no such model"],
-            "mend it",
+            "correct it",
         )
         assert len(fake.calls) == 5 * 6
 
@@ -1078,19 +1078,21 @@ def test_cost_of_a_run_is_estimated(tmp_path):
     found = live.estimate(
         PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake
     )
-    assert (found.pilot, found.most) == (30, 30 * LARGEST)
+    assert (found.pilot, found.largest_cost) == (30, 30 * LARGEST)
     assert "everything: at most about 14,400 tokens" in found.lines
     fake.bound_cost = lambda configuration, instance: 9.0
-    assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).most == 270
+    assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).largest_cost == 270
     found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
     assert (
         live.estimate(
             PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
         ).lines[-1]
-        == "it may not hold the pilot: then the run stops, and waits for a larger one"
+        == "it may be too small for the pilot: then the run stops, and can be resumed with"
+        " a larger one"
     )
-    assert found.most == np.inf and "which show what everything costs" in " ".join(
-        found.lines
+    assert (
+        found.largest_cost == np.inf
+        and "which show the cost of everything" in " ".join(found.lines)
     )
     assert not fake.calls and not (tmp_path / "run").exists()
 

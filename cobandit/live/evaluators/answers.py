@@ -1,7 +1,7 @@
-"""What an endpoint answered: text, reason for its end and counts of tokens, each read by itself.
+"""Answers of endpoints: their text, finish reason and counts of tokens.
 
-An answer that was billed is an answer, whatever its shape: a field that cannot be read
-is empty, with a doubt that names it, and the others are read all the same.
+Every answer that was billed is read, whatever its shape. A field that cannot be read is
+empty, with a doubt that names it; the other fields are read independently.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cobandit.tables.usage import Doubt, Reading, read_usage
 
-#: Reasons for an end that are a limit of tokens.
+#: Finish reasons that mean a limit of tokens.
 _LIMITS = frozenset(
     {
         "length",
@@ -23,61 +23,52 @@ _LIMITS = frozenset(
     }
 )
 
-#: Parts of an answer that are no part of its text.
+#: Types of content that are not part of the text.
 _THOUGHTS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thought"}
 )
 
-#: Fields of a choice's message that hold what was thought on the way to an answer.
+#: Fields of a message that hold the reasoning before an answer.
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 
-#: Where gateways put counts of tokens, beside ``usage``.
+#: Fields with counts of tokens, which depend on the gateway.
 _COUNTS = ("usage", "usageMetadata", "usage_metadata")
 
-#: How a stream of events begins its lines, from servers that send one although none was
-#: asked for.
+#: Start of the lines of an event stream, which some servers send unasked.
 _EVENT = "data:"
 
 
 class EndpointAnswer(NamedTuple):
-    """An answer, as far as it could be read.
+    """The readable parts of an answer."""
 
-    Attributes
-    ----------
-    text : str
-        Empty where there is none.
-    finish : str or None
-        Why it ended.
-    usage : object
-        The counts of tokens, as they were sent.
-    reasoning : str
-        Text of the reasoning before the answer, which is billed and not scored.
-    doubts : tuple of Doubt
-    error : object
-        Of a choice that a vendor gave up on the way; None for an answer.
-    """
-
+    #: Text of the answer; may be empty.
     text: str
+    #: Finish reason.
     finish: str | None
+    #: Counts of tokens as they were sent.
     usage: Any
+    #: Reasoning before the answer, which is billed and not scored.
     reasoning: str = ""
+    #: Doubts about fields that could not be read.
     doubts: tuple[Doubt, ...] = ()
+    #: Error with which the vendor aborted the answer; None for a complete answer.
     error: Any = None
 
     @property
     def is_cut(self) -> bool:
-        """Whether a limit of tokens ended it."""
+        """Whether a limit of tokens cut the answer off."""
         return self.finish is not None and self.finish.lower() in _LIMITS
 
-    def read_tokens(self, asked: str) -> Reading:
-        """Read its tokens; what is not counted is estimated from the texts."""
-        return read_usage(self.usage, asked=asked, answered=self.reasoning + self.text)
+    def read_tokens(self, prompt: str) -> Reading:
+        """Read the counts of tokens, and estimate missing ones from the texts."""
+        return read_usage(self.usage, asked=prompt, answered=self.reasoning + self.text)
 
 
 def read_answer(content: bytes) -> EndpointAnswer | None:
-    """Read the body of a response; None if it is no answer, such as the page of a gateway.
+    """Read the body of a response; None if it is not an answer.
 
-    It is one if it has choices, or counts of tokens that were billed.
+    An answer has choices, or counts of tokens that were billed. The page of a gateway,
+    for example, has neither.
 
     Examples
     --------
@@ -98,19 +89,15 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
     if isinstance(choices, Mapping):
         choices = [choices]
     listed = choices if _is_list(choices) else []
-    choice = next((each for each in listed if isinstance(each, Mapping)), None)
+    choice = next((entry for entry in listed if isinstance(entry, Mapping)), None)
     usage = _find_usage(body, choice)
     if choice is None and listed and not body.get("error"):
         doubts.append(_unreadable("choices", listed))
     elif choice is None and not _is_billed(usage):
         return None
     elif choice is None:
-        doubts.append(
-            Doubt(
-                "no choices",
-                "the answer has counts of tokens and no choices: it is empty",
-            )
-        )
+        text = "the answer has counts of tokens and no choices: it is empty"
+        doubts.append(Doubt("no choices", text))
 
     choice = choice or {}
     message = next(
@@ -135,19 +122,16 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
 
 
 def _load(content: bytes, doubts: list[Doubt]) -> Mapping[str, Any] | None:
-    """Read JSON leniently: with a byte order mark, bytes that are no text, or as a stream of events."""
+    """Read JSON leniently.
+
+    A byte order mark, bytes that are not text, and a stream of events are accepted.
+    """
     encoding = json.detect_encoding(content)
     text = content.decode(encoding, errors="replace")
-    if (
-        "\N{REPLACEMENT CHARACTER}" in text
-        and text.encode(encoding, errors="ignore") != content
-    ):
-        doubts.append(
-            Doubt(
-                "bytes that are no text",
-                f"the answer has bytes that are not {encoding}",
-            )
-        )
+    is_changed = text.encode(encoding, errors="ignore") != content
+    if "\N{REPLACEMENT CHARACTER}" in text and is_changed:
+        problem = f"the answer has bytes that are not {encoding}"
+        doubts.append(Doubt("bytes that are not text", problem))
 
     text = text.strip().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
     try:
@@ -155,16 +139,15 @@ def _load(content: bytes, doubts: list[Doubt]) -> Mapping[str, Any] | None:
             return _join(text)
         body, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except (ValueError, RecursionError):
-        # ValueError: no JSON, or a number of thousands of digits
+        # ValueError: not JSON, or a number with thousands of digits
         return None
 
     return body if isinstance(body, Mapping) else None
 
 
 def _join(text: str) -> Mapping[str, Any] | None:
-    """Join the events of a stream: texts one after the other, and whatever else came last."""
+    """Join the texts of a stream of events, with the last value of other fields."""
     pieces: list[str] = []
-
     joined: dict[str, Any] = {}
     finish = None
     for line in text.splitlines():
@@ -196,7 +179,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _find_usage(body: Mapping[str, Any], choice: Mapping[str, Any] | None) -> Any:
-    """Find the counts of tokens, where vendors have them."""
+    """Find the counts of tokens among the places that vendors use."""
     holders: list[Any] = [body, body.get("x_groq"), choice]
     for holder in holders:
         for name in _COUNTS:
@@ -221,23 +204,17 @@ def _read_text(message: Mapping[str, Any], doubts: list[Doubt]) -> str:
         return refusal
 
     if message.get("tool_calls") or message.get("function_call"):
-        doubts.append(
-            Doubt(
-                "calls of tools", "the answer calls a tool and has no text: it is empty"
-            )
-        )
+        problem = "the answer calls a tool and has no text: it is empty"
+        doubts.append(Doubt("calls of tools", problem))
     elif any(message.get(name) for name in _REASONING):
-        doubts.append(
-            Doubt(
-                "reasoning alone", "the answer has reasoning and no text: it is empty"
-            )
-        )
+        problem = "the answer has reasoning and no text: it is empty"
+        doubts.append(Doubt("reasoning alone", problem))
 
     return text
 
 
 def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
-    """Go through the texts of a content: text, a number, an object, or parts of these."""
+    """Yield the texts of a content: text, a number, an object, or a list of these."""
     if content is None:
         return
 
@@ -248,27 +225,17 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
         kind = kind if isinstance(kind, str) else None
         if not thoughts and (kind in _THOUGHTS or content.get("thought") is True):
             return
-        held = next(
-            (
-                content[name]
-                for name in ("text", "content", "value", "parts")
-                if name in content
-            ),
-            None,
-        )
-        if held is None and kind == "refusal":
-            held = content.get("refusal")
-        if held is not None:
-            yield from _texts(held, thoughts, doubts)
-        elif kind is None:  # an object as the answer, which was asked for as JSON
+        fields = ("text", "content", "value", "parts")
+        inner = next((content[name] for name in fields if name in content), None)
+        if inner is None and kind == "refusal":
+            inner = content.get("refusal")
+        if inner is not None:
+            yield from _texts(inner, thoughts, doubts)
+        elif kind is None:  # the answer is an object, because JSON was requested
             yield json.dumps(content)
         else:
-            doubts.append(
-                Doubt(
-                    f"a part of type {kind!r}",
-                    f"the answer has a part without text: {kind!r}",
-                )
-            )
+            problem = f"the answer has a part without text: {kind!r}"
+            doubts.append(Doubt(f"a part of type {kind!r}", problem))
     elif _is_list(content):
         for part in content:
             yield from _texts(part, thoughts, doubts)
@@ -277,32 +244,27 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
 
 
 def _read_finish(choice: Mapping[str, Any], doubts: list[Doubt]) -> str | None:
-    given = choice.get("finish_reason", choice.get("stop_reason"))
-    if given is None or isinstance(given, str):
-        return given
-    if isinstance(given, Mapping):
-        named = (given.get(name) for name in ("type", "reason", "name", "value"))
-        if (
-            word := next((name for name in named if isinstance(name, str)), None)
-        ) is not None:
-            return word
-    doubts.append(_unreadable("finish_reason", given))
+    reason = choice.get("finish_reason", choice.get("stop_reason"))
+    if reason is None or isinstance(reason, str):
+        return reason
+    if isinstance(reason, Mapping):
+        for name in ("type", "reason", "name", "value"):
+            word = reason.get(name)
+            if isinstance(word, str):
+                return word
+    doubts.append(_unreadable("finish_reason", reason))
     return None
 
 
 def _unreadable(name: str, value: Any) -> Doubt:
-    return Doubt(
-        f"{name} cannot be read", f"{name} cannot be read: {str(value)[:60]!a}"
-    )
+    kind = f"{name} cannot be read"
+    return Doubt(kind, f"{kind}: {str(value)[:60]!a}")
 
 
 def _make_valid(text: str, doubts: list[Doubt]) -> str:
-    """Replace halves of characters, which no file could hold."""
+    """Replace surrogates, which no file can hold."""
     valid = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if valid != text:
-        doubts.append(
-            Doubt(
-                "half a character", "the text has half a character, which is replaced"
-            )
-        )
+        problem = "the text has half a character, which is replaced"
+        doubts.append(Doubt("half a character", problem))
     return valid

@@ -1,8 +1,7 @@
-"""The protocol of evaluators, what opens one is given, and how an evaluation fails.
+"""The protocol of evaluators, the context that opens one, and failures.
 
-An evaluator knows nothing of policies, journals and budgets, and retries nothing: it
-returns or raises what went wrong with one evaluation as a `Failure`, and the run
-decides.
+An evaluator knows nothing about policies, journals and budgets, and retries nothing. It
+returns or raises a `Failure` for an evaluation that went wrong, and the run decides.
 """
 
 from __future__ import annotations
@@ -14,45 +13,41 @@ from typing import Any, NamedTuple, Protocol
 
 from cobandit.tables.checked_fields import Fields
 
-#: Status codes that say nothing of a request: too many requests, or no service behind
-#: the gateway.
+#: Status codes that do not depend on the request: too many requests, or no service
+#: behind the gateway.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
-
-#: Settings that are the address of a configuration, in the place of an evaluator's
-#: options of these names.
+#: Settings with the address of a configuration, which replace an evaluator's options of
+#: these names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
-
-#: Status codes below 500 after which trying again may help.
+#: Status codes below 500 after which a retry may help.
 RETRY_STATUSES = frozenset({408, 409, 425}) | UNAVAILABLE_STATUSES
 
-
-#: What one evaluation gave: columns of the table, by name.
+#: Measurements of an evaluation: columns of the table, by name.
 Row = dict[str, float]
 
 
 class Failure(Exception):
-    """An evaluation that gave no score.
+    """An evaluation without a score.
 
-    One that trying again cannot help is its question's and is scored as a plan's
-    ``failures`` says.  For any other the service may be at fault: it is tried again for
-    as long as the plan's ``patience``.
+    If a retry cannot help, the instance is at fault, and the failure is scored by the
+    plan's ``failures``.  Otherwise the service may be at fault, and the evaluation is
+    retried for the time of the plan's ``patience``.
 
     Parameters
     ----------
     message : str
-        What went wrong, for the report.
+        The reason, for the report.
     cost : float, optional
-        What it cost so far, in the unit of the run's cost column; None if that is not
-        known.
+        Cost of the evaluation so far, in the unit of the run's cost; None if unknown.
     retry : bool
-        Whether trying again may help, as after a dropped connection or a time-out.
+        Whether a retry may help, as after a dropped connection or a timeout.
     wait : float, optional
-        Seconds that the service wants to be left alone first.
+        Seconds to wait before a retry, as the service asked.
     unavailable : bool
-        Whether it says nothing of the evaluation, since nobody was there or too much
-        was asked at once.  It is tried again, and never scored.
+        Whether the failure does not depend on the evaluation, because the service was
+        absent or overloaded.  The evaluation is retried, and the failure never scored.
 
     Examples
     --------
@@ -78,7 +73,10 @@ class Failure(Exception):
 
 
 def judge_status(status: int) -> tuple[bool, bool]:
-    """Judge a status code: whether trying again may help, and whether it says nothing of the request.
+    """Judge a status code.
+
+    Returns whether a retry may help, and whether the code does not depend on the
+    request.
 
     Examples
     --------
@@ -98,22 +96,22 @@ class Evaluator(Protocol):
     at_once : int or None
         The largest number of calls that may overlap; None for any number.
     digests : mapping of str to str, optional
-        A checksum of what is asked in each instance, and of whatever else must not
-        change between two starts of a run; without the attribute nobody notices.
+        Checksums of the instances, and of everything else that must not change between
+        two starts of a run; without them changes go unnoticed.
     timeout : float, optional
-        Seconds that one evaluation may take if the plan does not say it; any without
+        Seconds that an evaluation may take if the plan sets no limit; unlimited without
         the attribute.
     bound_cost : callable, optional
-        What an evaluation of a configuration on an instance costs at most, infinity
-        where that is not known; only told before the first call.
+        Returns the largest possible cost of a configuration on an instance, infinity if
+        unknown; used for the estimate before the first call.
     prices : str, optional
-        Where prices are from, and of which day; the run and its card say so.
+        Source and day of the prices, for the run and its card.
     reprice : callable, optional
-        Given a configuration and a row that was measured before, the row with its cost
-        by today's prices.
+        Given a configuration and a row that was measured before, returns the row with
+        its cost by today's prices.
     rescore : callable, optional
-        Given a configuration, an instance and an answer that was kept, the columns of
-        its score; None if something else was asked then.
+        Given a configuration, an instance and a kept answer, returns the columns of its
+        score; None if the prompt has changed.
     """
 
     @property
@@ -130,48 +128,37 @@ class Evaluator(Protocol):
         Returns
         -------
         sequence of Row or Failure
-            One for each instance, in their order.
+            One per instance, in their order.
 
         Raises
         ------
         Failure
-            If it is the same for all of them.
+            If all instances fail for the same reason.
         CobanditError
-            If every other evaluation would end like this one (a wrong key, a function
-            that returns no numbers), so that the run had better stop.
+            If every other evaluation would fail in the same way, as with a wrong key or
+            a function that returns no numbers; it stops the run.
         """
         ...
 
 
 class EvaluatorOptions(Fields):
-    """Base of the options of an evaluator; a field's description says what to write there."""
+    """Base class of an evaluator's options, whose fields are described by remedies."""
 
 
 class Context(NamedTuple):
-    """The run that opens an evaluator.
+    """The run that opens an evaluator."""
 
-    Parameters
-    ----------
-    configurations : sequence of mapping
-        All that may be evaluated.
-    instances : mapping of str to mapping
-        All ids, with the values of each in the file of the plan's instances, by column.
-    cost : str
-        The column that is the cost; `Failure.cost` is in its unit.
-    folder : Path
-        Where the plan is: its relative paths start there.
-    output : Path
-        The run's own folder, for logs that are worth keeping.
-    objectives : sequence of str
-        The columns of the objectives; refuse one that the evaluator cannot give.
-    day : date, optional
-        Day of the prices: the day on which the run began; None for today.
-    """
-
+    #: Configurations that may be evaluated.
     configurations: Sequence[Mapping[str, Any]]
+    #: By id, the values of each instance in the plan's file of instances, by column.
     instances: Mapping[str, Mapping[str, Any]]
+    #: Column of the cost; `Failure.cost` is in its unit.
     cost: str
+    #: Folder of the plan, at which its relative paths start.
     folder: Path
+    #: Folder of the run, for logs to keep.
     output: Path
+    #: Columns of the objectives; an evaluator refuses those that it does not measure.
     objectives: Sequence[str] = ()
+    #: Day of the prices, on which the run began; None for today.
     day: date | None = None

@@ -1,4 +1,4 @@
-"""Any endpoint that answers chats as OpenAI's does: a prompt template and a scorer.
+"""Endpoints with OpenAI's protocol for chats, a prompt template and a scorer.
 
 .. code-block:: yaml
 
@@ -6,16 +6,16 @@
       openai:
         base_url: http://127.0.0.1:8080/v1
         key: MY_API_KEY                 # the environment variable that holds it
-        prompt: "{question} EndpointAnswer with a number."
+        prompt: "{question} Answer with a number."
         scorer: number
         prices: prices.yml              # for models whose price is not known
 
 The file of the plan's instances has the columns that the prompt names, and the right
 answers.  A setting of a configuration is a field of the request (``model``,
-``temperature``, ``max_tokens`` and so on, or whatever ``body`` gives a default of), the
+``temperature``, ``max_tokens`` and so on, or a field with a default in ``body``), the
 name of one of several prompts, a value for the templates, or its own ``base_url`` and
-``key``.  HTTP is by httpx2, on which OpenAI's own client stands: that client would add
-retries, which are not decided here, and further packages, for one request.
+``key``.  Requests are sent by httpx2, on which OpenAI's client is built; that client
+would add its own retries and further packages for one kind of request.
 """
 
 import json
@@ -46,13 +46,11 @@ from cobandit.live.instances import Columns
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.usage import Usage
 
-#: Seconds that an answer may take where the plan does not say it.
+#: Seconds that an answer may take if the plan sets no limit.
 ANSWER_SECONDS = 600
 
-
-#: Tokens that a chat adds to a message, at most.
+#: Largest number of tokens that a chat adds to a message.
 PER_MESSAGE = 16
-
 
 #: An address and the name of its key.
 Where = tuple[str, str | None]
@@ -68,7 +66,7 @@ class EndpointEvaluator:
     options : OpenAIOptions
     context : Context
     price_list : Prices or None
-        None if nobody asks for the cost in money.
+        None if the cost in money is not needed.
     """
 
     clients: Mapping[Where, Client]
@@ -81,7 +79,7 @@ class EndpointEvaluator:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Checksums of what templates and scorer use of each instance, and of the prices."""
+        """Checksums of each instance's columns in use, and of the prices."""
         names = sorted({self.options.answer}.union(*self.options.names.values()))
         contents: dict[str, Any] = {
             instance: [columns.get(name) for name in names]
@@ -105,16 +103,14 @@ class EndpointEvaluator:
 
     async def _one(self, configuration: Mapping[str, Any], columns: Columns) -> Row:
         request = self.options.request(configuration, columns)
-        answer, seconds = await self.clients[
-            find_endpoint(self.options, configuration)
-        ].ask(request)
-        asked = json.dumps(request["messages"])
-        reading = answer.read_tokens(
-            "".join(message["content"] for message in request["messages"])
-        )
-        counted: Row = {}
+        messages = request["messages"]
+        client = self.clients[find_endpoint(self.options, configuration)]
+        answer, seconds = await client.ask(request)
+        prompt = "".join(message["content"] for message in messages)
+        reading = answer.read_tokens(prompt)
 
-        # what was not counted is estimated where it is charged, and nowhere else
+        # estimated tokens are used only if they are charged
+        counted: Row = {}
         if not reading.estimated or self.context.cost in ("tokens", "cost_usd"):
             counted = note_reading({}, reading)
             if reading.usage is not None:
@@ -125,19 +121,22 @@ class EndpointEvaluator:
 
         target = str(columns[self.options.answer])
         row = self.options.score(answer.text, target) | {"seconds": seconds} | counted
-        doubts = answer.doubts + reading.doubts * bool(counted)
+        doubts = answer.doubts + (reading.doubts if counted else ())
         return keep_answer(
-            row, asked, answer.text, target, answer.finish, answer.is_cut, doubts
+            row,
+            prompt=json.dumps(messages),
+            text=answer.text,
+            target=target,
+            finish=answer.finish,
+            cut=answer.is_cut,
+            doubts=doubts,
         )
 
     def _judge_choice(self, error: Any, cost: float | None) -> Failure:
-        """Return the failure that a vendor gave an answer up, which may have been billed."""
-        message = error.get("message", error) if isinstance(error, Mapping) else error
-        return Failure(
-            f"the answer was given up: {ellipsize(str(message), 200)}",
-            retry=True,
-            cost=cost,
-        )
+        """Return the failure of an aborted answer, which may have been billed."""
+        text = error.get("message", error) if isinstance(error, Mapping) else error
+        message = f"the vendor aborted the answer: {ellipsize(str(text), 200)}"
+        return Failure(message, retry=True, cost=cost)
 
     def _price(self, configuration: Mapping[str, Any], usage: Usage) -> Row:
         """Return the cost of tokens in money, if it is needed and known."""
@@ -164,21 +163,19 @@ class EndpointEvaluator:
     def rescore(
         self, configuration: Mapping[str, Any], instance: str, answer: Mapping[str, Any]
     ) -> Row | None:
-        """Score an answer that was kept; None if something else was asked then."""
+        """Score a kept answer; None if the prompt has changed."""
         columns = self.context.instances[instance]
         messages = self.options.request(configuration, columns)["messages"]
-        if (
-            digest_prompt(json.dumps(messages)) != answer.get("prompt")
-            or "text" not in answer
-        ):
+        is_same_prompt = digest_prompt(json.dumps(messages)) == answer.get("prompt")
+        if not is_same_prompt or "text" not in answer:
             return None
         return self.options.score(answer["text"], str(columns[self.options.answer]))
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
-        """Bound the cost of an evaluation; infinity if it cannot be known before.
+        """Bound the cost of an evaluation; infinity without a bound.
 
-        An answer has as many tokens as its limit; a prompt at most one per byte, and
-        what a chat adds.
+        An answer has at most its limit of tokens; a prompt has at most one per byte,
+        and those that a chat adds.
         """
         request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
@@ -186,11 +183,10 @@ class EndpointEvaluator:
             return float(limit)
         if self.context.cost != "cost_usd" or limit == inf:
             return inf
-        most = sum(
-            len(message["content"].encode()) + PER_MESSAGE
-            for message in request["messages"]
-        )
-        return self._price(configuration, Usage(most, 0, limit)).get("cost_usd", inf)
+        sizes = [len(message["content"].encode()) for message in request["messages"]]
+        n_prompt = sum(sizes) + PER_MESSAGE * len(sizes)
+        cost = self._price(configuration, Usage(n_prompt, 0, limit))
+        return cost.get("cost_usd", inf)
 
 
 def name_model(
@@ -201,7 +197,7 @@ def name_model(
 
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
-    """Find the address and the name of the key of a configuration: its own settings, or the options."""
+    """Find the address and the key's name of a configuration, or of the options."""
     base_url, key = (
         configuration.get(name) or getattr(options, name) for name in ADDRESS_SETTINGS
     )
@@ -224,21 +220,17 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
 async def open_openai(
     options: OpenAIOptions, context: Context
 ) -> AsyncIterator[EndpointEvaluator]:
-    """Check answers, prompts, prices and keys, and ask each endpoint whether it is there.
+    """Check answers, prompts, prices and keys, and whether each endpoint answers.
 
     Raises
     ------
-    CobanditError
-        If one of them is wrong, or nobody answers.
+    TableError
+        If one of them is wrong, or an endpoint does not answer.
     """
     for name, columns in context.instances.items():
-        if options.answer not in columns or not options.usable(
-            str(columns[options.answer])
-        ):
-            problem = (
-                f"its {options.answer!r} is {columns.get(options.answer)!r}, which no"
-                " text could match"
-            )
+        target = columns.get(options.answer)
+        if options.answer not in columns or not options.usable(str(target)):
+            problem = f"its {options.answer!r} is {target!r}, which no text can match"
             remedy = (
                 "write instances: {file: ...} with right answers into the plan, name"
                 " their column as answer, or choose another scorer"
@@ -256,14 +248,12 @@ async def open_openai(
         price_list.require(models, above_zero=context.cost == "cost_usd")
 
     for column in (context.cost, *context.objectives):
-        # which may give more
+        # a scorer that is a function may give further columns
         if column not in ANSWER_COLUMNS and options.function is None:
-            remedy = suggest(
-                column, ANSWER_COLUMNS, f"it gives {', '.join(ANSWER_COLUMNS)}"
-            )
-            raise_fault(
-                "evaluate.openai", f"there is no column {column!r}", remedy, "no-column"
-            )
+            problem = f"there is no column {column!r}"
+            columns_of_answer = f"name one of {', '.join(ANSWER_COLUMNS)}"
+            remedy = suggest(column, ANSWER_COLUMNS, columns_of_answer)
+            raise_fault("evaluate.openai", problem, remedy, "no-column")
 
     addresses = dict.fromkeys(
         find_endpoint(options, settings) for settings in context.configurations
@@ -285,16 +275,12 @@ def read_key(name: str | None) -> str | None:
     Raises
     ------
     TableError
-        If it is not set, or holds letters that no key has.
+        If it is not set, or has characters that a key cannot have.
     """
     if name is None:
         return None
     key = os.environ.get(name, "").strip()
     if not (key and key.isascii() and key.isprintable()):
-        raise_fault(
-            "key",
-            f"the environment variable {name!r} holds no key",
-            f"export {name}=...",
-            "no-key",
-        )
+        problem = f"the environment variable {name!r} holds no key"
+        raise_fault("key", problem, f"export {name}=...", "no-key")
     return key

@@ -32,10 +32,10 @@ from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
 
 CONNECTION_ERRORS = (ConnectionRefusedError, socket.gaierror)
-#: Errors of the system, and their numbers, where a service is not there.
+#: Error numbers of the system that mean an absent service.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 
-#: Errors of the system that are no service's.
+#: Errors of the system about files, which are not a service's.
 FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
@@ -49,13 +49,14 @@ class CallableOptions(EvaluatorOptions):
 
 
 class FunctionEvaluator:
-    """Calls ``function(configuration, instance)``, which gives a mapping of column names to numbers.
+    """Evaluates by a function of a configuration and an instance.
 
-    A plain function runs in a thread, so several calls may run at once; what it raises
-    is a failure of that evaluation.  It may raise a `Failure` itself, to say what it
-    cost or that trying again may help; other errors are taken for the service's where
-    they are of connections or time-outs, or carry a status code that says so, and else
-    for the question's.  Under ``answer`` it may give a text, or a mapping with
+    The function returns a mapping of column names to numbers.  A plain function runs in
+    a thread, so that several calls may run at once.  An error of the function is a
+    failure of the evaluation.  It may raise a `Failure` itself, with the cost and
+    whether a retry may help.  Of other errors, those of connections and timeouts, and
+    those with a status code that says so, count as the service's; the rest count as the
+    instance's.  Under ``answer`` the function may return a text, or a mapping with
     ``text``, to be kept with the run.
 
     Parameters
@@ -67,7 +68,9 @@ class FunctionEvaluator:
     Examples
     --------
     >>> import anyio
-    >>> evaluator = FunctionEvaluator(lambda c, instance: {"correct": c["n"] > int(instance)}, "above")
+    >>> def compare(configuration, instance):
+    ...     return {"correct": configuration["n"] > int(instance)}
+    >>> evaluator = FunctionEvaluator(compare, "compare")
     >>> anyio.run(evaluator.evaluate, {"n": 3}, ["2"])
     [{'correct': 1.0}]
     """
@@ -77,10 +80,9 @@ class FunctionEvaluator:
 
     def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
         self.name = name
-        call = getattr(function, "__call__", None)  # noqa: B004 (an object's own, which may be async)
-        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            call
-        )
+        # an object may have an async method of this name
+        call = getattr(function, "__call__", None)  # noqa: B004
+        is_async = any(map(inspect.iscoroutinefunction, (function, call)))
         self._call = function if is_async else partial(_in_thread, function)
 
     async def evaluate(
@@ -114,7 +116,7 @@ class FunctionEvaluator:
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a thread that, if it hangs, does not keep the process; anyio's would."""
+    """Call a function in a daemon thread; a hanging thread of anyio blocks the exit."""
     outcome: Future[tuple[Any, BaseException | None]] = Future()
     # it may be given up, and get its result all the same
     outcome.set_running_or_notify_cancel()
@@ -136,7 +138,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _judge(error: BaseException | None) -> tuple[bool, bool]:
-    """Whether trying again may help, and whether it says nothing of the evaluation, as far as it shows."""
+    """Return whether a retry may help, and whether the service is unavailable."""
     # which is no error of the system
     dropped = getattr(sys.modules.get("httpx"), "TransportError", ())
     retry = False

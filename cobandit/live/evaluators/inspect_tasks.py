@@ -1,14 +1,14 @@
-"""A task of Inspect AI: a block of instances is one ``eval`` on their sample ids.
+"""Tasks of Inspect AI: a block of instances is one ``eval`` on their sample ids.
 
 A configuration is a model, with fields of the generate config and arguments of the
-task.  Scores, usage, cost and time are what the log holds that Inspect keeps in the
-run's folder, from where ``cobandit import inspect`` reads the same.
+task.  Scores, usage, cost and time are read from Inspect's log in the run's folder,
+from which ``cobandit import inspect`` reads the same values.
 
 .. code-block:: yaml
 
     evaluate:
       inspect:
-        task: sums.py@sums              # or a registered name, such as inspect_evals/gsm8k
+        task: sums.py@sums      # or a registered name, such as inspect_evals/gsm8k
         generate: {seed: 1}
         prices: prices.yml
 """
@@ -47,11 +47,10 @@ from cobandit.tables.usage import Doubt, Usage
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-#: Tries of one request, where the plan does not say: Inspect goes on for ever, and
-#: would not say why.
+#: Retries of a request by default; Inspect itself would retry for ever.
 RETRIES = 3
 
-#: Folder of the logs, in that of the run.
+#: Folder of the logs, within the folder of the run.
 LOGS = "inspect"
 
 
@@ -99,16 +98,17 @@ class InspectTaskOptions(EvaluatorOptions):
 
 
 class InspectEvaluator:
-    """Evaluates by Inspect, which allows one eval at a time in a process and runs its samples side by side.
+    """Evaluates by Inspect, which allows one eval at a time per process.
 
-    It gives `ANSWER_COLUMNS`, and one column for each scorer.
+    Samples of an eval run concurrently.  The rows have `ANSWER_COLUMNS`, and a column
+    per scorer.
 
     Parameters
     ----------
     options : InspectTaskOptions
     context : Context
     price_list : Prices or None
-        None if nobody asks for the cost in money.
+        None if the cost in money is not needed.
     """
 
     at_once = 1
@@ -118,9 +118,11 @@ class InspectEvaluator:
     ):
         self.block = options.block
         self._options = options
-        file, at, name = options.task.partition("@")
-        path = (context.folder / file).resolve()
-        self._task = f"{path}{at}{name}" if file.endswith(".py") else options.task
+        file, separator, name = options.task.partition("@")
+        self._task = options.task
+        if file.endswith(".py"):
+            path = (context.folder / file).resolve()
+            self._task = f"{path}{separator}{name}"
         self._context = context
         self._price_list = price_list
         self._ids: dict[str, str] = {}  # how Inspect selects each instance
@@ -166,7 +168,7 @@ class InspectEvaluator:
         return self._price_list.describe(models)
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
-        """Charge a row that was measured before by the plan's prices; other prices are Inspect's."""
+        """Charge a row that was measured before by the prices in the plan's file."""
         model = str(configuration.get("model"))
         usage = read_tokens(row)
         if (
@@ -178,7 +180,7 @@ class InspectEvaluator:
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of Inspect's eval for a configuration; settings that are None are left out.
+        """Return the arguments of Inspect's eval for a configuration, without None.
 
         Raises
         ------
@@ -187,103 +189,95 @@ class InspectEvaluator:
         """
         from inspect_ai.model import GenerateConfig
 
-        where = f"configuration {dict(configuration)}"
-        given = {
+        place = f"configuration {dict(configuration)}"
+        settings = {
             name: value for name, value in configuration.items() if value is not None
         }
-        if "model" not in given:
+        if "model" not in settings:
             remedy = "give each configuration a 'model', such as openai/NAME"
-            raise_fault(where, "it has no model", remedy, "no-model")
-        model = str(given.pop("model"))
-        settings = {
-            name: given.pop(name)
-            for name in list(given)
+            raise_fault(place, "it has no model", remedy, "no-model")
+        model = str(settings.pop("model"))
+        fields = {
+            name: settings.pop(name)
+            for name in list(settings)
             if name in GenerateConfig.model_fields
         }
-        generate = {"max_retries": RETRIES} | self._options.generate | settings
+        generate = {"max_retries": RETRIES} | self._options.generate | fields
         try:
             GenerateConfig(**generate)
         except ValidationError as error:
-            raise_fault(
-                where,
-                first_fault(error),
-                "see the fields of Inspect's GenerateConfig",
-                "generate-config",
-            )
+            remedy = "see the fields of Inspect's GenerateConfig"
+            raise_fault(place, first_fault(error), remedy, "generate-config")
         return {
             "model": model,
-            "task_args": self._options.task_args | given,
+            "task_args": self._options.task_args | settings,
             **generate,
         }
 
     async def check(self) -> None:
-        """Let Inspect make the task, with every model, and compare what it has with what the run needs.
+        """Check that Inspect can load the task, with the run's samples and scorers.
 
         Raises
         ------
-        CobanditError
-            If Inspect cannot, or arguments, scorers or samples are not as needed.
+        TableError
+            If it cannot, or arguments, scorers or samples are missing.
         """
         arguments = [
             self.arguments(configuration)
             for configuration in self._context.configurations
         ]
 
-        # fields of the generate config make no other task
+        # configurations that differ in the generate config only share a task
         tasks = {
-            repr((given["model"], given["task_args"])): given for given in arguments
+            repr((entry["model"], entry["task_args"])): entry for entry in arguments
         }
-        for given in tasks.values():
+        for entry in tasks.values():
             with TemporaryDirectory() as folder:
                 (log,) = await self._eval(
-                    model=given["model"],
-                    task_args=given["task_args"],
+                    model=entry["model"],
+                    task_args=entry["task_args"],
                     run_samples=False,
                     log_dir=folder,
                 )
-            self._check(log, given["task_args"])
+            self._check(log, entry["task_args"])
 
     def _check(self, log: EvalLog, task_args: Mapping[str, Any]) -> None:
-        where, context = self._options.task, self._context
+        task = self._options.task
+        context = self._context
         for name in task_args:
             if name not in log.eval.task_args:  # Inspect drops it with a warning
+                problem = f"the task takes no argument {name!r}"
                 remedy = suggest(name, log.eval.task_args)
-                raise_fault(
-                    where, f"the task takes no argument {name!r}", remedy, "no-argument"
-                )
+                raise_fault(task, problem, remedy, "no-argument")
 
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
             problem = f"there is more than one scorer: {', '.join(scorers)}"
-            raise_fault(where, problem, "name one as scorer", "several-scorers")
+            raise_fault(task, problem, "name one as scorer", "several-scorers")
 
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
-            # of one name there may be several (match, match1), and a scorer may give
-            # several (shape.length)
-            if (
-                scorers
-                and column not in ANSWER_COLUMNS
-                and not column.startswith(names)
-            ):
+            # several scorers may have one name (match, match1), and one scorer may give
+            # several columns (shape.length)
+            is_known = column in ANSWER_COLUMNS or column.startswith(names)
+            if scorers and not is_known:
+                problem = f"there is no column {column!r}"
                 remedy = suggest(column, [*ANSWER_COLUMNS, *names])
-                raise_fault(
-                    where, f"there is no column {column!r}", remedy, "no-column"
-                )
+                raise_fault(task, problem, remedy, "no-column")
 
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
-                remedy = suggest(
-                    name, samples, "name ids of the task's samples as instances"
-                )
-                raise_fault(where, f"there is no sample {name!r}", remedy, "no-sample")
+                problem = f"there is no sample {name!r}"
+                otherwise = "name ids of the task's samples as instances"
+                remedy = suggest(name, samples, otherwise)
+                raise_fault(task, problem, remedy, "no-sample")
             # ids are patterns, and may start with a task's name
-            task = f"{log.eval.task}:" if ":" in name else ""
-            self._ids[name] = task + glob.escape(name)
+            prefix = f"{log.eval.task}:" if ":" in name else ""
+            self._ids[name] = prefix + glob.escape(name)
 
     async def _eval(self, **arguments: Any) -> list[EvalLog]:
-        """Call Inspect; whatever it raises stops the run, since a sample's own error is in the log."""
+        """Call Inspect, whose errors stop the run; errors of samples are in the log."""
         from inspect_ai import eval_async
 
         try:
@@ -330,12 +324,12 @@ class InspectEvaluator:
                 why, cost=row.get(self._context.cost), retry=sample.error is not None
             )
 
-        where = f"{log.location}, sample {sample.id!r}"
-        scores = {"score": read_score(values[scorer], where, scorer)}
+        place = f"{log.location}, sample {sample.id!r}"
+        scores = {"score": read_score(values[scorer], place, scorer)}
         for name, value in values.items():
-            # one that is no number, and not the one that counts
+            # further scores are optional, and need not be numbers
             with suppress(TableError):
-                scores[name] = read_score(value, where, name)
+                scores[name] = read_score(value, place, name)
 
         target = (
             sample.target if isinstance(sample.target, str) else " ".join(sample.target)
@@ -365,12 +359,13 @@ def _read_message(error: Exception) -> str:
 async def open_inspect(
     options: InspectTaskOptions, context: Context
 ) -> AsyncIterator[InspectEvaluator]:
-    """Let Inspect make the task and the models, and check that all instances are its samples.
+    """Open Inspect, and check that it can load the task for this run.
 
     Raises
     ------
-    CobanditError
-        If Inspect is not installed or cannot, or something is not as the run needs it.
+    TableError
+        If Inspect is not installed or cannot load the task, or samples, scorers or
+        prices are missing.
     """
     try:
         from inspect_ai.util import display_type
@@ -380,17 +375,18 @@ async def open_inspect(
         raise_fault("evaluator inspect", problem, remedy, "missing-package")
 
     os.environ.setdefault("INSPECT_DISPLAY", "none")
-    display_type()  # it reads that once
+    display_type()  # reads the variable, once per process
     price_list = None
     if options.prices is not None or "cost_usd" in (context.cost, *context.objectives):
         file = None if options.prices is None else context.folder / options.prices
         price_list = read_prices(file, context.day)
-        if context.cost == "cost_usd":  # Inspect itself may know others
-            models = [(str(each.get("model")), None) for each in context.configurations]
+        if context.cost == "cost_usd":
+            models = [str(settings.get("model")) for settings in context.configurations]
+            # Inspect may know the prices of other models
             price_list.require(
-                each
-                for each in models
-                if price_list.usd(Usage(0, 0, 0), *each) is not None
+                (model, None)
+                for model in models
+                if price_list.usd(Usage(0, 0, 0), model) is not None
             )
 
     opened = InspectEvaluator(options, context, price_list)

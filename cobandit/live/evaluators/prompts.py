@@ -1,4 +1,4 @@
-"""Prompts and requests: templates of a plan, filled with settings and the columns of an instance."""
+"""Prompts and requests: templates filled with settings and an instance's columns."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cobandit.live.evaluators.scorers import ScorerOptions
 from cobandit.live.instances import Columns
 
 
-def find_names(template: str, where: str) -> set[str]:
+def find_names(template: str, place: str) -> set[str]:
     """Find the names in the braces of a template; ``{{`` and ``}}`` are braces.
 
     Raises
     ------
     TableError
-        If a brace has no other, or what they hold is no name.
+        If a brace is unmatched, or a pair does not hold a name.
 
     Examples
     --------
@@ -32,8 +32,8 @@ def find_names(template: str, where: str) -> set[str]:
     >>> find_names("Answer as {} or {x}", "prompt")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a name -> write {name}, \
-and {{ }} for other braces
+    cobandit.errors.TableError: prompt: not all braces of 'Answer as {} or {x}' hold a \
+name -> write {name}, and {{ }} for other braces
     """
     with suppress(ValueError):
         parts = {
@@ -47,23 +47,23 @@ and {{ }} for other braces
             return {name for name, _ in parts}
 
     problem = f"not all braces of {template!r} hold a name"
-    raise_fault(
-        where, problem, "write {name}, and {{ }} for other braces", "bad-template"
-    )
+    remedy = "write {name}, and {{ }} for other braces"
+    raise_fault(place, problem, remedy, "bad-template")
 
 
 #: Settings of a configuration that are fields of the request.
 REQUEST_SETTINGS = (
-    *(
-        "model",
-        "temperature",
-        "top_p",
-        "max_tokens",
-        "max_completion_tokens",
-        "seed",
-        "stop",
-    ),
-    *("presence_penalty", "frequency_penalty", "reasoning_effort", "verbosity"),
+    "model",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "seed",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "reasoning_effort",
+    "verbosity",
 )
 
 
@@ -87,7 +87,7 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 
 
 class OpenAIOptions(ScorerOptions):
-    """Options of ``evaluate: {openai: ...}``, and the requests that they make of settings and instances."""
+    """Options of ``evaluate: {openai: ...}``, which make the requests."""
 
     base_url: str | None = Field(
         None, description="give the address up to /v1, here or as a setting"
@@ -143,52 +143,41 @@ class OpenAIOptions(ScorerOptions):
         Raises
         ------
         TableError
-            If a template is wrong, a configuration names none or no model, or has a
-            setting that changes nothing.
+            If a template is wrong, or a configuration has no prompt, no model, or a
+            setting without an effect.
         """
         names = self.names
         columns = set.intersection(*map(set, instances.values()))
         for configuration in configurations:
-            where = f"configuration {dict(configuration)}"
+            place = f"configuration {dict(configuration)}"
             if self.model(configuration) is None:
                 remedy = "give each configuration a 'model', or one to all in body"
-                raise_fault(where, "it has no model", remedy, "no-model")
+                raise_fault(place, "it has no model", remedy, "no-model")
             prompt = self._choose(configuration)
             if prompt not in names:
-                remedy = suggest(
-                    str(prompt),
-                    names,
-                    "let its setting 'prompt' name one of the prompts",
-                )
-                raise_fault(
-                    where, f"there is no prompt {prompt!r}", remedy, "no-prompt"
-                )
+                problem = f"there is no prompt {prompt!r}"
+                otherwise = "let its setting 'prompt' name one of the prompts"
+                remedy = suggest(str(prompt), names, otherwise)
+                raise_fault(place, problem, remedy, "no-prompt")
             for name in names[prompt]:
                 if (name in configuration) == (name in columns):
                     problem = (
                         f"{{{name}}} has to be either a setting or a column of the"
                         " instances"
                     )
-                    raise_fault(
-                        where,
-                        problem,
-                        suggest(name, {*configuration, *columns}),
-                        "unknown-name",
-                    )
+                    remedy = suggest(name, {*configuration, *columns})
+                    raise_fault(place, problem, remedy, "unknown-name")
             useful = {*REQUEST_SETTINGS, *ADDRESS_SETTINGS, *self.body, *names[prompt]}
             useful |= {"prompt"} if prompt else set()
             for setting in configuration:
                 if setting not in useful:
-                    remedy = suggest(
-                        setting,
-                        useful,
-                        "use it in the prompt, or give its default in body",
-                    )
                     problem = f"the setting {setting!r} changes nothing in the request"
-                    raise_fault(where, problem, remedy, "idle-setting")
+                    otherwise = "use it in the prompt, or give its default in body"
+                    remedy = suggest(setting, useful, otherwise)
+                    raise_fault(place, problem, remedy, "idle-setting")
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
-        """Name a configuration's template; where there is only one, 'prompt' is a setting like any other."""
+        """Return the name of a configuration's prompt, blank for a single prompt."""
         return "" if "" in self.prompt else configuration.get("prompt", "")
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
@@ -198,7 +187,7 @@ class OpenAIOptions(ScorerOptions):
     def request(
         self, configuration: Mapping[str, Any], columns: Columns
     ) -> dict[str, Any]:
-        """Make the body of a request; what is None is left out."""
+        """Make the body of a request, without fields that are None."""
         known = {*REQUEST_SETTINGS, *self.body}
         settings = {
             name: value for name, value in configuration.items() if name in known

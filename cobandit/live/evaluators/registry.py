@@ -1,7 +1,6 @@
 """Kinds of evaluators by name.
 
-A new kind is a new module: one of `BUILT_IN`, or any that a plan names as
-``module:name``.
+A new kind is a new module, in `BUILT_IN` or named by a plan as ``module:name``.
 """
 
 from __future__ import annotations
@@ -16,24 +15,26 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Context, Evaluator, EvaluatorOptions
 from cobandit.live.evaluators.user_code import import_module
 
-#: Options and context in, an evaluator to be entered out; entering checks what can be
-#: checked at no cost.
+#: Function of options and context that returns a context manager of an evaluator. To
+#: enter it performs the checks that cost nothing.
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
 class EvaluatorKind(NamedTuple):
-    """A kind of evaluator: the model of its options, and the function that opens it."""
+    """A kind of evaluator."""
 
+    #: Model of its options.
     options: type[EvaluatorOptions]
+    #: Function that opens an evaluator.
     open: Opener
 
 
-#: The module of each kind that comes with the package, imported when it is named: HTTP
-#: takes its time.
+#: Modules of the built-in kinds, imported when they are named, because HTTP is slow to
+#: import.
 BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_tasks"}
 
 
-#: Every kind of evaluator whose module has been imported, by name.
+#: Kinds of evaluators whose modules have been imported, by name.
 EVALUATORS: dict[str, EvaluatorKind] = {}
 
 
@@ -58,7 +59,7 @@ def find_evaluator(name: str) -> EvaluatorKind:
     Raises
     ------
     TableError
-        If there is none of that name, or the module cannot be imported.
+        If there is no such kind, or its module cannot be imported.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def find_evaluator(name: str) -> EvaluatorKind:
     >>> find_evaluator("calable")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: there is no evaluator 'calable' -> did you mean 'callable'? there are ...
+    cobandit.errors.TableError: there is no evaluator 'calable' -> did you mean ...
     """
     module, _, short = name.rpartition(":")
     if module:
@@ -77,11 +78,7 @@ def find_evaluator(name: str) -> EvaluatorKind:
 
     if short not in EVALUATORS:
         known = sorted({*EVALUATORS, *BUILT_IN})
-        raise_fault(
-            None,
-            f"there is no evaluator {name!r}",
-            suggest(short, known),
-            "no-evaluator",
-        )
+        problem = f"there is no evaluator {name!r}"
+        raise_fault(None, problem, suggest(short, known), "no-evaluator")
 
     return EVALUATORS[short]

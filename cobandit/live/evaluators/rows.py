@@ -14,10 +14,10 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.tables.usage import Doubt, Reading, Usage
 
-#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated ones, ``seconds``
-#: the time from request to answer; ``truncated`` is 1 where a limit of tokens cut off
-#: the answer, ``empty`` where there is no answer. Further columns may be
-#: ``written_tokens`` (to a cache), ``doubtful`` (1 where tokens do not add up) and
+#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated ones,
+#: ``seconds`` the time from request to answer; ``truncated`` is 1 where a limit of
+#: tokens cut off the answer, ``empty`` where there is no answer. Further columns may
+#: be ``written_tokens`` (to a cache), ``doubtful`` (1 where tokens do not add up) and
 #: ``estimated`` (1 where tokens were not counted).
 ANSWER_COLUMNS = (
     "score",
@@ -79,7 +79,7 @@ def digest_prompt(prompt: str) -> str:
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Return the tokens of a row, at least one, because some services omit the end token.
+    """Return the tokens of a row; at least one is generated, the end of the answer.
 
     Examples
     --------
@@ -140,8 +140,8 @@ def read_row(result: Any, source: str) -> Row:
     >>> read_row({"correct": "yes"}, "my_module:evaluate")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: my_module:evaluate: it gave 'yes' as 'correct' -> return a finite number; \
-if there is none, raise cobandit.live.evaluators.Failure
+    cobandit.errors.TableError: my_module:evaluate: it gave 'yes' as 'correct' -> \
+return a finite number; if there is none, raise cobandit.live.evaluators.Failure
     """
     is_row = isinstance(result, Mapping) and all(isinstance(key, str) for key in result)
     if not is_row or not result:

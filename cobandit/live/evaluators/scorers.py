@@ -1,4 +1,4 @@
-"""Scorers: whether the text that a model wrote is right.
+"""Scorers of the texts that models wrote.
 
 Case and white space around an answer do not count.
 """
@@ -21,7 +21,7 @@ from cobandit.live.evaluators.user_code import describe_error, load_function
 SCORERS = ("exact", "contains", "regex", "number")
 
 
-# a minus right after a word, a number or a bracket is that of a subtraction
+# a minus right after a word, a number or a bracket belongs to a subtraction
 _NUMBER = re.compile(
     r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?",
     re.ASCII,
@@ -29,12 +29,14 @@ _NUMBER = re.compile(
 
 
 def last_number(text: str) -> float:
-    """Read the last number of a text, NaN where there is none; commas may separate its thousands.
+    """Read the last number of a text; NaN without one.
+
+    Commas may separate its thousands.
 
     Examples
     --------
-    >>> last_number("8 - 35 = -27."), last_number("$1,234.50 in all"), last_number("none")
-    (-27.0, 1234.5, nan)
+    >>> [last_number(text) for text in ("8 - 35 = -27.", "$1,234.50 in all", "none")]
+    [-27.0, 1234.5, nan]
     """
     numbers = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
     return float(numbers[-1].replace(",", "")) if numbers else math.nan
@@ -48,11 +50,11 @@ def _fold(text: str) -> str:
 class ScorerOptions(EvaluatorOptions):
     r"""Options of a scorer.
 
-    ``exact``: it is the answer; ``contains``: the answer is in it; ``regex``: what the
-    group of the pattern (or all of it) finds last is the answer; ``number``: its last
-    number is that of the answer, within the tolerance; ``module:function``: a function
-    of the text and the answer, which gives a score in [0, 1], or a mapping of columns
-    to numbers.
+    ``exact``: the text is the answer; ``contains``: the text contains the answer;
+    ``regex``: the last match of the pattern (of its group, if it has one) is the
+    answer; ``number``: the last number is the answer's, within the tolerance;
+    ``module:function``: a function of the text and the answer returns a score in [0, 1]
+    or a mapping of columns to numbers.
 
     Examples
     --------
@@ -101,12 +103,10 @@ class ScorerOptions(EvaluatorOptions):
 
     @cached_property
     def function(self) -> Callable[[str, str], Any] | None:
-        """Function that scores, if the scorer is one."""
-        return (
-            None
-            if self.scorer in SCORERS
-            else load_function(self.scorer, "text", "answer")
-        )
+        """Function that scores; None for a scorer by name."""
+        if self.scorer in SCORERS:
+            return None
+        return load_function(self.scorer, "text", "answer")
 
     def usable(self, answer: str) -> bool:
         """Whether a text could match a right answer."""

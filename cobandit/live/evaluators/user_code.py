@@ -23,18 +23,18 @@ def import_module(name: str) -> Any:
     TableError
         If there is no such module, or it fails on import.
     """
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         return importlib.import_module(name)
     except ImportError as error:
         problem = (
-            f"the module cannot be imported in {here} by {sys.executable}: {error}"
+            f"the module cannot be imported in {folder} by {sys.executable}: {error}"
         )
         remedy = (
-            "write it without '.py', with dots between folders, start where it is, and"
-            " install what it needs"
+            "write it without '.py', with dots between folders, start in its folder,"
+            " and install the packages that it needs"
         )
         raise_fault(repr(name), problem, remedy, "no-module")
     except (Exception, SystemExit) as error:
@@ -45,20 +45,20 @@ def import_module(name: str) -> Any:
 
 
 def load_function(name: str, *arguments: str) -> Callable[..., Any]:
-    """Import ``module:function``, and check that it takes some arguments.
+    """Import ``module:function``, and check that it takes these arguments.
 
     Raises
     ------
     TableError
-        If there is no such function, or it does not take them.
+        If there is no such function, or it does not take the arguments.
 
     Examples
     --------
     >>> load_function("shutil:wich", "name")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: 'shutil:wich': the module 'shutil' has no 'wich' -> did you mean 'which'? \
-check the name
+    cobandit.errors.TableError: 'shutil:wich': the module 'shutil' has no 'wich' -> \
+did you mean 'which'? check the name
     """
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
@@ -68,19 +68,15 @@ check the name
         remedy = suggest(
             path, (n for n in vars(module) if not n.startswith("_")), "check the name"
         )
-        raise_fault(
-            repr(name),
-            f"the module {module_name!r} has no {path!r}",
-            remedy,
-            "no-function",
-        )
+        problem = f"the module {module_name!r} has no {path!r}"
+        raise_fault(repr(name), problem, remedy, "no-function")
 
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
         problem = f"it cannot be called as {path}({', '.join(arguments)}) ({error})"
         raise_fault(repr(name), problem, "give it these parameters", "parameters")
-    except ValueError:  # compiled, without a signature to look at
+    except ValueError:  # a compiled function without a signature
         pass
 
     return function

@@ -93,7 +93,7 @@ def test_usual_contents_are_read(content, text):
         (
             json.dumps(body("4 caf\xe9"), ensure_ascii=False).encode("latin-1"),
             None,
-            "bytes that are no text",
+            "bytes that are not text",
         ),
     ],
 )

@@ -255,7 +255,7 @@ def test_modules_of_the_current_folder_are_found(here, name):
             "scorign:evaluate",
             "no-module",
             "No module named 'scorign'",
-            "start where it is",
+            "start in its folder",
         ),
         ("scoring.py:evaluate", "no-module", "scoring.py", "write it without '.py'"),
         ("scoring:evalute", "no-function", "'evalute'", "did you mean 'evaluate'?"),

@@ -510,7 +510,7 @@ def arm(**settings):
             {"objectives": ["score", "second"]},
             "no-column",
             "'second'",
-            "did you mean 'seconds'? it gives",
+            "did you mean 'seconds'? name one of",
         ),
     ],
 )
