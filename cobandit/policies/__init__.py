@@ -1,4 +1,4 @@
-"""The algorithms, ask and tell, made to be read next to the paper, and the one registry of methods."""
+"""The algorithms as ask-and-tell policies, and the registry of methods."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -26,6 +26,6 @@ from cobandit.policies.pareto_race import ParetoRace as ParetoRace
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec
 
-# a policy is known once its class is there
-for _found in iter_modules(__path__, f"{__name__}."):
-    import_module(_found.name)
+# a method is registered when its module is imported
+for _module in iter_modules(__path__, f"{__name__}."):
+    import_module(_module.name)

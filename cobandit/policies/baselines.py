@@ -1,4 +1,4 @@
-"""The paper's baselines: three of online selection, PSI-SR, and uniform allocation for identification."""
+"""The paper's baselines for online selection and for identification."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -18,11 +18,11 @@ from cobandit.policies.online_policy import OnlinePolicy
 
 
 class HVUCB(OnlinePolicy):
-    r"""HV-UCB (Section 5): CoHV-UCB without its denominator, so blind to cost.
+    r"""HV-UCB (Section 5): CoHV-UCB without its denominator, so that it ignores cost.
 
     .. math:: I_i = \prod_d \min\{1, \bar r_i^{(d)} + s_r \beta_i\}
 
-    Takes what `OnlinePolicy` takes.
+    Its parameters are those of `OnlinePolicy`.
 
     Examples
     --------
@@ -40,16 +40,17 @@ class HVUCB(OnlinePolicy):
 
 
 class AccuracyCostUCB(OnlinePolicy):
-    r"""Accuracy-Cost-UCB (Section 5): one objective's optimistic mean over optimistic cost.
+    r"""Accuracy-Cost-UCB (Section 5): one optimistic mean over optimistic cost.
 
-    .. math:: I_i = \frac{\min\{1, \bar r_i^{(a)} + s_r \beta_i\}}{\max\{\lambda/2, \bar c_i - s_c \beta_i\}}
+    .. math:: I_i = \frac{\min\{1, \bar r_i^{(a)} + s_r \beta_i\}}
+                         {\max\{\lambda/2, \bar c_i - s_c \beta_i\}}
 
-    Takes what `OnlinePolicy` takes, and ``objective``, the number a of the objective
-    (default 0).
+    Its parameters are those of `OnlinePolicy`, and ``objective``, the number a of the
+    objective (default 0).
 
     Examples
     --------
-    >>> policy = AccuracyCostUCB(2, 2, budget=4, cost_range=(1.0, 1.0), reward_scale=0.0, objective=1)
+    >>> policy = AccuracyCostUCB(2, 2, 4, (1.0, 1.0), reward_scale=0.0, objective=1)
     >>> for reward in ([1.0, 0.25], [0.0, 0.5], [0.0, 0.5], [0.0, 0.5]):
     ...     policy.tell(policy.ask(), reward, 1.0)
     >>> policy.pulls
@@ -75,11 +76,11 @@ class AccuracyCostUCB(OnlinePolicy):
 
 
 class UniformAllocation(OnlinePolicy):
-    r"""Uniform round-robin allocation (Section 5): the eligible arm of the fewest pulls, told or in flight.
+    r"""Uniform allocation (Section 5), round-robin: the arm with the fewest pulls.
 
     .. math:: I_i = -n_i
 
-    Takes what `OnlinePolicy` takes, so that it can stand in for the others.
+    Its parameters are those of `OnlinePolicy`, so that it can replace the others.
 
     Examples
     --------
@@ -97,17 +98,18 @@ class UniformAllocation(OnlinePolicy):
 
 
 class PSISR(GapElimination):
-    r"""PSI-SR (Kone et al., 2024): gap elimination whose targets do not look at costs.
+    r"""PSI-SR (Kone et al., 2024): gap elimination with targets that ignore costs.
 
     .. math::
 
-        n_k = \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil, \qquad
+        n_k = \Bigl\lceil \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil,
+        \qquad
         \overline{\log}(K) = \frac12 + \sum_{i=2}^K \frac1i
 
-    Takes what `IdentificationPolicy` takes, and ``rounds``, how T follows from the
-    budget: ``"worst-case"`` (default), the most rounds whose spend fits whatever the
-    order of elimination; ``"max"``, B over the largest cost; ``"mean"``, B over the
-    mean cost, cut short where B is reached.
+    Its parameters are those of `IdentificationPolicy`, and ``rounds``, which derives T
+    from the budget: ``"worst-case"`` (default), the largest number of rounds whose
+    spend fits for every order of elimination; ``"max"``, B over the largest cost;
+    ``"mean"``, B over the mean cost, cut short when B is reached.
 
     Examples
     --------
@@ -131,41 +133,38 @@ class PSISR(GapElimination):
         fewest = self.n_arms + 1
         self.log_bar = 0.5 + sum(1 / i for i in range(2, self.n_arms + 1))
         if self.rounds == "worst-case":
-            smallest, self.n_rounds = self._worst_spend(fewest), self._most_rounds()
+            smallest = self._worst_spend(fewest)
+            self.n_rounds = self._most_rounds()
         else:
-            per_round = float(
-                self.costs.max() if self.rounds == "max" else self.costs.mean()
-            )
-            smallest, self.n_rounds = (
-                fewest * per_round,
-                _budget.floor(self.budget / per_round),
-            )
+            is_max = self.rounds == "max"
+            per_round = float(self.costs.max() if is_max else self.costs.mean())
+            smallest = fewest * per_round
+            self.n_rounds = _budget.floor(self.budget / per_round)
 
         if self.n_rounds < fewest:
-            why = f"does not hold {fewest} rounds, one more than arms"
-            raise self._too_small(why, smallest, f" (rounds={self.rounds!r})")
+            reason = f"does not hold {fewest} rounds, one more than arms"
+            raise self._too_small(reason, smallest, f" (rounds={self.rounds!r})")
 
         self.targets = self._targets(self.n_rounds)
 
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
-        """n_1, ..., n_{K-1}."""
+        """Return n_1, ..., n_{K-1}."""
         K = self.n_arms
-        return np.array(
-            [
-                _budget.ceil((n_rounds - K) / (self.log_bar * (K + 1 - k)))
-                for k in range(1, K)
-            ]
-        )
+        shares = [self.log_bar * (K + 1 - k) for k in range(1, K)]
+        return np.array([_budget.ceil((n_rounds - K) / share) for share in shares])
 
     def _worst_spend(self, n_rounds: int) -> float:
-        """Largest spend over all orders of elimination: the most expensive arms stay longest."""
+        """Return the largest spend over all orders of elimination."""
+        # in the worst order the most expensive arms stay longest
         targets = self._targets(n_rounds)
         return float(np.sort(self.costs) @ np.append(targets, targets[-1]))
 
     def _most_rounds(self) -> int:
-        """Largest T whose worst-case spend fits, by bisection: the spend never decreases in T."""
-        K, limit = self.n_arms, _budget.add_slack(self.budget)
-        # from there on the first phase costs too much
+        """Return the largest T whose worst-case spend fits, by bisection."""
+        K = self.n_arms
+        limit = _budget.add_slack(self.budget)
+
+        # beyond this number the first phase alone costs too much
         beyond = ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
         return K + bisect_right(range(K + 1, K + beyond), limit, key=self._worst_spend)
 
@@ -176,11 +175,13 @@ class PSISR(GapElimination):
 class UniformIdentification(IdentificationPolicy):
     r"""Uniform allocation, then the empirical Pareto set.
 
-    .. math:: n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
+    .. math::
 
-    Takes what `IdentificationPolicy` takes.  Only complete rounds count, so that every
-    arm is judged by the same number of evaluations; with realised costs their number
-    follows from what was charged.
+        n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
+
+    Its parameters are those of `IdentificationPolicy`.  Only complete rounds count, so
+    that every arm is judged by the same number of evaluations; with realised costs this
+    number depends on the charges.
 
     Examples
     --------
@@ -194,7 +195,7 @@ class UniformIdentification(IdentificationPolicy):
 
     label = "Uniform identification"
 
-    #: Complete rounds, all of whose rewards are added up.
+    #: Number of complete rounds, whose rewards are added up.
     _complete = 0
 
     def recommend(self) -> NDArray[np.int64]:
@@ -208,7 +209,7 @@ class UniformIdentification(IdentificationPolicy):
             while not self._affords(float(self._set_aside.sum())):
                 if not self._flying:
                     return
-                # what is in flight may cost less than what is set aside for it
+                # evaluations in flight may cost less than their reserve
                 yield None
             yield from self._hand_out(n)
 

@@ -1,24 +1,26 @@
-"""CoPSI, the paper's Algorithm 2, and two of ours that share its budget without the constant's slack."""
+"""CoPSI (Algorithm 2), and two versions with a smaller allocation constant (ours)."""
 
 from cobandit import _budget, theory
 from cobandit.policies.identification_policy import GapElimination
 
 
 class CoPSI(GapElimination):
-    r"""CoPSI (Algorithm 2): gap elimination whose targets share the budget by the cost still active.
+    r"""CoPSI (Algorithm 2): gap elimination with targets by the cost of active arms.
 
     .. math::
 
-        n_r = \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor, \qquad C_r = \sum_{i \in A_r} c_i,
-        \qquad L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
+        n_r = \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor, \qquad
+        C_r = \sum_{i \in A_r} c_i, \qquad
+        L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Takes what `IdentificationPolicy` takes; lambda is ``min_cost`` over the largest
-    cost.  It never spends more than B, and Theorem 2 bounds the probability that it
-    errs.  Time O(K) a phase for the targets.
+    Its parameters are those of `IdentificationPolicy`; lambda is ``min_cost`` over the
+    largest cost.  It never spends more than B, and Theorem 2 bounds the probability of
+    an error.  Time O(K) per phase for the targets.
 
     Examples
     --------
-    Noise-free feedback; arm 2 is dominated, arm 1 costs four times as much as the others.
+    Feedback has no noise.  Arm 2 is dominated, and arm 1 costs four times as much as
+    the others.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSI(costs=[1, 4, 1], budget=40, n_objectives=2)
@@ -34,17 +36,17 @@ class CoPSI(GapElimination):
 
     @property
     def allocation_constant(self) -> float:
-        r"""What the budget is divided by in the first phase: the paper's :math:`L_{K,\lambda}`."""
+        r"""Divisor of the budget in the first phase, :math:`L_{K,\lambda}`."""
         return theory.allocation_constant(self.n_arms, self.cost_ratio)
 
     def _check_budget(self) -> None:
-        smallest = float(self.allocation_constant * self.costs.sum())
         if self._target(1) < 1:
-            what = (
+            raise self._too_small(
+                "gives no pull in the first phase",
+                float(self.allocation_constant * self.costs.sum()),
                 ", one pull of each arm times the allocation constant"
-                f" {self.allocation_constant:g}"
+                f" {self.allocation_constant:g}",
             )
-            raise self._too_small("gives no pull in the first phase", smallest, what)
 
     def _target(self, phase: int) -> int:
         round_cost = float(self.costs[self._active].sum())
@@ -52,21 +54,21 @@ class CoPSI(GapElimination):
 
 
 class CoPSIExact(CoPSI):
-    r"""CoPSI with the smallest constant that no order of elimination overspends.
+    r"""CoPSI with the smallest constant at which no order of elimination overspends.
 
     .. math::
 
         n_r = \Bigl\lfloor \frac{B}{L^\star(c)\, C_r} \Bigr\rfloor, \qquad
         L^\star(c) = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}}
 
-    with costs sorted downwards (`theory.exact_allocation_constant`).  The bound of
-    Theorem 2 holds with :math:`L^\star` in the place of :math:`L_{K,\lambda}`.
+    with costs in descending order (`theory.exact_allocation_constant`).  The bound of
+    Theorem 2 holds with :math:`L^\star` instead of :math:`L_{K,\lambda}`.
 
-    Takes what `CoPSI` takes; ``min_cost`` does not matter.
+    Its parameters are those of `CoPSI`; ``min_cost`` does not matter.
 
     Examples
     --------
-    The constant is 5/3 where that of the paper is 37/15.
+    The constant is 5/3, and the paper's constant 37/15.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIExact(costs=[1, 4, 1], budget=40, n_objectives=2)
@@ -80,30 +82,32 @@ class CoPSIExact(CoPSI):
 
     @property
     def allocation_constant(self) -> float:
-        r"""What the budget is divided by in the first phase: :math:`L^\star` of all arms."""
+        r"""Divisor of the budget in the first phase, :math:`L^\star` of all arms."""
         return theory.exact_allocation_constant(self.costs)
 
 
 class CoPSIAdaptive(CoPSIExact):
-    r"""CoPSI whose constant is, in each phase, that of the arms and the budget that are left.
+    r"""CoPSI with the constant of the remaining arms and budget in each phase.
 
-    .. math:: n_r = \Bigl\lfloor \frac{B - S_r}{L^\star(A_r)\, C_r} \Bigr\rfloor,
+    .. math:: n_r = \Bigl\lfloor \frac{B - S_r}{L^\star(A_r)\, C_r} \Bigr\rfloor
 
-    :math:`S_r` being what the arms that have left were charged and :math:`L^\star` the constant of
-    `CoPSIExact`.  It spends all but less than one pull of each of the last two arms, and never more than B;
-    the bound of Theorem 2 holds with :math:`L^\star([K])` in the place of :math:`L_{K,\lambda}`.
+    where :math:`S_r` is the charge of the removed arms and :math:`L^\star` the constant
+    of `CoPSIExact`.  The unspent budget is less than one pull of each of the last two
+    arms, and it never spends more than B.  The bound of Theorem 2 holds with
+    :math:`L^\star([K])` instead of :math:`L_{K,\lambda}`.
 
-    If charges differ from the declared costs, :math:`S_r` is all that was charged less
-    the declared cost of the active arms' pulls, so that every phase plans with what is
-    left; a target never falls below the one before.  Time O(K log K) a phase for the
-    targets (kernel: O(K)).
+    If charges differ from the declared costs, :math:`S_r` is the total charge less the
+    declared cost of the active arms' pulls, so that every phase plans with the
+    remaining budget; a target is never less than the one before.  Time O(K log K) per
+    phase for the targets (kernel: O(K)).
 
-    Takes what `CoPSI` takes; ``min_cost`` does not matter.
+    Its parameters are those of `CoPSI`; ``min_cost`` does not matter.
 
     Examples
     --------
-    The first target is that of `CoPSIExact`, 50 / (5/3 * 6) = 5.  Arm 1 leaves with a charge of 20; the
-    other 30 pay for 15 pulls of each of the two that are left, of which they have had 5.
+    The first target is that of `CoPSIExact`, 50 / (5/3 * 6) = 5.  Arm 1 leaves with a
+    charge of 20.  The other 30 pay for 15 pulls of each of the two remaining arms, 5 of
+    which they have had.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIAdaptive(costs=[1, 4, 1], budget=50, n_objectives=2)
@@ -121,6 +125,5 @@ class CoPSIAdaptive(CoPSIExact):
         reached = self.phases[-1].target if self.phases else 0
         on_removed = self.spent - reached * round_cost
         constant = theory.exact_allocation_constant(costs)
-        return max(
-            reached, _budget.floor((self.budget - on_removed) / (constant * round_cost))
-        )
+        affordable = (self.budget - on_removed) / (constant * round_cost)
+        return max(reached, _budget.floor(affordable))

@@ -197,7 +197,7 @@ class CoPSIOnce(Once):
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Configurations of certain membership, a mask (K,); none without a confidence."""
+        """Configurations of certain membership; none without a confidence."""
         if self.evidence is None:
             return np.zeros(self.n_arms, dtype=np.bool_)
         return self.evidence.certain

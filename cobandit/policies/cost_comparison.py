@@ -1,4 +1,4 @@
-"""Costs compared like scores: in pairs, in the user's unit, with a tolerance of their own."""
+"""Costs compared in pairs, like scores, with their own tolerance."""
 
 from typing import Any, NamedTuple
 
@@ -9,20 +9,19 @@ from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
-#: What a race can look for: the front of the objectives and the cost, or the paper's.
+#: Fronts of a race: of the objectives and the cost, or of the objectives (the paper's).
 FRONTS = ("objectives and cost", "objectives")
-#: Least sum of squared deviations of a pair: that of one difference of the largest
-#: size, seen or not.
+#: Smallest sum of squared deviations of a pair: one difference of the largest size.
 LEAST_SCATTER = 1.0
 
 Floats = NDArray[np.float64]
 
 
 class CostTolerance(NamedTuple):
-    """What is not worth telling apart in a cost c: ``share`` times c and ``amount`` more, in its unit."""
+    """Difference that does not matter between a cost and a larger one."""
 
-    share: float
-    amount: float
+    share: float  #: share of the cost
+    amount: float  #: amount in the unit of costs
 
 
 def read_cost_tolerance(written: float | str) -> CostTolerance:
@@ -59,7 +58,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
 def find_affordable(
     costs: ArrayLike, tolerance: float | str = 0.0
 ) -> NDArray[np.bool_]:
-    """Find which arm may stand for which by its cost.
+    """Return which arms may cover which by their cost.
 
     Parameters
     ----------
@@ -74,38 +73,36 @@ def find_affordable(
 
     Examples
     --------
-    >>> find_affordable([1.0, 1.05], "10%").tolist(), find_affordable([1.0, 1.05]).tolist()
-    ([[True, True], [True, True]], [[True, False], [True, True]])
+    >>> find_affordable([1.0, 1.05], "10%").tolist()
+    [[True, True], [True, True]]
+    >>> find_affordable([1.0, 1.05]).tolist()
+    [[True, False], [True, True]]
     """
     share, amount = read_cost_tolerance(tolerance)
     values = np.asarray(costs, dtype=np.float64)
-    own = values[:, None]
-    affordable: NDArray[np.bool_] = (
-        1 + share
-    ) * own + amount - values >= -TIE * np.maximum(own, values)
+    covered = values[:, None]
+    margin = (1 + share) * covered + amount - values
+    affordable: NDArray[np.bool_] = margin >= -TIE * np.maximum(covered, values)
     return affordable
 
 
 class CostMargin(NamedTuple):
-    """How one cost compares with another, in units of the larger mean of the two.
+    """Comparison of a cost with another one, in units of the larger mean of the two.
 
-    Arrays of one shape, or numbers.  ``cheaper`` is how much cheaper the other is, and
-    ``within`` how far it is from being more expensive by more than the tolerance;
-    ``cheaper_error`` and ``within_error`` are their standard errors.  ``varies`` is 1
-    where the difference of the two varies, and 0 where it does not.
+    The fields are arrays of one shape, or numbers.
     """
 
-    cheaper: Floats
-    cheaper_error: Floats
-    within: Floats
-    within_error: Floats
-    varies: Any
+    cheaper: Floats  #: first cost less the other one
+    cheaper_error: Floats  #: its standard error
+    within: Floats  #: margin of the other cost to the tolerance
+    within_error: Floats  #: its standard error
+    varies: Any  #: 1 if the difference of the costs varies, else 0
 
 
 def compare_costs(
-    own: Floats,
+    cost: Floats,
     other: Floats,
-    own_scatter: Floats,
+    cost_scatter: Floats,
     other_scatter: Floats,
     scatter: Floats,
     n: int,
@@ -113,53 +110,57 @@ def compare_costs(
     share: float,
     amount: float,
 ) -> CostMargin:
-    r"""Compare a cost with another, both observed on the same n instances.
+    r"""Compare a cost with another one, both observed on the same n instances.
 
-    The other is within the tolerance if its mean is at most :math:`(1 + r)\, c + a`,
-    for a share r and an amount a.  That is a contrast of the two costs, whose scatter
-    is
+    The other cost is within the tolerance if its mean is at most :math:`(1 + r)\, c +
+    a`, for a share r and an amount a.  This is a contrast of the two costs, with the
+    scatter
 
-    .. math:: (1 + r)\, S_{\text{difference}} + r\, (S_{\text{own}} - S_{\text{other}}) + r^2 S_{\text{own}} .
+    .. math:: (1 + r)\, S_{\text{difference}}
+              + r\, (S_{\text{cost}} - S_{\text{other}}) + r^2 S_{\text{cost}} .
 
-    Scores lie in [0, 1], and costs have no largest size that is known: the larger of
-    the two means stands for it.  A difference that is the same on every instance, as of
-    declared costs, or of prices per call, counts as exact.
+    Scores are in [0, 1], but costs have no known range, so that the larger of the two
+    means takes the place of its length.  A difference that is equal on every instance,
+    such as a difference of declared costs or of prices per call, counts as exact.
 
     Parameters
     ----------
-    own, other : ndarray or float
+    cost, other : ndarray or float
         Mean costs.
-    own_scatter, other_scatter, scatter : ndarray or float
-        Sums of squared deviations, of the two and of their difference.
+    cost_scatter, other_scatter, scatter : ndarray or float
+        Sums of squared deviations of the two and of their difference.
     n : int
-        Instances seen.
+        Number of instances.
     scale : float
-        Standard error over the root of such a sum.
+        Standard error over the root of a sum of squared deviations.
     share, amount : float
         As in `CostTolerance`.
 
     Examples
     --------
-    Of two prices per call the second is a twentieth dearer, and within a tenth:
+    The second of two prices per call is a twentieth higher, and within a tenth:
 
     >>> margin = compare_costs(1.0, 1.05, 0.0, 0.0, 0.0, 20, 0.05, 0.1, 0.0)
-    >>> [round(float(each), 3) for each in margin]
+    >>> [round(float(value), 3) for value in margin]
     [-0.048, 0.0, 0.048, 0.0, 0.0]
     """
-    size = np.maximum(own, other)
+    size = np.maximum(cost, other)
     square = size * size
     varies = 1.0 * (scatter > TIE * n * square)
-    seen = varies * scatter
-    contrast = (
-        (1 + share) * seen
-        + share * (own_scatter - other_scatter)
-        + share * share * own_scatter
-    )
+
+    # scatter of the difference, and of the contrast with the tolerance
+    difference = varies * scatter
+    contrast = (1 + share) * difference + share * (cost_scatter - other_scatter)
+    contrast = np.maximum(contrast + share * share * cost_scatter, 0.0)
+
     prior = varies * PRIOR_VARIANCE * square
-    least = varies * LEAST_SCATTER * square
-    cheaper_error = scale * np.sqrt(np.maximum(seen, least) + prior) / size
-    within_error = (
-        scale * np.sqrt(np.maximum(np.maximum(contrast, 0.0), least) + prior) / size
+    smallest = varies * LEAST_SCATTER * square
+    cheaper_scatter = np.maximum(difference, smallest) + prior
+    within_scatter = np.maximum(contrast, smallest) + prior
+    return CostMargin(
+        cheaper=(cost - other) / size,
+        cheaper_error=scale * np.sqrt(cheaper_scatter) / size,
+        within=((1 + share) * cost + amount - other) / size,
+        within_error=scale * np.sqrt(within_scatter) / size,
+        varies=varies,
     )
-    within = ((1 + share) * own + amount - other) / size
-    return CostMargin((own - other) / size, cheaper_error, within, within_error, varies)

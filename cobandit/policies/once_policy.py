@@ -137,7 +137,7 @@ class UniformOnce(Once, UniformIdentification):
 
     .. math:: n = \min\Bigl\{N, \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor\Bigr\}
 
-    Takes what `Once` takes.
+    Its parameters are those of `Once`.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class CoPSIPrintedOnce(Once, CoPSI):
         n_r = \min\Bigl\{N,
             \Bigl\lfloor \frac{B}{L_{K,\lambda}\, C_r} \Bigr\rfloor\Bigr\}
 
-    Takes what `Once` takes.
+    Its parameters are those of `Once`.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class PSISROnce(Once, PSISR):
     the gap of the second), so that this is successive rejects on shared instances, as
     SySRs are by their abstract (Lyu et al., 2026).
 
-    Takes what `Once` takes.
+    Its parameters are those of `Once`.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class EGESHOnce(Once, GapElimination):
     After each round the half with the larger empirical gaps leaves, each accepted or
     rejected.  At equal costs the new evaluations of a round are those of EGE-SH.
 
-    Takes what `Once` takes.
+    Its parameters are those of `Once`.
 
     Examples
     --------

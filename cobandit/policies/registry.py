@@ -1,4 +1,4 @@
-"""The one registry of methods: every policy with a label goes by the name of its class."""
+"""The registry of methods: every policy with a label, by the name of its class."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -14,53 +14,53 @@ from cobandit.policies.asktell import AskTell
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
 
-#: What a method is a class of.
+#: Base classes of a method.
 Policy = OnlinePolicy | IdentificationPolicy
 
-#: Arguments that whoever runs a policy knows, a table or a plan and its pilot: no
-#: option sets them.
+#: Arguments that come from a table, or from a plan and its pilot, and not from options.
 SUPPLIED = frozenset(
     {"n_arms", "n_objectives", "n_instances", "budget"}
     | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
-#: Compiled runs by class, entered by `cobandit.replay.kernels`; a class without one
-#: runs itself.
+#: Compiled runs by class, which `cobandit.replay.kernels` registers. A class without a
+#: compiled run is run itself.
 KERNELS: dict[type[AskTell], Any] = {}
 
 
 def _walk(family: type[Any]) -> Iterator[type[Policy]]:
+    """Yield the subclasses of a class, and theirs."""
     for policy in family.__subclasses__():
         yield policy
         yield from _walk(policy)
 
 
-def is_ours(defined: Any) -> bool:
-    """Whether a class or a function is this project's."""
+def is_builtin(defined: Any) -> bool:
+    """Whether a class or a function belongs to this project."""
     return str(defined.__module__).startswith("cobandit.")
 
 
 def get_kind(policy: type[AskTell]) -> str:
-    """``"online"``, ``"identification"``, or ``"once"`` if it is told how many instances there are."""
+    """Return the kind of a method: ``"online"``, ``"identification"`` or ``"once"``.
+
+    A method of the kind ``"once"`` has the number of instances as a parameter.
+    """
     if not issubclass(policy, IdentificationPolicy):
         return "online"
-    return (
-        "once"
-        if "n_instances" in inspect.signature(policy).parameters
-        else "identification"
-    )
+    is_once = "n_instances" in inspect.signature(policy).parameters
+    return "once" if is_once else "identification"
 
 
 def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
-    """List the methods by name: this project's, and those that were imported besides.
+    """List the methods by name, including user-defined ones that are imported.
 
-    Of two classes with one name this project's counts, otherwise the later, as where a
-    notebook defines its class again.
+    A built-in class precedes a user-defined one of the same name.  Otherwise the later
+    class counts, such as a class that a notebook defines again.
 
     Parameters
     ----------
     kind : {"online", "identification", "once"}, optional
-        Only those, see `get_kind`.
+        Kind of the methods to list (`get_kind`).
 
     Examples
     --------
@@ -68,12 +68,13 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     'CoPSI once'
     """
     policies = chain(_walk(OnlinePolicy), _walk(IdentificationPolicy))
-    found = [
+    methods = [
         policy
         for policy in policies
         if policy.label and kind in (None, get_kind(policy))
     ]
-    by_name = {policy.__name__: policy for policy in sorted(found, key=is_ours)}
+    # built-in classes come last, so that they replace others of the same name
+    by_name = {policy.__name__: policy for policy in sorted(methods, key=is_builtin)}
     return dict(sorted(by_name.items()))
 
 
@@ -91,49 +92,49 @@ class Spec:
 
     @property
     def kind(self) -> str:
-        """As `get_kind`."""
+        """Kind of the method (`get_kind`)."""
         return get_kind(self.policy)
 
     @property
     def label(self) -> str:
-        """Name for pictures and tables."""
+        """Name in figures and tables."""
         return self.policy.label
 
     @property
     def options(self) -> str:
-        """The options as text, ``"eta=0.05, reward_scale=0.01"``; empty where all are defaults."""
+        """Options as text, such as ``"eta=0.05, reward_scale=0.01"``."""
         return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
 
     def make(self, rho: float, **supplied: Any) -> AskTell:
-        """Make the policy for one budget, from those of the `SUPPLIED` arguments that its class takes.
+        """Make the policy for one budget.
 
+        It receives the `SUPPLIED` arguments that its class has, and its options.
         ``eta`` becomes n_init = max(1, floor(eta rho)).
         """
-        takes, options = inspect.signature(self.policy).parameters, dict(self.given)
+        options = dict(self.given)
         if "eta" in options:
             options["n_init"] = max(1, _budget.floor(options.pop("eta") * rho))
-        return self.policy(
-            **{name: supplied[name] for name in supplied if name in takes}, **options
-        )
+        parameters = inspect.signature(self.policy).parameters
+        arguments = {name: supplied[name] for name in supplied if name in parameters}
+        return self.policy(**arguments, **options)
 
 
 def spec(name: str | type[AskTell], **options: Any) -> Spec:
-    """Name a method to replay, with options of its class.
+    """Return a method with options of its class, to replay it.
 
     Parameters
     ----------
     name : str or class
         ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"``
         online; ``"CoPSI"``, ``"PSISR"``, ``"UniformIdentification"`` for
-        identification; ``"CoPSIOnce"``, ``"UniformOnce"`` where every instance is
-        evaluated once; the name of any other class that has a label.  Or the class
-        itself, or one of your own that extends ``OnlinePolicy`` or
-        ``IdentificationPolicy``: without a kernel it runs itself, some hundred times
-        slower; in several processes if other processes can import it.
+        identification; ``"CoPSIOnce"``, ``"UniformOnce"`` on a finite benchmark; or the
+        name of any other class with a label.  Or the class itself, also your own class
+        that extends ``OnlinePolicy`` or ``IdentificationPolicy``: without a kernel it
+        is run itself, some hundred times slower, and in several processes if they can
+        import it.
     **options
         Keyword arguments of the class that do not come from the table; online also
-        ``eta``, which stands for ``n_init = max(1, floor(eta rho))`` (paper, Appendix
-        A).
+        ``eta``, for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
 
     Returns
     -------
@@ -142,8 +143,8 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     Raises
     ------
     CobanditError
-        If the method or an option is unknown (the nearest name is suggested), or
-        ``eta`` and ``n_init`` are both given.  Values are checked when the policy is
+        If the method or an option is unknown (the message suggests the nearest name),
+        or ``eta`` and ``n_init`` are both given.  Values are checked when the policy is
         made.
 
     Examples
@@ -153,20 +154,20 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     >>> spec("CoHVUBC")
     Traceback (most recent call last):
     ...
-    cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? Known: ...
+    cobandit.errors.CobanditError: unknown method 'CoHVUBC'. Did you mean 'CoHVUCB'? ...
     """
-    known = list_methods()
-    policy = (
-        name
-        if isinstance(name, type)
-        else known[_validation.choice(name, "method", list(known))]
-    )
+    if isinstance(name, type):
+        policy: Any = name
+    else:
+        known = list_methods()
+        policy = known[_validation.choice(name, "method", list(known))]
     check_class(policy)
-    takes = set(inspect.signature(policy).parameters) - SUPPLIED
+
+    allowed = set(inspect.signature(policy).parameters) - SUPPLIED
     if issubclass(policy, OnlinePolicy):
-        takes.add("eta")
+        allowed.add("eta")
     for option, value in options.items():
-        _validation.choice(option, f"option of {policy.__name__}", sorted(takes))
+        _validation.choice(option, f"option of {policy.__name__}", sorted(allowed))
         if isinstance(value, (np.ndarray, list)):
             raise CobanditError(
                 f"option {option} of {policy.__name__} must be a single value"
@@ -181,23 +182,23 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
 
 
 def check_class(policy: type[Any]) -> None:
-    """Refuse a class that is no policy, or has the name of one of this project's."""
+    """Raise unless a class is a policy, and no built-in one has its name."""
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
-            f"{policy.__name__} is no method: it extends neither OnlinePolicy nor"
+            f"{policy.__name__} is not a method: extend OnlinePolicy or"
             " IdentificationPolicy"
         )
     known = list_methods().get(policy.__name__, policy)
-    if known is not policy and is_ours(known):
+    if known is not policy and is_builtin(known):
         raise CobanditError(
-            f"there is a method {policy.__name__} already: give the class another name"
+            f"a method {policy.__name__} exists already: give the class another name"
         )
 
 
 def read_methods(methods: Any, kind: str) -> list[Spec]:
-    """Turn names, classes and specs into specs of one kind of experiment.
+    """Return the specs of names, classes and specs, for one kind of experiment.
 
-    On a finite benchmark a method stands for what is made of it there: PSISR for
+    On a finite benchmark a method is replaced by its version for it: PSISR by
     PSISROnce.
     """
     known = list_methods(kind)
@@ -210,35 +211,34 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
         method if isinstance(method, Spec) else spec(method) for method in methods
     ]
     if not chosen:
-        raise CobanditError(f"no method to replay; known: {', '.join(known)}")
+        raise CobanditError(f"no method is given; known: {', '.join(known)}")
 
     for place, method in enumerate(chosen):
-        made_of_it = [
-            each
-            for each in known.values()
-            if kind == "once" and issubclass(each, method.policy)
+        if method.kind == kind:
+            continue
+
+        subclasses = [
+            policy for policy in known.values() if issubclass(policy, method.policy)
         ]
-        if method.kind != kind and made_of_it:
-            # not a user's kin of it
-            least_derived = min(made_of_it, key=lambda each: len(each.__mro__))
+        if kind == "once" and subclasses:
+            # prefer the built-in class over user-defined subclasses of it
+            least_derived = min(subclasses, key=lambda policy: len(policy.__mro__))
             chosen[place] = replace(method, policy=least_derived)
-        elif method.kind != kind:
-            hint = (
-                "it evaluates once: give feedback 'once'; "
-                if method.kind == "once"
-                else ""
-            )
-            raise CobanditError(
-                f"{method.name} is not a method for {kind} replays; {hint}known:"
-                f" {', '.join(known)}"
-            )
+            continue
+
+        hint = ""
+        if method.kind == "once":
+            hint = "it evaluates once: give feedback 'once'; "
+        raise CobanditError(
+            f"{method.name} is not a method for {kind} replays; {hint}known:"
+            f" {', '.join(known)}"
+        )
 
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):
         raise CobanditError("the same method with the same options is named twice")
-    if len({method.policy for method in chosen}) > len(
-        {method.name for method in chosen}
-    ):
-        raise CobanditError("two classes have the same name: give one of them another")
+    n_classes = len({method.policy for method in chosen})
+    if n_classes > len({method.name for method in chosen}):
+        raise CobanditError("two classes have the same name: rename one of them")
 
     return chosen

@@ -25,7 +25,7 @@ from cobandit import figures
 from cobandit._text import amount
 from cobandit.errors import CobanditError
 from cobandit.figures.style import INK, LOOKS, SHADES
-from cobandit.policies.registry import is_ours, list_methods
+from cobandit.policies.registry import is_builtin, list_methods
 from cobandit.stats import summaries
 from cobandit.testing.small_tables import table_of
 
@@ -192,9 +192,9 @@ def test_methods_are_told_apart():
     styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
         assert len({each[key] for each in styles}) == len(own)
-    assert {name for name, policy in list_methods().items() if is_ours(policy)} == set(
-        own
-    )
+    assert {
+        name for name, policy in list_methods().items() if is_builtin(policy)
+    } == set(own)
     assert figures.method_label("CoPSI") == "CoPSI"
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
 

@@ -133,7 +133,7 @@ def test_formulas_of_ones_own_share_the_run_of_all(
 
 def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
     taken = type("CoHVUCB", (cb.CoHVUCB,), {})
-    with pytest.raises(CobanditError, match="there is a method CoHVUCB already"):
+    with pytest.raises(CobanditError, match="a method CoHVUCB exists already"):
         kernels.online_index(taken)(lambda n, sums, squares: -float(n))
     assert taken not in KERNELS
 

@@ -1,6 +1,6 @@
 """The project's methods that have a kernel, by kind; tests of other files define methods, too."""
 
-from cobandit.policies.registry import KERNELS, is_ours, list_methods
+from cobandit.policies.registry import KERNELS, is_builtin, list_methods
 from cobandit.replay import kernels  # noqa: F401 (they enter themselves)
 
 
@@ -8,7 +8,7 @@ def compiled(kind):
     return {
         name: policy
         for name, policy in list_methods(kind).items()
-        if is_ours(policy) and policy in KERNELS
+        if is_builtin(policy) and policy in KERNELS
     }
 
 

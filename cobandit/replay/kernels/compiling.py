@@ -19,7 +19,7 @@ from numba import cfunc, types
 
 from cobandit.errors import CobanditError
 from cobandit.policies.asktell import AskTell
-from cobandit.policies.registry import KERNELS, check_class, is_ours
+from cobandit.policies.registry import KERNELS, check_class, is_builtin
 from cobandit.replay.kernels._cache import FOLDER, compiled, inner, kept
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -294,7 +294,7 @@ def _by_address(
         made.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
         return cfunc(
             signature,
-            cache=is_ours(formula) and FOLDER is not None,
+            cache=is_builtin(formula) and FOLDER is not None,
             error_model="numpy",
         )(made)
 
