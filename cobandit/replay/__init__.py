@@ -1,4 +1,4 @@
-"""The same algorithms, fast, over tables: streams, kernels, experiment drivers, parallel back ends."""
+"""Fast replays of the algorithms on tables: kernels, drivers and parallel back ends."""
 
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec

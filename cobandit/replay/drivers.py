@@ -1,4 +1,4 @@
-"""Replay on a table, as tidy frames: online selection, its paths, and Pareto identification."""
+"""Replays on a table as tidy frames: online selection and Pareto identification."""
 
 from __future__ import annotations
 
@@ -32,43 +32,41 @@ from cobandit.stats import metrics
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Points of the common grid of spent budget on which `replay_paths` reports.
+#: Number of equal steps of spent budget that `replay_paths` reports.
 POINTS = 200
 
 
 def _infeasible(cell: GridCell, *names: str) -> dict[str, Any]:
-    """Columns of a cell whose budget is too small."""
-    nobody = np.fromiter([()] * len(cell.replications), dtype=object)
-    held = {"pulls": 0, "best_arm_pulls": 0, "returned": nobody, "correct": False}
-    return make_columns(
-        cell, status="infeasible", **{name: held.get(name, np.nan) for name in names}
-    )
+    """Return the columns of a cell whose budget is too small."""
+    nothing = np.fromiter([()] * len(cell.replications), dtype=object)
+    defaults = {"pulls": 0, "best_arm_pulls": 0, "returned": nothing, "correct": False}
+    columns = {name: defaults.get(name, np.nan) for name in names}
+    return make_columns(cell, status="infeasible", **columns)
 
 
 def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
-    """Replay a cell: its columns of the frame of `replay_online`."""
+    """Replay a cell, and return its columns of the frame of `replay_online`."""
     problem = source.problem
     try:
-        pulls, spent, *_ = play_cell(source, cell)
+        runs = play_cell(source, cell)
     except BudgetError:
         regrets = "efficiency_regret", "standard_regret"
         return _infeasible(cell, "spent", "pulls", *regrets, "best_arm_pulls")
 
+    normalised_budget = cell.budget / source.cost_range[1]
     return make_columns(
         cell,
         status="ok",
-        spent=spent,
-        pulls=pulls.sum(axis=1),
-        efficiency_regret=metrics.efficiency_regret(problem, pulls),
-        standard_regret=metrics.standard_regret(
-            problem, pulls, cell.budget / source.cost_range[1]
-        ),
-        best_arm_pulls=pulls[:, problem.best_arm],
+        spent=runs.spent,
+        pulls=runs.pulls.sum(axis=1),
+        efficiency_regret=metrics.efficiency_regret(problem, runs.pulls),
+        standard_regret=metrics.standard_regret(problem, runs.pulls, normalised_budget),
+        best_arm_pulls=runs.pulls[:, problem.best_arm],
     )
 
 
 def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
-    """Replay a cell: its columns of the frame of `replay_paths`, and its budget."""
+    """Replay a cell, and return its columns of the frame of `replay_paths`."""
     try:
         pulls = play_cell(source, cell).pulls
     except BudgetError:
@@ -76,21 +74,22 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
             cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan
         )
 
-    # A run is deterministic, so it is played again once its length is known, and taken
-    # down; one at a time, since with thousands of arms each has millions of pulls.
+    # a run is deterministic, so it is played again and recorded once its length is
+    # known: one at a time, since with thousands of arms each has millions of pulls
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
-    regrets, averages = np.empty((2, len(pulls), POINTS))
-    for r, (number, length) in enumerate(
-        zip(cell.replications, pulls.sum(axis=1), strict=True)
-    ):
-        taken = kernels.record(1, length)
-        play_cell(source, cell._replace(replications=np.array([number])), taken)
-        gaps = source.problem.efficiency_gaps[taken.arms[0]]
-        done = np.searchsorted(
-            np.cumsum(taken.charges[0]), steps * (1 + _budget.SLACK), side="right"
-        )
-        regrets[r] = np.append(0.0, np.cumsum(gaps))[done]
-        averages[r] = np.append(np.nan, metrics.moving_average(gaps))[done]
+    regrets = np.empty((len(pulls), POINTS))
+    averages = np.empty((len(pulls), POINTS))
+    lengths = pulls.sum(axis=1)
+    for r, (number, length) in enumerate(zip(cell.replications, lengths, strict=True)):
+        recorded = kernels.record(1, length)
+        play_cell(source, cell._replace(replications=np.array([number])), recorded)
+
+        # number of pulls that each step of the budget pays for
+        spent = np.cumsum(recorded.charges[0])
+        n_pulls = np.searchsorted(spent, steps * (1 + _budget.SLACK), side="right")
+        gaps = source.problem.efficiency_gaps[recorded.arms[0]]
+        regrets[r] = np.append(0.0, np.cumsum(gaps))[n_pulls]
+        averages[r] = np.append(np.nan, metrics.moving_average(gaps))[n_pulls]
 
     return make_columns(
         cell,
@@ -113,11 +112,11 @@ def replay_online(
 ) -> pd.DataFrame:
     r"""Replay online policies on a table (paper, Section 5 and Appendix A).
 
-    Feedback is drawn from the evaluation split by arm-wise bootstrap on common random
-    numbers, and this split is the truth that regrets are against.  The profiling split
-    gives what a policy may know: the range of single costs, and the mean costs that
-    decide what is affordable.  Regrets are in the unit of the largest single profiling
-    cost.
+    Feedback is drawn from the evaluation split by arm-wise bootstrap with common random
+    numbers, and regrets are computed from the means of this split.  The profiling split
+    provides the knowledge of a policy: the range of single costs, and the mean costs
+    that decide which arms are affordable.  Regrets are in the unit of the largest
+    single profiling cost.
 
     Parameters
     ----------
@@ -131,9 +130,9 @@ def replay_online(
     seed : int
         Any number from 0 to 2^64 - 1.
     true_costs : {"evaluation", "profiling"}, optional
-        The split whose mean costs divide the true hypervolume, as in
-        `EvaluationTable.truth`: by default that of evaluation, and for a reconstruction
-        of the paper's tables that of profiling (A10).
+        Split whose mean costs divide the true hypervolume, as in
+        `EvaluationTable.truth`: by default evaluation, and for a reconstruction of the
+        paper's tables profiling (A10).
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress`` as in
         `cobandit.replay.parallel.run`; no result depends on them.
@@ -142,7 +141,7 @@ def replay_online(
     -------
     DataFrame
         One row per (method, options, rho, replication): ``budget`` and ``spent`` in the
-        table's unit, ``status`` (``"ok"``, or ``"infeasible"`` where the budget is too
+        table's unit, ``status`` (``"ok"``, or ``"infeasible"`` if the budget is too
         small), ``pulls``, ``efficiency_regret``, ``standard_regret`` (against
         :math:`\nu_{i^\star} B`), ``best_arm_pulls``; ``dataset``, ``kind`` and ``unit``
         of the table.
@@ -156,7 +155,8 @@ def replay_online(
     --------
     >>> import cobandit as cb
     >>> table = cb.load("synthetic-24")
-    >>> runs = cb.replay_online(table, ["CoHVUCB", "UniformAllocation"], rho=[4, 8], replications=3)
+    >>> methods = ["CoHVUCB", "UniformAllocation"]
+    >>> runs = cb.replay_online(table, methods, rho=[4, 8], replications=3)
     >>> runs.groupby("method").size().to_dict()
     {'CoHVUCB': 6, 'UniformAllocation': 6}
     """
@@ -176,7 +176,7 @@ def replay_paths(
     true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    r"""Follow the regret along the runs that `replay_online` makes.
+    """Return the regret along the runs of `replay_online`.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ def replay_paths(
     Returns
     -------
     DataFrame
-        For each run 200 equal steps of ``spent`` budget with ``efficiency_regret`` so
-        far and ``moving_average``, the mean gap of the last 50 pulls (NaN before the
+        For each run, 200 equal steps of ``spent`` budget with the ``efficiency_regret``
+        so far and ``moving_average``, the mean gap of the last 50 pulls (NaN before the
         first); ``dataset``, ``kind`` and ``unit`` of the table.  A budget that is too
         small gives one row of NaN per replication.
 
@@ -199,7 +199,8 @@ def replay_paths(
     Examples
     --------
     >>> import cobandit as cb
-    >>> paths = cb.replay_paths(cb.load("synthetic-24"), "CoHVUCB", rho=4, replications=3)
+    >>> table = cb.load("synthetic-24")
+    >>> paths = cb.replay_paths(table, "CoHVUCB", rho=4, replications=3)
     >>> paths.groupby("replication").size().tolist()
     [200, 200, 200]
     """
@@ -213,48 +214,46 @@ def replay_paths(
 def _identification_part(
     source: Source, cell: GridCell, realised: bool
 ) -> dict[str, Any]:
-    """Replay a cell: its columns of the frame of `replay_identification`."""
+    """Replay a cell, and return its columns of `replay_identification`."""
     problem = source.problem
-
     method: Any = cell.spec.policy
-    off = (metrics.cover, metrics.excess) if source.feedback.once else ()
+    is_race = issubclass(method, ParetoRace)
+    distances = (metrics.cover, metrics.excess) if source.feedback.once else ()
     try:
         runs = play_cell(source, cell, realised=realised)
     except BudgetError:
-        found = "returned", "correct", "f1", *(each.__name__ for each in off)
-        return _infeasible(cell, "spent", "pulls", *found)
+        results = "returned", "correct", "f1", *(score.__name__ for score in distances)
+        return _infeasible(cell, "spent", "pulls", *results)
 
     status: Any = "ok"
-    if issubclass(method, ParetoRace):
+    if is_race:
         status = np.where(runs.settled, "settled", "out of budget").astype(object)
-    names = np.array(problem.names, dtype=object)
-    compared, affordable = problem.means, None
-    if (
-        issubclass(method, ParetoRace)
-        and cell.spec.given.get("front", FRONTS[0]) == FRONTS[0]
-    ):
+
+    # the true front, which includes the costs for a race that compares them
+    compared = problem.means
+    affordable = None
+    if is_race and cell.spec.given.get("front", FRONTS[0]) == FRONTS[0]:
         costs = source.costs
         if realised:
-            costs = np.add.reduceat(
-                source.feedback.rows[:, 0], source.feedback.offsets[:-1]
-            )
+            starts = source.feedback.offsets[:-1]
+            costs = np.add.reduceat(source.feedback.rows[:, 0], starts)
         compared = np.column_stack([problem.means, -costs / costs.max()])
         affordable = find_affordable(costs, cell.spec.given.get("cost_tolerance", 0.0))
-
     truth = pareto_mask(compared, method.dominance)
+
+    names = np.array(problem.names, dtype=object)
+    returned = (tuple(names[mask]) for mask in runs.returned)
     return make_columns(
         cell,
         status=status,
         spent=runs.spent,
         pulls=runs.pulls.sum(axis=1),
-        returned=np.fromiter(
-            (tuple(names[mask]) for mask in runs.returned), dtype=object
-        ),
+        returned=np.fromiter(returned, dtype=object),
         correct=(runs.returned == truth).all(axis=1),
         f1=metrics.f1_score(runs.returned, truth),
         **{
-            each.__name__: each(runs.returned, problem.means, affordable)
-            for each in off
+            score.__name__: score(runs.returned, problem.means, affordable)
+            for score in distances
         },
     )
 
@@ -273,14 +272,14 @@ def replay_identification(
 ) -> pd.DataFrame:
     r"""Replay Pareto identification on a table (paper, Section 5 and Appendix A).
 
-    The truth is the Pareto set of the evaluation split's means; methods know the
-    profiling mean costs.  Of a `cobandit.ParetoRace` it is that of the means and the
-    costs that are charged, unless the race has ``front="objectives"``.
+    The truth is the Pareto set of the evaluation split's means, and methods know the
+    profiling mean costs.  For a `cobandit.ParetoRace` the truth is the front of the
+    means and the charged costs, unless the race has ``front="objectives"``.
 
     With ``feedback="once"`` the evaluation split is a finite benchmark: its instances
-    stand in one random order per replication, the same for all configurations, methods
+    are in one random order per replication, the same for all configurations, methods
     and budgets, and each configuration is evaluated at most once on each.  Instances
-    that were not evaluated with every configuration are left out, of the truth, too.
+    that were not evaluated with every configuration are left out, also of the truth.
 
     Parameters
     ----------
@@ -288,24 +287,24 @@ def replay_identification(
     methods : list of str, class or Spec
         Names, classes or `spec` results.
     rho : float or list of float
-        Budgets as :math:`\rho = B / (K \bar c)`; or ``share``, exactly one of the two,
-        neither where all methods stop by themselves (``"ParetoRace"``): their budget is
+        Budgets as :math:`\rho = B / (K \bar c)`.  Give either ``rho`` or ``share``, or
+        neither if all methods stop by themselves (``"ParetoRace"``): their budget is
         then infinite.
     replications : int
         Independent runs per cell, the same streams for every method and budget.
     seed : int
         Any number from 0 to 2^64 - 1.
     charge : {"declared", "realised"}
-        What a pull is charged: the profiling mean cost that the method knows, as
-        Theorem 2 assumes, or the cost of the instance drawn.
+        Charge of a pull: the profiling mean cost that the method knows, as Theorem 2
+        assumes, or the cost of the drawn instance.
     share : float or list of float
-        Budgets as shares of what evaluating every instance of the evaluation split
-        costs.
+        Budgets as shares of the cost of evaluating every instance of the evaluation
+        split.
     feedback : {"bootstrap", "once"}
-        As in the paper, by arm-wise bootstrap; or each instance at most once, for the
-        methods that are told how many there are: ``"CoPSIOnce"``, ``"UniformOnce"``,
-        ``"PSISROnce"``, ...  A method of the paper stands for its version there:
-        ``"PSISR"`` is replayed, and named in the frame, as PSISROnce.
+        Feedback by arm-wise bootstrap, as in the paper; or each instance at most once,
+        for methods that know the number of instances: ``"CoPSIOnce"``,
+        ``"UniformOnce"``, ``"PSISROnce"``, ...  A method of the paper is replaced by
+        its version for this, such as ``"PSISR"`` by PSISROnce.
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress`` as in
         `cobandit.replay.parallel.run`; no result depends on them.
@@ -316,13 +315,13 @@ def replay_identification(
         One row per (method, options, rho, replication): ``budget`` and ``spent`` in the
         table's unit, ``status``, ``pulls``, ``returned`` (tuple of configuration
         names), ``correct`` (exactly the Pareto set), ``f1``; ``dataset``, ``kind`` and
-        ``unit`` of the table; ``share`` where budgets are given so or feedback is once:
-        the budget's, or without a budget that of what was spent.  With feedback once
-        also ``cover``, how far the worst configuration is from being covered by a
-        returned one, and ``excess``, by how much the worst returned one is dominated.
-        A budget that is too small gives ``status = "infeasible"``; a race ends as
-        ``"settled"`` or ``"out of budget"``, and is right if it is off by no more than
-        its tolerance, which ``cover`` and ``excess`` say, not ``correct``.
+        ``unit`` of the table; ``share`` if budgets are shares or feedback is once: the
+        share of the budget, or of the spend without a budget.  With feedback once also
+        ``cover``, the largest distance of a configuration from being covered by a
+        returned one, and ``excess``, the largest margin by which a returned one is
+        dominated.  A budget that is too small gives ``status = "infeasible"``.  A race
+        ends as ``"settled"`` or ``"out of budget"``; whether it is right within its
+        tolerance is in ``cover`` and ``excess``, not in ``correct``.
 
     Raises
     ------
@@ -336,7 +335,9 @@ def replay_identification(
     >>> runs = cb.replay_identification(table, ["CoPSI"], rho=[1, 50], replications=4)
     >>> runs.groupby("rho")["status"].first().to_dict()
     {1.0: 'infeasible', 50.0: 'ok'}
-    >>> once = cb.replay_identification(table, ["CoPSIOnce"], share=[0.5, 1], feedback="once", replications=4)
+    >>> once = cb.replay_identification(
+    ...     table, ["CoPSIOnce"], share=[0.5, 1], feedback="once", replications=4
+    ... )
     >>> once.groupby("share")["correct"].all().loc[1.0]
     np.True_
     >>> race = cb.spec("ParetoRace", tolerance=0.05)
@@ -344,52 +345,59 @@ def replay_identification(
     >>> runs["status"].unique().tolist(), runs["share"].max() < 0.5
     (['settled'], np.True_)
     """
-    realised = (
-        _validation.choice(charge, "charge", ("declared", "realised")) == "realised"
-    )
-    once = _validation.choice(feedback, "feedback", ("bootstrap", "once")) == "once"
+    _validation.choice(charge, "charge", ("declared", "realised"))
+    _validation.choice(feedback, "feedback", ("bootstrap", "once"))
+    once = feedback == "once"
     chosen = read_methods(methods, "once" if once else "identification")
-    source = (pack_shared if once else pack_table)(table)
+    source = pack_shared(table) if once else pack_table(table)
 
-    # as rho
-    everything = float(
-        np.diff(source.feedback.offsets) @ source.costs / source.costs.sum()
-    )
-    free = rho is share is None and all(
-        issubclass(each.policy, ParetoRace) for each in chosen
-    )
-    if (rho is None) == (share is None) and not free:
+    stop_by_themselves = all(issubclass(method.policy, ParetoRace) for method in chosen)
+    has_no_budget = rho is None and share is None and stop_by_themselves
+    if (rho is None) == (share is None) and not has_no_budget:
         raise CobanditError(
             "budgets are given by rho or by share: exactly one of the two is needed"
         )
 
-    shares: dict[float, float] = {}
-    if share is not None:
-        values = [
-            _validation.positive(x, "share")
-            for x in (share if isinstance(share, Iterable) else [share])
-        ]
-        shares = {everything * value: value for value in values}
-
-    cells = cut_grid(
-        table,
-        chosen,
-        1 if free else list(shares) if rho is None else rho,
-        replications,
-        seed,
-    )
-    if free:
+    # budgets as rho; a run without a budget takes any, which is replaced below
+    everything = _rho_of_everything(source)
+    shares = _read_shares(share, everything)
+    rhos: Any = list(shares) if rho is None else rho
+    if has_no_budget:
+        rhos = 1
+    cells = cut_grid(table, chosen, rhos, replications, seed)
+    if has_no_budget:
         cells = [cell._replace(rho=inf, budget=inf) for cell in cells]
-    runs = run_grid(
-        _identification_part, cells, table, realised, source=source, **parallel
-    )
-    if rho is not None and not once:
-        return runs
-    if free:
-        return runs.assign(
-            share=runs["spent"] / (everything * float(source.costs.sum()))
-        )
 
-    return runs.assign(
-        share=runs["rho"].map(shares) if shares else runs["rho"] / everything
+    runs = run_grid(
+        _identification_part,
+        cells,
+        table,
+        charge == "realised",
+        source=source,
+        **parallel,
     )
+    if has_no_budget:
+        everything_costs = everything * float(source.costs.sum())
+        return runs.assign(share=runs["spent"] / everything_costs)
+    if shares:
+        return runs.assign(share=runs["rho"].map(shares))
+    if once:
+        return runs.assign(share=runs["rho"] / everything)
+    return runs
+
+
+def _rho_of_everything(source: Source) -> float:
+    """Return the budget that evaluates every instance, as rho."""
+    n_instances = np.diff(source.feedback.offsets)
+    return float(n_instances @ source.costs / source.costs.sum())
+
+
+def _read_shares(
+    share: Iterable[float] | float | None, everything: float
+) -> dict[float, float]:
+    """Return the shares by their budget as rho, empty without shares."""
+    if share is None:
+        return {}
+    shares = share if isinstance(share, Iterable) else [share]
+    values = [_validation.positive(value, "share") for value in shares]
+    return {everything * value: value for value in values}

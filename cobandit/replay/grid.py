@@ -1,8 +1,9 @@
-"""The grid of an experiment: methods x budgets x replications, cut into parts that workers play."""
+"""The grid of an experiment: methods, budgets and replications, cut into parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
@@ -20,38 +21,44 @@ from cobandit.replay.running import Runs, run_kernel
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Each cell (method, budget) is played in at most so many parts, between which progress
-#: shows and Ctrl-C works; in fewer where the cells alone make work for many workers, as
-#: each part has its overhead.
-PARTS, ENOUGH = 20, 100
+#: Largest number of parts of a cell (method, budget), between which progress is shown
+#: and Ctrl-C works.
+PARTS = 20
+#: Number of parts of the grid that is enough for many workers. A cell then has fewer
+#: parts, since each part has an overhead.
+ENOUGH = 100
 
 
 class Source(NamedTuple):
-    """What the workers need of a table, small and picklable.
+    """Contents of a table that workers need, small and picklable."""
 
-    ``cluster`` (N,) is that of each instance, if each is evaluated once and they have
-    any.
-    """
-
-    feedback: FeedbackRows
-    problem: Problem
-    costs: NDArray[np.float64]
-    cost_range: tuple[float, float]
+    feedback: FeedbackRows  #: rows of the evaluation split
+    problem: Problem  #: the true means and costs
+    costs: NDArray[np.float64]  #: shape (K,), mean profiling costs
+    cost_range: tuple[float, float]  #: smallest and largest single profiling cost
+    #: shape (N,), cluster of each instance, if each is evaluated once and has one
     cluster: NDArray[np.int64] | None = None
 
 
 class GridCell(NamedTuple):
-    """One part of one cell of the grid."""
+    """A part of a cell of the grid."""
 
-    spec: Spec
-    rho: float
-    budget: float
-    replications: NDArray[np.int64]
-    seed: int
+    spec: Spec  #: method and options
+    rho: float  #: budget as rho
+    budget: float  #: the same in the unit of the costs
+    replications: NDArray[np.int64]  #: numbers of the replications of this part
+    seed: int  #: seed of the experiment
 
 
 def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
-    """Pack what workers need of a table; ``true_costs`` as in its ``truth``."""
+    """Return the contents of a table that workers need.
+
+    Parameters
+    ----------
+    table : EvaluationTable
+    true_costs : {"evaluation", "profiling"}, optional
+        As in `EvaluationTable.truth`.
+    """
     _validation.table(table)
     feedback = table.feedback
     rows = np.column_stack(
@@ -64,7 +71,7 @@ def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
 
 
 def pack_shared(table: EvaluationTable) -> Source:
-    """Pack what workers need where every instance is evaluated once: those that all configurations have.
+    """Return `pack_table` for instances evaluated once, by all configurations.
 
     Raises
     ------
@@ -72,10 +79,12 @@ def pack_shared(table: EvaluationTable) -> Source:
         If fewer than two instances of the evaluation split have been evaluated with
         every configuration.
     """
-    source, rows = pack_table(table), table.rows
-    held = rows.loc[rows["split"] == "evaluation", "instance"].cat.codes.to_numpy()
-    shared = np.bincount(held)[held] == table.n_arms
-    n_instances = int(shared.sum()) // table.n_arms
+    source = pack_table(table)
+    rows = table.rows
+    is_evaluation = rows["split"] == "evaluation"
+    instances = rows.loc[is_evaluation, "instance"].cat.codes.to_numpy()
+    is_shared = np.bincount(instances)[instances] == table.n_arms
+    n_instances = int(is_shared.sum()) // table.n_arms
     if n_instances < 2:
         raise CobanditError(
             f"{table.name}: {n_instances} instances of the evaluation split have been"
@@ -83,21 +92,20 @@ def pack_shared(table: EvaluationTable) -> Source:
             " instances -> leave out configurations"
         )
 
-    packed = source.feedback.rows[shared]
+    # instances of one cluster are next to each other
+    packed = source.feedback.rows[is_shared]
     cluster = None
-    if table.clusters is not None:  # those of one cluster are put together
-        cluster = table.clusters[held[shared][:n_instances]]
-        together = np.argsort(cluster, kind="stable")
-        arms = packed.reshape(table.n_arms, n_instances, -1)
-        packed = arms[:, together].reshape(packed.shape)
-        cluster = cluster[together]
+    if table.clusters is not None:
+        cluster = table.clusters[instances[is_shared][:n_instances]]
+        order = np.argsort(cluster, kind="stable")
+        by_arm = packed.reshape(table.n_arms, n_instances, -1)
+        packed = by_arm[:, order].reshape(packed.shape)
+        cluster = cluster[order]
 
-    means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
-    problem = (
-        source.problem
-        if shared.all()
-        else Problem(means, source.problem.costs, source.problem.names)
-    )
+    problem = source.problem
+    if not is_shared.all():
+        means = packed[:, 2:].reshape(table.n_arms, n_instances, -1).mean(axis=1)
+        problem = Problem(means, problem.costs, problem.names)
     offsets = n_instances * np.arange(table.n_arms + 1)
     feedback = FeedbackRows(packed, offsets, once=True)
     return source._replace(feedback=feedback, problem=problem, cluster=cluster)
@@ -109,36 +117,32 @@ def cut_grid(
     rho: Iterable[float] | float,
     replications: int,
     seed: int,
-    most: int | None = None,
+    most_parts: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid and cut it into parts; each method and budget in at most ``most``, if given."""
+    """Check the grid and cut it into parts, at most ``most_parts`` per cell."""
     _validation.table(table)
-    rhos = [
-        _validation.positive(r, "rho")
-        for r in (rho if isinstance(rho, Iterable) else [rho])
-    ]
+    values = rho if isinstance(rho, Iterable) else [rho]
+    rhos = [_validation.positive(value, "rho") for value in values]
     if not rhos or len(set(rhos)) < len(rhos):
         raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
 
-    replications, seed = (
-        _validation.count(replications, "replications", 1),
-        _validation.seed(seed),
-    )
-    if most is None:
-        most = min(PARTS, -(-ENOUGH // (len(chosen) * len(rhos))))
-    parts = np.array_split(np.arange(replications), min(most, replications))
-    per_round = float(table.costs.sum())  # K times the mean cost
+    replications = _validation.count(replications, "replications", 1)
+    seed = _validation.seed(seed)
+    if most_parts is None:
+        most_parts = min(PARTS, ceil(ENOUGH / (len(chosen) * len(rhos))))
+    parts = np.array_split(np.arange(replications), min(most_parts, replications))
+    round_cost = float(table.costs.sum())  # K times the mean cost
     return [
-        GridCell(s, r, r * per_round, part, seed)
-        for s in chosen
-        for r in rhos
+        GridCell(method, value, value * round_cost, part, seed)
+        for method in chosen
+        for value in rhos
         for part in parts
     ]
 
 
 def make_policy(source: Source, cell: GridCell) -> Any:
-    """Make the readable policy of a cell; `BudgetError` where the budget is too small."""
-    costs, problem = source.costs, source.problem
+    """Make the policy of a cell, or raise `BudgetError` if its budget is too small."""
+    problem = source.problem
     return cell.spec.make(
         cell.rho,
         n_arms=problem.n_arms,
@@ -146,8 +150,8 @@ def make_policy(source: Source, cell: GridCell) -> Any:
         n_instances=int(source.feedback.offsets[1]),
         budget=cell.budget,
         cost_range=source.cost_range,
-        costs=costs,
-        expected_costs=costs,
+        costs=source.costs,
+        expected_costs=source.costs,
         cluster=source.cluster,
     )
 
@@ -155,7 +159,13 @@ def make_policy(source: Source, cell: GridCell) -> Any:
 def play_cell(
     source: Source, cell: GridCell, record: Record | None = None, realised: bool = True
 ) -> Runs:
-    """Play the replications of a cell, as `run_kernel` does; `BudgetError` where the budget is too small."""
+    """Play the replications of a cell with `run_kernel`.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for the method.
+    """
     policy = make_policy(source, cell)
     return run_kernel(
         policy, source.feedback, cell.seed, cell.replications, record, realised=realised
@@ -163,7 +173,7 @@ def play_cell(
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
-    """Columns of a part, one row per replication: arrays, or one value for all rows."""
+    """Return the columns of a part: an array each, or one value for all rows."""
     shared = {
         "method": cell.spec.name,
         "options": cell.spec.options,
@@ -174,10 +184,9 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
 
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
-    """Return a column of a part, one value repeated if it has no more."""
-    values = np.asarray(
-        part[name], dtype=object if isinstance(part[name], str) else None
-    )
+    """Return a column of a part as an array, a single value repeated."""
+    is_text = isinstance(part[name], str)
+    values = np.asarray(part[name], dtype=object if is_text else None)
     return np.broadcast_to(values, len(part["replication"]))
 
 
@@ -189,12 +198,23 @@ def run_grid(
     source: Source,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Play every part with ``part(source, cell, *fixed)``; the joined frame names the table."""
+    """Return the joined frame of all cells, each played by ``part``.
+
+    Parameters
+    ----------
+    part : callable
+        Returns the columns of a cell from ``part(source, cell, *fixed)``.
+    cells : list of GridCell
+    table : EvaluationTable
+        The frame has its name, its kind and its unit of costs.
+    source : Source
+    """
     tasks = [(cell, *fixed) for cell in cells]
     parts = run(part, tasks, shared=(source,), **parallel)
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
-    # column by column: a small frame for each part would take longer than most runs
+
+    # joined column by column, since a small frame per part takes longer than most runs
     columns = {
         name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]
     }

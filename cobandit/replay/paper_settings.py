@@ -1,4 +1,4 @@
-"""Radii, budgets and online methods of the paper's experiments; `cobandit replay` takes them by default."""
+"""Radii, budgets and online methods of the paper's experiments."""
 
 from cobandit.policies.registry import Spec, spec
 
@@ -10,7 +10,7 @@ IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def online_methods() -> list[Spec]:
-    """Return the four online methods with the paper's radii; round-robin needs none, but initialises alike.
+    """Return the four online methods with the paper's radii and initialisation.
 
     Examples
     --------

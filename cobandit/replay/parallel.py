@@ -1,4 +1,4 @@
-"""Run many small tasks on one process, several, or a Dask cluster: same results in the same order."""
+"""Many small tasks in one process, in several, or on a Dask cluster."""
 
 import contextlib
 import warnings
@@ -14,12 +14,12 @@ from cobandit.errors import CobanditError
 
 
 class Parallel(TypedDict, total=False):
-    """How work is spread: keyword arguments of `run` that no result depends on."""
+    """Keyword arguments of `run` that spread the work, and change no result."""
 
-    workers: int
-    backend: str
-    scheduler: str | None
-    progress: bool
+    workers: int  #: number of processes or threads; -1 for every core
+    backend: str  #: "loky", "threading" or "dask"
+    scheduler: str | None  #: address of the Dask scheduler
+    progress: bool  #: whether to show a progress bar
 
 
 @contextlib.contextmanager
@@ -29,7 +29,7 @@ def spread(
     scheduler: str | None = None,
     shared: tuple[Any, ...] = (),
 ) -> Iterator[None]:
-    """Let what joblib runs inside be spread; the arguments are those of `run`.
+    """Spread the joblib calls of a context; the arguments are those of `run`.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def spread(
         _validation.count(workers, "workers", 1)
     if (scheduler is None) == (backend == "dask"):
         raise CobanditError(
-            "a scheduler's address, such as tcp://127.0.0.1:8786, belongs to"
-            " backend='dask', and only there"
+            "backend='dask' needs the address of a scheduler, such as"
+            " tcp://127.0.0.1:8786, and other back ends take none"
         )
     if scheduler is None:
         with joblib.parallel_config(backend=backend, n_jobs=workers):
@@ -52,7 +52,7 @@ def spread(
         from dask.distributed import Client
         from distributed.comm import get_address_host_port
 
-        # a client of no address ends in tracebacks
+        # a client with an invalid address ends in tracebacks
         get_address_host_port(scheduler, strict=True)
         client = Client(scheduler, timeout=10, set_as_default=False)
     except ImportError:
@@ -61,13 +61,16 @@ def spread(
         ) from None
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
-    # sent once to every worker; of the tasks, only references to it
+    # shared arguments are sent once to every worker, and tasks refer to them
     with client, joblib.parallel_config(backend="dask", client=client, scatter=shared):
         yield
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: in compiled code it comes out as the cause of a SystemError."""
+    """Whether Ctrl-C caused an error.
+
+    In compiled code it is the cause of a SystemError.
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -83,27 +86,26 @@ def run(
     scheduler: str | None = None,
     progress: bool = False,
 ) -> list[Any]:
-    """``[function(*shared, *task) for task in tasks]``, spread over workers, with a progress bar.
+    """Return ``[function(*shared, *task) for task in tasks]``, spread over workers.
 
-    Ctrl-C ends the run and returns what is finished (a prefix of the list), with a
-    warning.
+    Ctrl-C ends the run and returns the finished results, the first ones of the list,
+    with a warning.
 
     Parameters
     ----------
     function : callable
-        Importable, so that other processes find it.
+        Other processes have to be able to import it.
     tasks : sequence of tuples
-        Its arguments.
+        Arguments of each call.
     shared : tuple
-        Arguments that all tasks have in common and that come first; Dask's workers get
-        them once.
+        First arguments of all calls, which are sent to Dask's workers once.
     workers : int
-        Processes (threads with ``backend="threading"``); -1 takes every core.
+        Number of processes, or threads with ``backend="threading"``; -1 for every core.
     backend : {"loky", "threading", "dask"}
     scheduler : str, optional
         Address of the Dask scheduler.
     progress : bool
-        Show a progress bar on the terminal.
+        Whether to show a progress bar on the terminal.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Runs of a policy: of the readable class, on the stream that the kernels draw from, and of its kernel."""
+"""Runs of a policy: of its class, on the stream of the kernels, and of its kernel."""
 
 from __future__ import annotations
 
@@ -23,23 +23,19 @@ if TYPE_CHECKING:
 
 
 class PlayedRun(NamedTuple):
-    """The pulls of one run in their order: ``arms`` and what each was charged, shape (T,) each."""
+    """The pulls of one run, in order."""
 
-    arms: NDArray[np.int64]
-    costs: NDArray[np.float64]
+    arms: NDArray[np.int64]  #: shape (T,)
+    costs: NDArray[np.float64]  #: shape (T,), charge of each pull
 
 
 class Runs(NamedTuple):
-    """What R replications came to.
+    """Results of R replications."""
 
-    ``pulls`` (R, K) and ``spent`` (R,); of identification also the sets ``returned``
-    (R, K), and whether a race ``settled`` all (R,).
-    """
-
-    pulls: NDArray[np.int64]
-    spent: NDArray[np.float64]
-    returned: NDArray[np.bool_]
-    settled: NDArray[np.bool_]
+    pulls: NDArray[np.int64]  #: shape (R, K)
+    spent: NDArray[np.float64]  #: shape (R,)
+    returned: NDArray[np.bool_]  #: shape (R, K), returned set of identification
+    settled: NDArray[np.bool_]  #: shape (R,), whether a race settled all memberships
 
 
 def play(
@@ -51,24 +47,24 @@ def play(
     charge: str = "realised",
     watch: Callable[[Any, int], None] | None = None,
 ) -> PlayedRun:
-    """Play a policy until it stops, with feedback drawn from the evaluation split of a table.
+    """Play a policy until it stops, with feedback drawn from a table.
 
-    The pull whose cost would cross the budget is not told to the policy, as T(B) is
-    defined.  This is the slow and readable twin of the kernels: same stream, same
-    pulls.
+    Feedback is drawn from the evaluation split.  The pull whose cost would exceed the
+    budget is not told to the policy, as in the definition of T(B).  This is the slow
+    and readable version of the kernels: same stream, same pulls.
 
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy; it is left in its final state, to be looked at.
+        A fresh policy, which is left in its final state.
     table : EvaluationTable
     seed, replication : int
-        They name the stream.
+        Of the stream.
     charge : {"realised", "declared"}
-        What a pull is charged; ``"declared"`` (the policy's known costs) is for
+        Charge of a pull; ``"declared"`` (the policy's known costs) is for
         identification.
     watch : callable, optional
-        Called as ``watch(policy, arm)`` before each pull that counts is asked for.
+        Called as ``watch(policy, arm)`` before `ask` hands out a pull that counts.
 
     Returns
     -------
@@ -78,18 +74,15 @@ def play(
     --------
     >>> import cobandit as cb
     >>> table = cb.load("synthetic-24")
-    >>> policy = cb.CoHVUCB(24, 2, budget=30_000, cost_range=table.cost_range, expected_costs=table.costs)
+    >>> known = {"cost_range": table.cost_range, "expected_costs": table.costs}
+    >>> policy = cb.CoHVUCB(24, 2, budget=30_000, **known)
     >>> run = play(policy, table)
     >>> int(policy.pulls.sum()) - len(run.arms), float(run.costs.sum()) <= 30_000
     (0, True)
     """
-    realised = (
-        _validation.choice(charge, "charge", ("realised", "declared")) == "realised"
-    )
-    seed, replication = (
-        _validation.seed(seed),
-        _validation.count(replication, "replication", 0),
-    )
+    _validation.choice(charge, "charge", ("realised", "declared"))
+    seed = _validation.seed(seed)
+    replication = _validation.count(replication, "replication", 0)
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives,"
@@ -100,19 +93,19 @@ def play(
     n_instances = getattr(policy, "n_instances", None)
     if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
-            f"the policy evaluates {n_instances} instances once; they have to be those"
-            " of the table"
+            f"the policy evaluates {n_instances} instances once, and the table has"
+            " another number of them. Make the policy with the table's instances."
         )
     if getattr(policy, "cluster", None) is not None:
         raise CobanditError(
-            "play draws instances one by one -> leave out cluster, or take"
+            "play draws instances one by one -> leave out cluster, or use"
             " replay_identification"
         )
 
-    feedback = FeedbackRows(
-        np.column_stack([costs, costs, rewards]), offsets, n_instances is not None
-    )
-    return _play(policy, feedback, seed, replication, realised, watch)
+    # the costs over the largest, in the second column, are not read
+    rows = np.column_stack([costs, costs, rewards])
+    feedback = FeedbackRows(rows, offsets, once=n_instances is not None)
+    return _play(policy, feedback, seed, replication, charge == "realised", watch)
 
 
 def _play(
@@ -124,44 +117,39 @@ def _play(
     watch: Callable[[Any, int], None] | None = None,
     order: NDArray[np.int64] | None = None,
 ) -> PlayedRun:
-    """Play a policy as `play` does, in another order of the instances if one is given.
-
-    The cost over the largest is not read.
-    """
+    """Play a policy as `play` does, optionally in a given order of the instances."""
     rows, offsets, once = feedback
-    limit, sizes, stream = (
-        _budget.add_slack(policy.budget),
-        np.diff(offsets),
-        np.uint64(seed),
-    )
-    known = (
-        policy.costs
-        if isinstance(policy, IdentificationPolicy) and not realised
-        else None
-    )
+    limit = _budget.add_slack(policy.budget)
+    sizes = np.diff(offsets)
+    stream = np.uint64(seed)
+    declared = None
+    if isinstance(policy, IdentificationPolicy) and not realised:
+        declared = policy.costs
     if once and order is None:
         order = shared_order(stream, replication, sizes[0])
-    arms, costs = [], []
 
     def draw(arm: int, n: int) -> tuple[NDArray[np.float64], float]:
-        drawn = (
-            instance(stream, replication, arm, n, sizes[arm])
-            if order is None
-            else order[n]
-        )
-        row = rows[offsets[arm] + drawn]
-        return row[2:], row[0] if known is None else known[arm]
+        if order is not None:
+            row = rows[offsets[arm] + order[n]]
+        else:
+            drawn = instance(stream, replication, arm, n, sizes[arm])
+            row = rows[offsets[arm] + drawn]
+        return row[2:], row[0] if declared is None else declared[arm]
 
-    policy.overdraw = True  # what crosses the budget is dropped here
+    # the policy may exceed the budget, since such a pull is dropped here
+    policy.overdraw = True
+    arms = []
+    costs = []
     while True:
-        arm = None if watch is None else policy.upcoming
-        if (
-            watch
-            and arm is not None
-            and policy.spent + draw(arm, policy.pulls[arm])[1] <= limit
-        ):
-            watch(policy, arm)
-        if (pull := policy.ask()) is None:
+        if watch is not None:
+            arm = policy.upcoming
+            if arm is not None:
+                _, cost = draw(arm, policy.pulls[arm])
+                if policy.spent + cost <= limit:
+                    watch(policy, arm)
+
+        pull = policy.ask()
+        if pull is None:
             break
         reward, cost = draw(int(pull), pull.number)
         if policy.spent + cost > limit:
@@ -182,36 +170,39 @@ def run_class(
 ) -> Runs:
     """Play replications with new policies of the same options.
 
-    As kernels do, it charges costs beyond those declared without a warning.
+    Like a kernel, it charges costs beyond the declared ones without a warning.
     """
-    shape = len(replications), policy.n_arms
+    n_runs = len(replications)
     runs = Runs(
-        np.zeros(shape, np.int64),
-        np.empty(shape[0]),
-        np.zeros(shape, bool),
-        np.zeros(shape[0], bool),
+        pulls=np.zeros((n_runs, policy.n_arms), np.int64),
+        spent=np.empty(n_runs),
+        returned=np.zeros((n_runs, policy.n_arms), bool),
+        settled=np.zeros(n_runs, bool),
     )
     for r, replication in enumerate(replications):
         options = policy.options
-        # a policy with randomness of its own has another in each replication
+
+        # a policy with its own randomness has another seed in each replication
         if "seed" in options:
-            named = np.random.SeedSequence(
-                [options["seed"], int(seed), int(replication)]
-            )
-            options["seed"] = int(named.generate_state(1, np.uint64)[0])
+            seeds = [options["seed"], int(seed), int(replication)]
+            state = np.random.SeedSequence(seeds).generate_state(1, np.uint64)
+            options["seed"] = int(state[0])
+
         order = None
-        if (cluster := options.get("cluster")) is not None:
+        cluster = options.get("cluster")
+        if cluster is not None:
             order = order_clusters(cluster, seed, replication)
             options["cluster"] = [cluster[place] for place in order]
+
         new: Any = type(policy)(**options)
         new.warned = True
         run = _play(new, feedback, seed, replication, realised, order=order)
-        runs.pulls[r], runs.spent[r] = new.pulls, new.spent
-        taken = min(len(run.arms), record.arms.shape[1])
-        record.arms[r, :taken], record.charges[r, :taken] = (
-            run.arms[:taken],
-            run.costs[:taken],
-        )
+
+        runs.pulls[r] = new.pulls
+        runs.spent[r] = new.spent
+        n_recorded = min(len(run.arms), record.arms.shape[1])
+        record.arms[r, :n_recorded] = run.arms[:n_recorded]
+        record.charges[r, :n_recorded] = run.costs[:n_recorded]
         if isinstance(policy, IdentificationPolicy):
             runs.returned[r, new.recommend()] = True
         if isinstance(policy, ParetoRace):
@@ -228,7 +219,7 @@ def order_clusters(
     Parameters
     ----------
     cluster : sequence, length N
-        Of each instance, those of one cluster together.
+        Cluster of each instance; instances of one cluster are next to each other.
     seed, replication : int
 
     Returns
@@ -242,19 +233,17 @@ def order_clusters(
     """
     starts = find_starts(cluster, len(cluster))
     members = np.split(np.arange(len(cluster)), starts[1:-1])
-    return np.concatenate(
-        [
-            members[place]
-            for place in shared_order(np.uint64(seed), replication, len(members))
-        ]
-    )
+    order = shared_order(np.uint64(seed), replication, len(members))
+    return np.concatenate([members[place] for place in order])
 
 
 def read_terms(policy: Any, realised: bool) -> Terms:
-    """Read off a policy on which terms its kernel plays."""
+    """Return the terms on which the kernel of a policy plays."""
     if isinstance(policy, IdentificationPolicy):
-        costs, n_init = np.array(policy.costs), 1
-    else:  # among all arms none is left out because of what it is expected to cost
+        costs = np.array(policy.costs)
+        n_init = 1
+    else:
+        # with a selection among all arms, expected costs exclude none
         costs = policy.expected_costs * float(policy.selection != "all")
         n_init = policy.n_init
     by_cost = np.argsort(-costs, kind="stable")
@@ -262,13 +251,12 @@ def read_terms(policy: Any, realised: bool) -> Terms:
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:
-    """Make arrays of one type, whether they were made here, sent, or mapped: read only.
+    """Return feedback with read-only arrays, whether writable, sent or memory-mapped.
 
-    Numba would compile again, for half a minute, for each other type.
+    For every other type of array Numba would compile again, for half a minute.
     """
-    rows, offsets = (
-        np.broadcast_to(each, each.shape) for each in (feedback.rows, feedback.offsets)
-    )
+    rows = np.broadcast_to(feedback.rows, feedback.rows.shape)
+    offsets = np.broadcast_to(feedback.offsets, feedback.offsets.shape)
     return FeedbackRows(rows, offsets, feedback.once)
 
 
@@ -286,16 +274,16 @@ def run_kernel(
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        It is only read.  An online policy has to know its ``expected_costs``.
+        It is not changed.  An online policy needs ``expected_costs``.
     feedback : FeedbackRows
     seed : int
     replications : ndarray of int, shape (R,)
-        They name the streams.
+        Numbers of the streams.
     record : Record, optional
-        Takes down the first pulls of each replication.
+        Receives the first pulls of each replication.
     realised : bool
-        Whether identification is charged the cost of the instance drawn, rather than
-        the declared cost.
+        Whether identification is charged the cost of the drawn instance instead of the
+        declared cost.
 
     Returns
     -------
@@ -311,9 +299,12 @@ def run_kernel(
     if kernel is None or getattr(policy, "cluster", None) is not None:
         return run_class(policy, feedback, seed, replications, record, realised)
 
-    terms, rows = read_terms(policy, realised), fix_types(feedback)
-    return Runs(
-        *kernel.run(
-            kernel.read(policy), terms, rows, np.uint64(seed), replications, record
-        )
+    results = kernel.run(
+        kernel.read(policy),
+        read_terms(policy, realised),
+        fix_types(feedback),
+        np.uint64(seed),
+        replications,
+        record,
     )
+    return Runs(*results)

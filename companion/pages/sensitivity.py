@@ -144,7 +144,7 @@ def _change_readings(
     """Compare A2, A4, A9 and A10: smallest cost, last pull, reference of the regret."""
     source = grid.pack_table(table)
     problem = table.problem
-    (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most=1)
+    (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most_parts=1)
     streams = seed, np.arange(replications)
     policy = grid.make_policy(source, cell)
     pulls = run_kernel(policy, source.feedback, *streams)[0]

@@ -67,7 +67,7 @@ def allocation(
     """
     # one part per cell: with K rows per run, many small frames take longer than runs
     cells = cut_grid(
-        table, read_methods(methods, "online"), rho, replications, seed, most=1
+        table, read_methods(methods, "online"), rho, replications, seed, most_parts=1
     )
     counted = run_grid(_count_pulls, cells, table, source=pack_table(table), **parallel)
     return counted.drop(columns="budget")

@@ -154,7 +154,7 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
         rho,
         ONLINE_REPLICATIONS,
         SEED,
-        most=1,
+        most_parts=1,
     )
     return play_cell(pack_table(table), cell, realised=False).pulls.mean(axis=0)
 

@@ -104,7 +104,9 @@ def test_workers_take_compiled_runs_from_the_disk(small_table):
     replays(small_table)  # compiled here, if not before
     with get_reusable_executor(max_workers=1, kill_workers=True) as worker:
         for name in ("CoHVUCB", "CoPSI", "PSISR"):
-            (cell,) = grid.cut_grid(small_table, [cb.spec(name)], 20, 3, 0, most=1)
+            (cell,) = grid.cut_grid(
+                small_table, [cb.spec(name)], 20, 3, 0, most_parts=1
+            )
             assert worker.submit(play_in_worker, source, cell).result() > 0
         hits, misses = worker.submit(compilations, None).result()
     assert hits == 2 and misses == 0  # one online, and one that all eliminations share

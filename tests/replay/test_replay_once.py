@@ -184,7 +184,7 @@ def test_the_methods_of_one_feedback_are_refused_in_the_other():
             cb.replay_identification(table, "CoPSIOnce", feedback="once", **budgets)
     with pytest.raises(CobanditError, match="share"):
         cb.replay_identification(table, "CoPSIOnce", feedback="once", share=-0.1)
-    with pytest.raises(CobanditError, match="those of the table"):
+    with pytest.raises(CobanditError, match="another number of them"):
         cb.play(cb.CoPSIOnce(table.costs, 1e6, 2, 20), table)
 
 
