@@ -96,7 +96,7 @@ def test_records_are_read_back_as_the_same_table(tmp_path_factory, table):
 def test_records_have_what_the_schema_asks_for(tmp_path):
     table = cb.load("synthetic-24").subset("temperature > 0")
     written = export_every_eval_ever(
-        table, tmp_path, organization="us", relationship="third_party", when=7
+        table, tmp_path, organization="us", relationship="third_party", timestamp=7
     )
     assert len(written.files) == table.n_arms and any(
         "prompts" in line for line in written.report

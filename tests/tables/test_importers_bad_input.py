@@ -12,7 +12,7 @@ from support import logs
 
 from cobandit.errors import CobanditError
 from cobandit.tables import archives, bounded_files, plain_yaml
-from cobandit.tables.importers import import_logs, tidy
+from cobandit.tables.importers import import_logs, table_files
 
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
 INSPECT, EVAL = ["inspect", "json"], ["inspect", "eval"]
@@ -397,7 +397,7 @@ BAD = [
     (
         nothing,
         [*UNPAID, "--cost", "example/sparrow-mini=1"],
-        "none is given to example/heron-large -> give",
+        "there is no cost of example/heron-large -> give",
     ),
     (
         nothing,
@@ -596,7 +596,7 @@ def test_sizes_are_bounded(here, monkeypatch, module, name, source):
 
 
 def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
-    monkeypatch.setattr(tidy, "MAX_FILE", 100)
+    monkeypatch.setattr(table_files, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 that are read"):
         import_logs(
             "csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES

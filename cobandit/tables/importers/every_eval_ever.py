@@ -20,7 +20,7 @@ from cobandit.errors import TableError
 from cobandit.tables.bounded_files import find_files, read_lines
 from cobandit.tables.card import Cost
 from cobandit.tables.checked_json import LogRecord, parse_json, plain_text
-from cobandit.tables.every_eval_export import (
+from cobandit.tables.every_eval_records import (
     CONFIGURATION,
     COST,
     NOT_RECORDED,

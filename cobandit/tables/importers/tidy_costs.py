@@ -1,0 +1,49 @@
+"""The cost column of a tidy table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from cobandit.tables.card import Cost
+from cobandit.tables.frames import charge
+from cobandit.tables.importers.import_notes import Notes
+from cobandit.tables.importers.tidy_options import (
+    TidyOptions,
+    read_cost,
+)
+from cobandit.tables.token_counts import make_token_counter
+
+
+def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
+    """Put the cost into a column of the frame, unless one holds it."""
+    cost = read_cost(options.cost, frame.columns)
+    name, unit = "cost", options.unit or "evaluations"
+    if isinstance(cost, str):
+        return Cost(column=cost, unit=unit)
+
+    if options.text:
+        tokens = make_token_counter(options.tokenizer)
+        name, unit = "tokens", options.unit or tokens.unit
+        texts = frame[list(options.text)].astype(object)
+        texts = texts.where(texts.notna(), "")
+        costs = (
+            texts.map(lambda text: tokens.count(str(text))).sum(axis=1).astype(float)
+        )
+    else:
+        costs = charge(frame["config"], cost, "--cost")
+        if not isinstance(cost, dict):
+            alike = "methods that weigh costs treat all configurations alike"
+            notes.remarks.append(
+                f"cost: each evaluation costs {cost:.15g} ({unit}): {alike}"
+            )
+
+    while name in frame:
+        name += "_"
+    frame[name] = costs
+    for column in {*options.text} - {
+        *options.arm,
+        *(each.column for each in options.objective),
+    }:
+        del frame[column]
+
+    return Cost(column=name, unit=unit)
