@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cobandit.errors import CobanditError, raise_fault
 
-#: Letters of a name that a table on the terminal shows, at most.
+#: Largest number of letters of a name in a table on the terminal.
 LONGEST = 120
 
 
@@ -22,8 +22,8 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
-def plain(name: object, most: int = LONGEST) -> str:
-    r"""Make a name fit to be shown: no line breaks, no control characters, and its middle cut if it is long.
+def plain(name: object, longest: int = LONGEST) -> str:
+    r"""Return a name without control characters, shortened in the middle.
 
     Examples
     --------
@@ -32,11 +32,12 @@ def plain(name: object, most: int = LONGEST) -> str:
     """
     from cobandit._text import ellipsize
 
-    return ellipsize("".join(c if c.isprintable() else " " for c in str(name)), most)
+    printable = "".join(c if c.isprintable() else " " for c in str(name))
+    return ellipsize(printable, longest)
 
 
 def read_value(text: str) -> Any:
-    """Read a whole number, a number, or what YAML makes of it (which takes 5e-2 for text)."""
+    """Read a whole number, a number, or a YAML value (YAML reads 5e-2 as text)."""
     import yaml
 
     for kind in (int, float):
@@ -50,15 +51,18 @@ def read_value(text: str) -> Any:
 
 def read_pairs(
     option: str,
-    given: Iterable[str],
+    texts: Iterable[str],
     expected: str = "NAME=VALUE",
     split: Callable[[str], Sequence[str]] = lambda text: text.partition("="),
     read: Callable[[str], Any] = read_value,
 ) -> dict[str, Any]:
-    """Read what an option is given as names with their values, each ``NAME=VALUE``.
+    """Read the texts of an option as names with their values, each ``NAME=VALUE``.
 
-    A text that has no name, or that ``split`` finds no separator in, is refused with
-    what was ``expected``; so is a value that ``read`` raises ValueError for.
+    Raises
+    ------
+    CobanditError
+        If a text has no name, ``split`` finds no separator in it, or ``read`` raises
+        ValueError for its value.  The message says the form that is ``expected``.
 
     Examples
     --------
@@ -66,7 +70,7 @@ def read_pairs(
     {'seed': 3, 'how': {'workers': 2}}
     """
     values = {}
-    for text in given:
+    for text in texts:
         name, separator, written = split(text)
         is_pair = bool(separator and name.strip())
         try:
@@ -85,43 +89,43 @@ def read_pairs(
 
 
 def print_lines(out: Console, *lines: str) -> None:
-    """Print lines that may hold names, each over as many as the terminal needs."""
+    """Print lines that may hold names, folded to the width of the terminal."""
     for line in lines:
-        out.print(plain(line, most=100_000))
+        out.print(plain(line, longest=100_000))
 
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that updates bars on standard error: task, evaluations done, and their total."""
+    """Yield a function that updates a bar: name, evaluations done, and their total."""
     with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
-        def tell(name: str, done: int, total: int) -> None:
+        def update(name: str, done: int, total: int) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total)
             bar.update(tasks[name], completed=done, total=total)
 
-        yield tell
+        yield update
 
 
 def run_app(app: typer.Typer) -> None:
-    """Run a command; bad input ends it with one message and exit code 2, never with a traceback."""
+    """Run a command; bad input ends it with a message and exit code 2."""
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     err = console(stderr=True)
     try:
         app()
     except (CobanditError, OSError) as error:
         message = str(error)
-        # a name that is too long, a folder that may not be read
+        # such as a name that is too long, or a folder without permission
         if isinstance(error, OSError):
             message = (
                 f"{error.filename or 'a file'}: {error.strerror or error} -> check the"
                 " path"
             )
         first, *others = message.splitlines()
-        err.print(Text.assemble(("error: ", "red"), plain(first, most=2000)))
+        err.print(Text.assemble(("error: ", "red"), plain(first, longest=2000)))
         for line in others:
-            err.print(plain(line, most=2000))
+            err.print(plain(line, longest=2000))
         sys.exit(2)
 
 
@@ -130,20 +134,20 @@ InCatalogue = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(help="What further evaluations may cost, in the table's unit."),
+    typer.Option(help="Budget of further evaluations, in the table's unit."),
 ]
 About = Annotated[
     Literal["instances", "benchmark"],
     typer.Option(
-        help="Answers to settle: on instances like these, or on this benchmark."
+        help="Whether answers are about instances like these, or this benchmark."
     ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
         help=(
-            "Column of what instances have in common, such as a passage: its values"
-            " count, not instances."
+            "Column that groups related instances, such as a passage. Its values are"
+            " counted instead of instances."
         )
     ),
 ]
@@ -152,7 +156,7 @@ Level = Annotated[
     typer.Option(help="Confidence that all settled answers are right, at most 0.9999."),
 ]
 Workers = Annotated[
-    int, typer.Option(help="Processes, or threads; -1 takes every core.")
+    int, typer.Option(help="Number of processes or threads; -1 for every core.")
 ]
 Backend = Annotated[str, typer.Option(help="loky (processes), threading or dask.")]
 Scheduler = Annotated[

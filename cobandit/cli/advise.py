@@ -1,4 +1,4 @@
-"""``cobandit recommend``: what is worth its cost, what meets a wish, and what to evaluate next."""
+"""``cobandit recommend``: configurations worth their cost, and evaluations to make."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def recommend(
         typer.Option(
             metavar="OBJECTIVE=VALUE",
             help=(
-                "Choose the cheapest with at least this mean; several conditions all"
-                " have to hold."
+                "Choose the cheapest configuration with at least this mean. Repeat for"
+                " more conditions, all of which have to hold."
             ),
         ),
     ] = None,
@@ -33,14 +33,14 @@ def recommend(
         list[str] | None,
         typer.Option(
             metavar="OBJECTIVE=VALUE",
-            help="Choose the cheapest within this distance of the best.",
+            help="Choose the cheapest configuration within this distance of the best.",
         ),
     ] = None,
     prefer: Annotated[
         str | None,
         typer.Option(
             metavar="OBJECTIVE:WEIGHT,...",
-            help="Choose the best weighted mean of those that meet the rest.",
+            help="Choose the best weighted mean among those that meet the conditions.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -48,8 +48,8 @@ def recommend(
         typer.Option(
             metavar="VALUE | NAME=VALUE",
             help=(
-                "Largest difference that does not matter, in all objectives or one;"
-                " cost=10% or an amount."
+                "Largest difference that does not matter, in all objectives or in one;"
+                " for costs, cost=10% or an amount."
             ),
         ),
     ] = None,
@@ -57,7 +57,7 @@ def recommend(
         bool,
         typer.Option(
             "--certified",
-            help="Plan for a race whose error is proved, as stop: {certified: true}.",
+            help="Plan for a race with a proved error, as stop: {certified: true}.",
         ),
     ] = False,
     budget: Budget = None,
@@ -65,30 +65,30 @@ def recommend(
     dominance: Annotated[
         Literal["standard", "strict"],
         typer.Option(
-            help="Strict is the paper's: better in every objective, whatever the cost."
+            help="Strict is the paper's: better in every objective, at any cost."
         ),
     ] = "standard",
     cluster: Cluster = None,
     level: Level = 0.95,
     replications: Annotated[
         int | None,
-        typer.Option(help="Resampled sets of instances (default: the library's)."),
+        typer.Option(help="Number of resampled sets of instances (default: 1000)."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Of the resampling, and of the order of instances.")
+        int, typer.Option(help="Seed of the resampling and of the order of instances.")
     ] = 0,
     without: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Leave a configuration out, as if it had not been evaluated.",
+            help="Leave out a configuration, as if it had not been evaluated.",
         ),
     ] = None,
     why: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Show instead which configurations beat this one, and by how much.",
+            help="Show which configurations beat this one, and by how much.",
         ),
     ] = None,
     ratio: Annotated[
@@ -98,26 +98,26 @@ def recommend(
     everything: Annotated[
         bool,
         typer.Option(
-            "--all", help="Show all configurations, those that are beaten too."
+            "--all", help="Show all configurations, also those that are beaten."
         ),
     ] = False,
     html: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the answer as one HTML file that opens without a network.",
+            help="Write the answer as an HTML file that needs no network.",
         ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print everything as JSON.")
     ] = False,
 ) -> None:
-    """Recommend configurations that are worth their cost, one that meets a wish, and what to evaluate next.
+    """Recommend configurations that are worth their cost, and evaluations to make next.
 
-    Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b] Example:
-    [b]cobandit recommend my.parquet --within accuracy=0.02 --tolerance 0.02 --budget
-    20[/b] Example: [b]cobandit recommend my.parquet --tolerance 0.02 --tolerance
-    cost=10%[/b] Example: [b]cobandit recommend my.parquet --why my-model[/b]
+    Example: [b]cobandit recommend my.parquet --at-least accuracy=0.7[/b]
+    Example: [b]cobandit recommend my.parquet --within accuracy=0.02 --budget 20[/b]
+    Example: [b]cobandit recommend my.parquet --tolerance 0.02 --tolerance cost=10%[/b]
+    Example: [b]cobandit recommend my.parquet --why my-model[/b]
     """
     import cobandit as cb
     from cobandit.advice.rivals import find_rivals
@@ -133,9 +133,9 @@ def recommend(
             find_rivals(data, why, dominance=dominance, level=level), data, console()
         )
         return
-    resampled: dict[str, Any] = (
-        {} if replications is None else {"replications": replications}
-    )
+    resampled: dict[str, Any] = {}
+    if replications is not None:
+        resampled["replications"] = replications
     advice = cb.recommend(
         data,
         budget,
@@ -170,17 +170,17 @@ def _leave_out(table: EvaluationTable, names: list[str]) -> EvaluationTable:
 
 
 def _read(
-    option: str, given: list[str] | None, separator: str = "="
+    option: str, texts: list[str] | None, separator: str = "="
 ) -> dict[str, float]:
-    """``OBJECTIVE=VALUE``, each; an objective's name may hold the separator itself."""
+    """Read ``OBJECTIVE=NUMBER`` texts; the objective may contain the separator."""
     expected = f"OBJECTIVE{separator}NUMBER"
     return read_pairs(
-        option, given or [], expected, lambda text: text.rpartition(separator), float
+        option, texts or [], expected, lambda text: text.rpartition(separator), float
     )
 
 
-def _read_tolerances(given: list[str], objectives: Sequence[str]) -> dict[str, Any]:
-    """Read ``VALUE``, for all objectives, ``OBJECTIVE=VALUE`` and ``cost=VALUE``.
+def _read_tolerances(texts: list[str], objectives: Sequence[str]) -> dict[str, Any]:
+    """Read ``VALUE`` for all objectives, ``OBJECTIVE=VALUE`` and ``cost=VALUE``.
 
     Examples
     --------
@@ -190,22 +190,20 @@ def _read_tolerances(given: list[str], objectives: Sequence[str]) -> dict[str, A
     from cobandit import _validation
 
     option = "--tolerance"
-    named = dict.fromkeys(objectives, 0.0)
-    whole = [text for text in given if "=" not in text]
     expected = "a number, OBJECTIVE=NUMBER or cost=10%"
-    for value in read_pairs(
-        option, [f"all={text}" for text in whole], expected, read=float
-    ).values():
-        named = dict.fromkeys(objectives, value)
-    pairs = read_pairs(
-        option, [text for text in given if "=" in text], expected, read=str
-    )
+    tolerances = dict.fromkeys(objectives, 0.0)
+
+    # a number without a name is for all objectives
+    unnamed = [f"all={text}" for text in texts if "=" not in text]
+    for value in read_pairs(option, unnamed, expected, read=float).values():
+        tolerances = dict.fromkeys(objectives, value)
+
+    # others are for one objective, or for the cost, which may be a share
+    named = [text for text in texts if "=" in text]
+    pairs = read_pairs(option, named, expected, read=str)
     cost = pairs.pop("cost", "0")
-    values = read_pairs(
-        option, [f"{name}={text}" for name, text in pairs.items()], expected, read=float
-    )
-    for name, value in values.items():
-        named[
-            _validation.choice(name, f"{option}: objective", [*objectives, "cost"])
-        ] = value
-    return {"tolerance": [*named.values()], "cost_tolerance": cost}
+    numbers = [f"{name}={text}" for name, text in pairs.items()]
+    for name, value in read_pairs(option, numbers, expected, read=float).items():
+        known = [*objectives, "cost"]
+        tolerances[_validation.choice(name, f"{option}: objective", known)] = value
+    return {"tolerance": [*tolerances.values()], "cost_tolerance": cost}

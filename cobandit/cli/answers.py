@@ -1,4 +1,4 @@
-"""A recommendation on the terminal: a headline, the table of the front, and a line for each question."""
+"""A recommendation on the terminal: headline, table of the front, and lines below."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
 
-#: Rows of the table on the terminal, which fit on one screen; ``--all`` and ``--json``
-#: give all.
+#: Rows of the table, which fit on one screen; ``--all`` and ``--json`` show all.
 SHOWN = 15
-#: Letters of a name, at least, before intervals leave the table to make room.
+#: Smallest width of a name before intervals are left out to make room.
 NAME = 24
-#: Letters of what stands before a line below the table.
+#: Width of the labels of the lines below the table.
 LABEL = 11
 
 
@@ -35,10 +34,10 @@ def print_advice(
     everything: bool = False,
     source: str | None = None,
 ) -> None:
-    """Print a recommendation: the headline, the table of the front, and a line for each question.
+    """Print a recommendation: headline, table of the front, and lines below.
 
-    With the ``source`` that a user named, the last line shows what else the command
-    answers about it.
+    If the user named the ``source``, the last line shows further options of the
+    command.
     """
     from cobandit.advice.answer import answer
 
@@ -49,29 +48,23 @@ def print_advice(
     grid.add_column(width=LABEL, style="bold")
     grid.add_column(overflow="fold")
     for topic, line in texts.lines.items():
-        grid.add_row(topic, plain(line[0].upper() + line[1:], most=100_000))
+        grid.add_row(topic, plain(line[0].upper() + line[1:], longest=100_000))
     if source is not None:
         command = f"cobandit recommend {shlex.quote(source)}"
-        grid.add_row(
-            "More",
-            plain(
-                f"{command} --html front.html   --why NAME   --all   --json",
-                most=100_000,
-            ),
-        )
+        options = "--html front.html   --why NAME   --all   --json"
+        grid.add_row("More", plain(f"{command} {options}", longest=100_000))
     out.print(grid)
 
 
 class Layout(NamedTuple):
-    """Parts of the table of an answer; the fewer, the narrower it is."""
+    """Parts of the table of an answer."""
 
-    steps: bool
-    intervals: bool
-    measured: bool
+    steps: bool  #: whether it has the steps of the front
+    intervals: bool  #: whether it has the intervals of the means
+    measured: bool  #: whether it has columns of measured values
 
 
-#: From the fullest to the narrowest: steps leave first, then intervals, then measured
-#: values.
+#: From the widest to the narrowest layout.
 LAYOUTS = (
     Layout(steps=True, intervals=True, measured=True),
     Layout(steps=False, intervals=True, measured=True),
@@ -81,7 +74,7 @@ LAYOUTS = (
 
 
 def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
-    """Draw the table of the front and of others that may be on it, as full as the terminal allows."""
+    """Draw the table of the front in the widest layout that the terminal allows."""
     from cobandit.advice.answer_table import STEP, front_first, shorten, worth_showing
 
     likely = worth_showing(advice)
@@ -105,7 +98,7 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
         view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
     places = front_first(advice).index.get_indexer(shown.index)
     for number, (name, *cells) in enumerate(texts.itertuples(name=None)):
-        # rows between are hidden
+        # an ellipsis stands for hidden rows in between
         if number and places[number] > places[number - 1] + 1:
             view.add_row("…")
         view.add_row(plain(name), *cells)
@@ -128,7 +121,7 @@ def _write_columns(
 
 
 def _write_caption(advice: Recommendation, layout: Layout, n_hidden: int) -> str:
-    """Write what is below the table: rows and columns that it lacks, and what its intervals are."""
+    """Write the caption: hidden rows and columns, and the kind of intervals."""
     from cobandit.advice.words import percent
 
     notes = []
@@ -145,7 +138,7 @@ def _write_caption(advice: Recommendation, layout: Layout, n_hidden: int) -> str
 
 
 def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
-    """Print the configurations that beat one, or that come closest to it."""
+    """Print the rivals of a configuration."""
     from cobandit.advice.words import percent
 
     name = plain(against.configuration)
@@ -160,8 +153,8 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
         headline = f"{name} is not worth its cost by the means: {subject} it."
     else:
         headline = (
-            f"{name} is worth its cost by the means: no configuration beats it. Closest"
-            " to that:"
+            f"{name} is worth its cost by the means: no configuration beats it. The"
+            " closest are:"
         )
     print_lines(out, headline)
 
@@ -169,7 +162,7 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
     view.add_column("rival", min_width=len("configuration"), overflow="fold")
     for head in (
         f"{table.card.cost.unit}/eval",
-        *(f"points of {each}" for each in table.objectives),
+        *(f"points of {objective}" for objective in table.objectives),
     ):
         view.add_column(head, justify="right")
     for rival, row in rivals.head(SHOWN).iterrows():

@@ -1,6 +1,6 @@
-"""The ``cobandit`` command, put together from its subcommands; those of ``cobandit import``, one per format.
+"""The ``cobandit`` command, and ``cobandit import`` with one subcommand per format.
 
-A subcommand imports what it computes with when it runs, so that help is quick.
+A subcommand imports the rest of the library when it runs, so that help is quick.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 Paths = Annotated[
     list[Path],
-    typer.Argument(metavar="PATH...", help="Logs, or folders that hold them."),
+    typer.Argument(metavar="PATH...", help="Logs, or folders of logs."),
 ]
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The table, .parquet; its card goes next to it, .yml."
+        "--output", "-o", help="The table, a .parquet file; its card is .yml beside it."
     ),
 ]
 
 
 class ImportGroup(TyperGroup):
-    """The commands of all importers, made when one of them is asked for: the importers read with pandas."""
+    """The commands of all importers, made at first use since importers need pandas."""
 
     HELP = (
-        "Make a table and its card from evaluation logs, and report what was taken and"
-        " what was not."
+        "Make a table and its card from evaluation logs, and report what was used and"
+        " what was left out."
     )
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the formats."""
+        """List the names of the formats."""
         self._make()
         return super().list_commands(ctx)
 
@@ -73,12 +73,12 @@ class ImportGroup(TyperGroup):
 
 
 def _shared() -> list[inspect.Parameter]:
-    """Options that every importer has."""
+    """Return the options that every importer has."""
     from cobandit.tables.frames import UNKNOWN_LICENSE
 
     return [
-        _parameter("name", str, "Name of the table (default: that of the file)."),
-        _parameter("title", str, "Title of the table (default: the name of the file)."),
+        _parameter("name", str, "Name of the table (default: name of the file)."),
+        _parameter("title", str, "Title of the table (default: name of the file)."),
         _parameter(
             "license", str, f"Licence of the records (default: {UNKNOWN_LICENSE})."
         ),
@@ -92,7 +92,7 @@ def _shared() -> list[inspect.Parameter]:
         _parameter(
             "update",
             bool,
-            "Add to an earlier table; evaluations imported again are replaced.",
+            "Add to an earlier table, and replace evaluations that are imported again.",
         ),
         _parameter("force", bool, "Replace an earlier table and its card."),
     ]
@@ -105,8 +105,8 @@ def _parameter(name: str, kind: Any, help_: str) -> inspect.Parameter:
     )
 
 
-def _own(importer: Importer) -> list[inspect.Parameter]:
-    """Turn the fields of an importer's options into options of its command, which check themselves."""
+def _specific(importer: Importer) -> list[inspect.Parameter]:
+    """Return the options of one importer, from the fields of its options."""
     parameters = []
     for name, field in importer.options.model_fields.items():
         kind: Any = list[str] if isinstance(field.default, tuple) else str
@@ -120,23 +120,26 @@ def _own(importer: Importer) -> list[inspect.Parameter]:
 
 
 def _command(importer: Importer) -> Any:
-    def command(paths: Paths, output: Output, **given: Any) -> None:
+    """Return the command of an importer."""
+
+    def command(paths: Paths, output: Output, **options: Any) -> None:
         from cobandit.tables.importers import import_logs
 
         out = console()
-        # what was not given is left to the importer's defaults
-        given = {
-            name: value for name, value in given.items() if value not in (None, [])
+        # the importer has the defaults of options that were not set
+        options = {
+            name: value for name, value in options.items() if value not in (None, [])
         }
-        imported = import_logs(importer.name, paths, output, **given)
+        imported = import_logs(importer.name, paths, output, **options)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
-            out.print(plain(line, most=1000), soft_wrap=True)
+            out.print(plain(line, longest=1000), soft_wrap=True)
         validate(imported.records)
 
     signature = inspect.signature(command, eval_str=True)
-    named = [signature.parameters[name] for name in ("paths", "output")]
-    given_by_name = [*named, *_own(importer), *_shared()]
-    command.__signature__ = signature.replace(parameters=given_by_name)  # type: ignore[attr-defined]
+    parameters = [signature.parameters[name] for name in ("paths", "output")]
+    parameters += [*_specific(importer), *_shared()]
+    signature = signature.replace(parameters=parameters)
+    command.__signature__ = signature  # type: ignore[attr-defined]
     command.__doc__ = importer.help
     return command
 
@@ -147,8 +150,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help=(
-        "Budgeted bandits for choosing among LLM configurations: live, and replayed on"
-        " tables."
+        "Choose among LLM configurations under a budget: evaluate them, or replay"
+        " methods on tables of evaluations."
     ),
 )
 app.add_typer(
@@ -191,5 +194,5 @@ def _root(
 
 
 def main() -> None:
-    """Run the command; bad input ends it with one message and exit code 2, never with a traceback."""
+    """Run the command; bad input ends it with a message and exit code 2."""
     run_app(app)

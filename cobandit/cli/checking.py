@@ -1,4 +1,4 @@
-"""``cobandit datasets``, ``validate`` and ``doctor``: which tables there are, and whether one is sound."""
+"""``cobandit datasets``, ``validate`` and ``doctor``: tables, and checks of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cobandit.cli import Cluster, InCatalogue, console, plain, print_lines
 
 
 def datasets() -> None:
-    """List the evaluation tables that can be loaded by name, with their licences and where they come from."""
+    """List the evaluation tables that can be loaded by name, with their licences."""
     import pandas as pd
 
     import cobandit as cb
@@ -31,16 +31,17 @@ def validate(
     card: Annotated[
         Path | None,
         typer.Option(
-            help="The card that says what the columns mean (default: FILE with .yml)."
+            help="The card, which describes the columns (default: FILE with .yml)."
         ),
     ] = None,
 ) -> None:
-    """Check an evaluation table against its card; every fault is listed with its row, column and remedy."""
+    """Check an evaluation table against its card, and list faults with remedies."""
     import cobandit as cb
     from cobandit._text import amount
     from cobandit.dominance import pareto_mask
 
-    out, table = console(), cb.read(file, card=card)
+    out = console()
+    table = cb.read(file, card=card)
     low, high = map(amount, table.cost_range)
     unit = table.card.cost.unit
     means = table.summary()[list(table.objectives)]
@@ -61,9 +62,9 @@ def doctor(
         bool, typer.Option("--json", help="Print the findings as JSON.")
     ] = False,
 ) -> None:
-    """Check a table for common problems, each with its number and what to do.
+    """Check a table for common problems, and list each with its remedy.
 
-    Findings are no errors, and the exit code is 0.
+    Findings are not errors: the exit code is 0.
 
     Example: [b]cobandit doctor my.parquet[/b]
     """
@@ -83,4 +84,4 @@ def doctor(
             out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}."
         )
     if not findings:
-        out.print("nothing to notice", style="green")
+        out.print("no problems found", style="green")

@@ -16,27 +16,27 @@ app = typer.Typer(
 
 @app.callback()
 def _formats() -> None:
-    """Keep the name of a format in front of its arguments while there is only one."""
+    """Require the name of a format before its arguments, although there is only one."""
 
 
 @app.command("every-eval-ever")
 def export_every_eval_ever(
     table: InCatalogue,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder; files go to data/ below it.")
+        Path, typer.Option("--output", "-o", help="Folder, whose data/ has the files.")
     ],
     organization: Annotated[
-        str, typer.Option(help="Who provides the evaluations.")
+        str, typer.Option(help="Provider of the evaluations.")
     ] = "unknown",
     relationship: Annotated[
         Literal["first_party", "third_party", "collaborative", "other"],
-        typer.Option(help="What the organization is to those who made the models."),
+        typer.Option(help="Relationship of the organization to the models' makers."),
     ] = "other",
     library: Annotated[
-        str, typer.Option(help="What the evaluations were made with.")
+        str, typer.Option(help="Library that made the evaluations.")
     ] = "unknown",
 ) -> None:
-    """Write records of Every Eval Ever, two files per configuration, which its import reads back.
+    """Write records of Every Eval Ever, two files per configuration.
 
     Example: [b]cobandit export every-eval-ever my.parquet -o records[/b]
     """

@@ -1,4 +1,4 @@
-"""``cobandit replay``: methods on a table at several budgets, every run written."""
+"""``cobandit replay``: runs of methods on a table at several budgets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def replay(
             "-m",
             help=(
                 "NAME or NAME:option=value,...; repeat for more (default: the online"
-                " ones, paper's radii)."
+                " methods with the paper's radii)."
             ),
         ),
     ] = None,
@@ -53,16 +53,18 @@ def replay(
         ),
     ] = None,
     replications: Annotated[
-        int, typer.Option(help="Independent runs of each method and budget.")
+        int, typer.Option(help="Number of independent runs per method and budget.")
     ] = 100,
-    seed: Annotated[int, typer.Option(help="Same seed, same pulls.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed; the same seed gives the same pulls.")
+    ] = 0,
     share: Annotated[
         list[float] | None,
         typer.Option(
             "--share",
             help=(
-                "Identification: budget as a share of what evaluating everything costs,"
-                " in place of --rho."
+                "Identification: budget as a share of the cost of evaluating"
+                " everything, instead of --rho."
             ),
         ),
     ] = None,
@@ -70,8 +72,8 @@ def replay(
         Literal["bootstrap", "once"],
         typer.Option(
             help=(
-                "Identification: instances are drawn anew each time, or each is taken"
-                " at most once."
+                "Identification: draw instances with replacement, or evaluate each at"
+                " most once."
             ),
         ),
     ] = "bootstrap",
@@ -79,16 +81,14 @@ def replay(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
 ) -> None:
-    """Run algorithms on a table at several budgets; write every run, print the means.
+    """Run methods on a table at several budgets, write every run and print means.
 
-    Online methods: CoHVUCB, CoHVUCBV, CoHVKLUCB, HVUCB, AccuracyCostUCB,
-    UniformAllocation. Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR,
-    UniformIdentification. With --feedback once: CoPSIOnce, UniformOnce, PSISROnce,
-    EGESHOnce, CoPSIPrintedOnce.
+    Online: CoHVUCB, CoHVUCBV, CoHVKLUCB, HVUCB, AccuracyCostUCB, UniformAllocation.
+    Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
+    --feedback once: CoPSIOnce, UniformOnce, PSISROnce, EGESHOnce, CoPSIPrintedOnce.
 
-    Example: [b]cobandit replay synthetic-24 -o runs.parquet -m CoPSI -m
-    PSISR:rounds=mean -b 50 -b 200[/b] Example: [b]cobandit replay synthetic-24 -o
-    once.parquet -m CoPSIOnce --feedback once --share 0.4[/b]
+    Example: [b]cobandit replay synthetic-24 -o runs.csv -m CoPSI -b 50 -b 200[/b]
+    Example: [b]cobandit replay synthetic-24 -o runs.csv -m PSISR:rounds=mean[/b]
     """
     import cobandit as cb
     from cobandit.replay import paper_settings
@@ -102,8 +102,8 @@ def replay(
     ):
         raise_fault(
             f"--output {output}",
-            "it is not a .parquet or .csv file in a folder that exists",
-            "give one that is",
+            "it is not a .parquet or .csv file in an existing folder",
+            "give such a file",
             code="output-file",
         )
     chosen = (
@@ -116,21 +116,28 @@ def replay(
         raise_fault(
             "--share or --feedback",
             "these are for identification, and the methods are online",
-            "give --rho to online methods",
+            "use --rho with online methods",
             code="online-budget",
         )
-    out, data = console(), cb.open_table(table)
+    out = console()
+    data = cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")
-    how: dict[str, Any] = {"replications": replications, "seed": seed, "progress": True}
-    how |= {"workers": workers, "backend": backend, "scheduler": scheduler}
+    options: dict[str, Any] = {
+        "replications": replications,
+        "seed": seed,
+        "progress": True,
+        "workers": workers,
+        "backend": backend,
+        "scheduler": scheduler,
+    }
     if online:
         rho = rho or list(paper_settings.ONLINE_RHO)
-        runs = cb.replay_online(data, chosen, rho, **how)
+        runs = cb.replay_online(data, chosen, rho, **options)
     else:
         rho = rho or (None if share else list(paper_settings.IDENTIFICATION_RHO))
-        how |= {"share": share or None, "feedback": feedback}
-        runs = cb.replay_identification(data, chosen, rho=rho, **how)
+        options |= {"share": share or None, "feedback": feedback}
+        runs = cb.replay_identification(data, chosen, rho=rho, **options)
     with replace_file(output) as partial:
         if output.suffix == ".csv":
             named = {} if online else {"returned": runs["returned"].map("; ".join)}
@@ -138,13 +145,13 @@ def replay(
         else:
             runs.to_parquet(partial)
 
-    by = ("method", "options", "share" if share else "rho")
-    for column in (
-        ("efficiency_regret", "standard_regret") if online else ("correct", "f1")
-    ):
-        means = summarise(runs, column, by=by).drop(
-            columns="successes", errors="ignore"
-        )
+    keys = ("method", "options", "share" if share else "rho")
+    measures = ("correct", "f1")
+    if online:
+        measures = ("efficiency_regret", "standard_regret")
+    for column in measures:
+        means = summarise(runs, column, by=keys)
+        means = means.drop(columns="successes", errors="ignore")
         out.print(f"{column} on {data.name}: mean and 95 % interval")
         shown = means.to_string(
             index=False, float_format="{:.4g}".format, na_rep="infeasible"
@@ -154,7 +161,7 @@ def replay(
 
 
 def _method(text: str) -> Spec:
-    """``NAME`` or ``NAME:option=value,option=value``."""
+    """Read a method, ``NAME`` or ``NAME:option=value,option=value``."""
     from cobandit.replay import spec
 
     name, _, rest = text.partition(":")

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def print_end(done: Run, out: Console) -> None:
-    """Print the result of a run: its spending and flaws, the set that its method returns, what that means."""
+    """Print the result of a run: spending, flaws, returned set, and recommendation."""
     import cobandit as cb
 
     print_lines(
         out, *write_spending(done), *write_returned(done), *write_files(done), ""
     )
-    if done.recommendation:  # which is about the plan's instances
+    if done.recommendation:
         advice = cb.recommend(
             cb.read(done.table), returned=done.recommendation, **done.question
         )
@@ -35,7 +35,7 @@ def print_end(done: Run, out: Console) -> None:
 
 
 def write_spending(done: Run) -> list[str]:
-    """Write what was spent, and what is not as it should be."""
+    """Write the spending of a run, and flaws of its evaluations."""
     from cobandit._text import amount
 
     unit = done.plan.cost.unit
@@ -48,7 +48,7 @@ def write_spending(done: Run) -> list[str]:
 
 
 def write_returned(done: Run) -> list[str]:
-    """Write which configurations the method returns, and how far they are settled."""
+    """Write the configurations that the method returns, and their certainty."""
     from cobandit._text import some_names
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
@@ -68,7 +68,7 @@ def write_returned(done: Run) -> list[str]:
 
 
 def _write_settled(done: Run, policy: ParetoRace) -> str:
-    """Write how many configurations a race has settled, and why no more."""
+    """Write the number of configurations that a race has settled, and why not more."""
     from cobandit.advice.words import describe_tolerance
 
     plan = done.plan
@@ -78,8 +78,8 @@ def _write_settled(done: Run, policy: ParetoRace) -> str:
     )
     if tolerance:
         line += (
-            f" within {tolerance} (each is returned, or at most so much better than one"
-            " that is)"
+            f" within {tolerance} (each is returned, or better by at most this than a"
+            " returned one)"
         )
     line += f", on the first {policy.pulls.max()} of {len(plan.order)} instances"
     if policy.status == "out of budget":
@@ -90,13 +90,13 @@ def _write_settled(done: Run, policy: ParetoRace) -> str:
 
 
 def write_files(done: Run) -> list[str]:
-    """Write where the table is, and how to go on."""
+    """Write the path of the table, and how to continue the run."""
     lines = [f"table: {done.table}, with its card"]
     if not done.policy.finished:
-        lines.append("to go on: give the same command again, without --export")
+        lines.append("to continue: run the same command again, without --export")
     elif done.plan.is_once and done.policy.pulls.max() < len(done.plan.order):
         lines.append(
-            "to go on: change the plan's stop, budget or method, and give the same"
+            "to continue: change the plan's stop, budget or method, and run the same"
             " command again"
         )
     return lines
@@ -106,33 +106,32 @@ def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--folder", "-f", help="Where the run lives (default: runs/NAME)."
-        ),
+        typer.Option("--folder", "-f", help="Folder of the run (default: runs/NAME)."),
     ] = None,
     start: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="A table to start from: what it has is not evaluated again."
+            "--from", help="A table to start from, whose evaluations are reused."
         ),
     ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Evaluate nothing: check all, and say what it will cost."
+            "--dry-run", help="Evaluate nothing: check the plan, and estimate its cost."
         ),
     ] = False,
     export: Annotated[
         bool,
         typer.Option(
             "--export",
-            help="Evaluate nothing: write the table of what is there, also meanwhile.",
+            help="Evaluate nothing: write the table so far, also during the run.",
         ),
     ] = False,
 ) -> None:
-    """Evaluate configurations until it is clear which are best; killed, the same command goes on.
+    """Evaluate configurations until it is clear which ones are best.
 
-    Ends with the Pareto set that the method returns, and the table of all evaluations with its card.
+    If it is interrupted, the same command continues the run.  The result is the Pareto
+    set that the method returns, and the table of all evaluations with its card.
 
     Example: [b]cobandit run plan.yml[/b], where plan.yml has
 
@@ -146,7 +145,7 @@ def run(
       - {name: accuracy, column: correct}
       - {name: efficiency, column: seconds, transform: inverse-percentile}
     evaluate: {callable: {function: "my_module:evaluate"}}
-    """  # noqa: D301 (that one backslash keeps the lines apart)
+    """  # noqa: D301 (the backslash keeps line breaks)
     from cobandit import live
 
     out = console()
@@ -170,6 +169,7 @@ def run(
 
 
 def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) -> None:
+    """Print how to continue an interrupted run, and end by the signal."""
     options = {"--folder": folder, "--from": start}
     words = ["cobandit", "run", str(plan)]
     for name, value in options.items():
@@ -178,12 +178,12 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
 
     command = shlex.join(words)
     out.print(
-        f"interrupted; what was evaluated is kept. Go on with: {command}\n"
-        f"Or write the table of what is there: {command} --export",
+        f"interrupted; all evaluations are kept. Continue with: {command}\n"
+        f"Or write the table of these evaluations: {command} --export",
         soft_wrap=True,
     )
     sys.stdout.flush()
 
-    # Of the signal itself, at once: nobody can cancel what evaluations do in threads.
+    # end by the signal itself, since evaluations in threads cannot be cancelled
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Progress of a run on a terminal: one line with a bar that stays, one per configuration that fails."""
+"""Progress of a run on a terminal: a bar, and a line per failing configuration."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 #: Seconds between two drawings.
 EVERY = 0.2
-#: Failing configurations that are drawn, and members of the front that are named, at
-#: most.
-FAILING, NAMED_MEMBERS = 8, 8
-#: Columns of the bar.
+#: Largest number of failing configurations that are drawn.
+FAILING = 8
+#: Largest number of members of the front that are named.
+NAMED_MEMBERS = 8
+#: Width of the bar, in columns.
 BAR_WIDTH = 20
-#: Parts of the budget between two lines where nothing can be drawn.
+#: Number of parts of the budget, after each of which a line is printed.
 BUDGET_STEPS = 10
 
 
@@ -34,11 +35,13 @@ BUDGET_STEPS = 10
 class Failures:
     """The failures of a run so far, by configuration."""
 
+    #: number of failures
     counts: dict[str, int] = field(default_factory=dict)
+    #: line of the last failure
     last: dict[str, str] = field(default_factory=dict)
 
     def add(self, progress: Progress) -> bool:
-        """Count a failure, if one happened, and return whether it is the first of its configuration."""
+        """Count a failure, and return whether it is the first of its configuration."""
         if not progress.failed:
             return False
         name = progress.configuration
@@ -47,7 +50,7 @@ class Failures:
         return self.counts[name] == 1
 
     def lines(self, repeated: bool = False) -> list[str]:
-        """Write a line per configuration, or only for those that failed repeatedly, the most first."""
+        """Write a line per configuration, optionally only for repeated failures."""
         names = sorted(self.counts, key=lambda name: -self.counts[name])
         return [
             (
@@ -63,12 +66,12 @@ class Failures:
 
 @contextmanager
 def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
-    """Give what a run calls after each thing that happened."""
+    """Yield the function that a run calls after each event."""
     yield from _draw(out) if out.is_terminal else _print(out)
 
 
 def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
-    """Draw the line again, a few times a second; its last state stays."""
+    """Draw the line a few times a second, and leave its last state."""
     failures = Failures()
     drawn = 0.0
     latest: Progress | None = None
@@ -78,7 +81,7 @@ def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
         latest = progress
         failures.add(progress)
         if progress.notable:
-            out.print(plain(progress.line, most=2000), soft_wrap=True)
+            out.print(plain(progress.line, longest=2000), soft_wrap=True)
         now = time.monotonic()
         if now - drawn >= EVERY or not progress.line:
             drawn = now
@@ -93,36 +96,35 @@ def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
-    """Print a line per part of the run, tenth of the budget, settled configuration and failing one."""
+    """Print a line per stage, tenth of the budget, and change of a configuration."""
     failures = Failures()
     shown: tuple[str, int, int | None] = ("", 0, None)
 
-    def tell(progress: Progress) -> None:
+    def report(progress: Progress) -> None:
         nonlocal shown
         stage = progress.stage
-        step = (
-            0
-            if stage.budget is None
-            else int(BUDGET_STEPS * stage.spent / stage.budget)
-        )
+        step = 0
+        if stage.budget is not None:
+            step = int(BUDGET_STEPS * stage.spent / stage.budget)
         now = stage.name, step, progress.settled
         if failures.add(progress) or progress.notable:
-            out.print(plain(progress.line, most=2000), soft_wrap=True)
+            out.print(plain(progress.line, longest=2000), soft_wrap=True)
         if shown != now:
             shown = now
             out.print(
-                plain(f"{stage.name}: {summarize(progress)}", most=2000), soft_wrap=True
+                plain(f"{stage.name}: {summarize(progress)}", longest=2000),
+                soft_wrap=True,
             )
 
     try:
-        yield tell
+        yield report
     finally:
         for line in failures.lines(repeated=True):
-            out.print(plain(line, most=2000), soft_wrap=True)
+            out.print(plain(line, longest=2000), soft_wrap=True)
 
 
 def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
-    """Draw how far a run is: a bar of the budget, numbers, the front so far, and what fails."""
+    """Draw a bar of the budget, numbers, the front so far, and failures."""
     share = find_share(progress)
     line = Table.grid(expand=True, padding=(0, 1, 0, 0))
     line.add_column(no_wrap=True)
@@ -133,12 +135,12 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
     line.add_row(
         Text(plain(name, 40), style="bold"),
         bar,
-        Text(plain(summarize(progress), most=2000)),
+        Text(plain(summarize(progress), longest=2000)),
     )
     failed = failures.lines()
     texts = [
-        Text(plain(each, most=2000), no_wrap=True, overflow="ellipsis")
-        for each in failed[:FAILING]
+        Text(plain(text, longest=2000), no_wrap=True, overflow="ellipsis")
+        for text in failed[:FAILING]
     ]
     if len(failed) > FAILING:
         texts.append(Text(f"{len(failed) - FAILING} more configurations have failures"))
@@ -146,7 +148,7 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
 
 
 def find_share(progress: Progress) -> float:
-    """Find which part of a run is done: of its pilot, its budget, or else of its forecast."""
+    """Return the finished share of the pilot, the budget, or else the forecast."""
     from cobandit.policies.pareto_race import ParetoRace
 
     stage = progress.stage
@@ -162,7 +164,7 @@ def find_share(progress: Progress) -> float:
 
 
 def summarize(progress: Progress) -> str:
-    """Summarize how far a run is on one line, what decides first."""
+    """Summarize the state of a run on one line, the spending first."""
     from cobandit._text import some_names
     from cobandit.live.status import describe_spending
 

@@ -1,4 +1,4 @@
-"""``cobandit show`` and ``rescore``: a run that goes on or is over, and its answers."""
+"""``cobandit show`` and ``rescore``: the state of a run, and scores of its answers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cobandit.errors import CobanditError
 if TYPE_CHECKING:
     from cobandit.live import Progress
 
-#: Seconds between two pages of a run that goes on.
+#: Seconds between two pages of a run in progress.
 PAGE_SECONDS = 30
 
-#: Rows of the table of configurations, at most.
+#: Largest number of rows of the table of configurations.
 ROWS = 30
 
 Folder = Annotated[
@@ -35,13 +35,13 @@ def show(
         typer.Option(
             metavar="FILE",
             help=(
-                "Write a page that reloads itself, again and again while the run"
-                " goes on."
+                "Write a page, which is updated and reloads itself while the run goes"
+                " on."
             ),
         ),
     ] = None,
 ) -> None:
-    """Show how far a run is, which may be going on: its spending, the front so far, each configuration.
+    """Show the state of a run, also in progress: spending, front and configurations.
 
     Example: [b]cobandit show runs/my-run[/b]
     Example: [b]cobandit show runs/my-run --html run.html[/b]
@@ -59,8 +59,8 @@ def show(
         while progress.busy:
             if _write_page(progress, html) and not is_announced:
                 out.print(
-                    f"the page is at {html}; it follows the run as long as this"
-                    " goes on",
+                    f"the page is at {html}; it follows the run until this command"
+                    " ends",
                     soft_wrap=True,
                 )
                 is_announced = True
@@ -71,13 +71,13 @@ def show(
     if not _write_page(progress, html):
         raise CobanditError(
             f"{folder}: there are too few evaluations for a page. Continue the run, and"
-            " ask again."
+            " try again."
         )
     out.print(f"the page is at {html}", soft_wrap=True)
 
 
 def write_lines(progress: Progress) -> list[str]:
-    """Write how far a run is, a line each, and who may have lost by flaws of its answers."""
+    """Write the state of a run, and the configurations that flaws may have cost."""
     from cobandit.live.status import describe_losers, describe_progress
 
     lines = [f"{name}: {text}" for name, text in describe_progress(progress).items()]
@@ -85,7 +85,7 @@ def write_lines(progress: Progress) -> list[str]:
 
 
 def print_configurations(progress: Progress, out: Console) -> None:
-    """Print what became of each configuration; nothing before there are evaluations of all."""
+    """Print the state of each configuration, once all have evaluations."""
     from cobandit.live.status import tabulate_configurations
 
     try:
@@ -105,7 +105,7 @@ def print_configurations(progress: Progress, out: Console) -> None:
 
 
 def _write_page(progress: Progress, path: Path) -> bool:
-    """Write the page of a run as far as it is; return whether there is enough to compare."""
+    """Write the page of a run so far, and return whether it can be compared."""
     import cobandit as cb
     from cobandit.figures.front_page import RunReport, write_front_page
     from cobandit.live.status import tabulate_configurations, tabulate_evaluations
@@ -114,7 +114,7 @@ def _write_page(progress: Progress, path: Path) -> bool:
         table = tabulate_evaluations(progress)
     except CobanditError:
         return False
-    # before the first comparison there is no front to take over
+    # before the first comparison the method has no front, and the means decide
     returned = progress.front or None
     advice = cb.recommend(table, returned=returned, **progress.question)
     seconds = PAGE_SECONDS if progress.busy else None
@@ -134,23 +134,21 @@ def rescore(
         ),
     ],
     pattern: Annotated[
-        str | None, typer.Option(help="The regular expression of regex.")
+        str | None, typer.Option(help="The regular expression of the scorer regex.")
     ] = None,
-    tolerance: Annotated[
-        float, typer.Option(help="How far off a number may be.")
-    ] = 0.0,
+    tolerance: Annotated[float, typer.Option(help="Largest error of a number.")] = 0.0,
 ) -> None:
-    """Score the answers that a run has kept again, by another scorer and without a call.
+    """Score the stored answers of a run again, by another scorer and without calls.
 
     Example: [b]cobandit rescore runs/my-run --scorer number[/b]
     """
     from cobandit import live
 
     options = {"scorer": scorer, "pattern": pattern, "tolerance": tolerance or None}
-    given = {name: value for name, value in options.items() if value is not None}
-    table = live.rescore(folder, given)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    table = live.rescore(folder, chosen)
     out = console()
     out.print(f"table: {table}, with its card", soft_wrap=True)
     out.print(
-        f"what it says: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True
+        f"to compare: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True
     )

@@ -160,7 +160,7 @@ def test_race_is_shown_and_reused(folder):
     assert "6 of 6 configurations are settled within 0.2" in done.output
     assert (
         " of 40 instances\n" in done.output
-        and "to go on: change the plan's stop" in done.output
+        and "to continue: change the plan's stop" in done.output
     )
     assert "every instance here" not in done.output
     shown = call("show", "runs/toy").output
@@ -274,7 +274,7 @@ def test_interrupted_and_started_again(folder):
     out, err = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGINT, err
     assert (
-        "what was evaluated is kept. Go on with: cobandit run plan.yml\n" in out
+        "all evaluations are kept. Continue with: cobandit run plan.yml\n" in out
         and "Traceback" not in err
     )
     (folder / "hang").unlink()
