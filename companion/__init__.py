@@ -1,4 +1,4 @@
-"""What judges the paper: its numbers, the checks of its proofs, made-up tables, stored results, reports.
+"""Judges of the paper: numbers, proof checks, reconstructions, results, reports.
 
-It stands on the library; nothing in the library imports it.
+It builds on the library, and nothing in the library imports it.
 """

@@ -1,4 +1,4 @@
-"""Bounds that the paper does not state: sharper ones, and those for what the paper leaves out.
+"""Bounds that the paper does not state: sharper ones, and ones for its open cases.
 
 Conventions are those of :mod:`cobandit.theory`.
 """
@@ -21,18 +21,16 @@ from companion.bounds.finite_benchmarks import (
 from companion.bounds.finite_benchmarks import once_error_bound as once_error_bound
 from companion.bounds.finite_benchmarks import paired_error_bound as paired_error_bound
 from companion.bounds.finite_benchmarks import serfling_factor as serfling_factor
-from companion.bounds.pull_counts import informative_budget as informative_budget
-from companion.bounds.pull_counts import instance_pull_bound as instance_pull_bound
-from companion.bounds.pull_counts import lean_pull_bound as lean_pull_bound
-from companion.bounds.pull_counts import leaving_bound as leaving_bound
-from companion.bounds.pull_counts import (
+from companion.bounds.informative_budgets import (
+    informative_budget as informative_budget,
+)
+from companion.bounds.leaving_bounds import leaving_bound as leaving_bound
+from companion.bounds.leaving_bounds import (
     one_sided_failure_probability as one_sided_failure_probability,
 )
+from companion.bounds.pull_counts import instance_pull_bound as instance_pull_bound
+from companion.bounds.pull_counts import lean_pull_bound as lean_pull_bound
 from companion.bounds.pull_counts import radius_pull_bound as radius_pull_bound
-from companion.bounds.pull_counts import (
-    ratio_leading_constant as ratio_leading_constant,
-)
-from companion.bounds.pull_counts import split_pull_bound as split_pull_bound
 from companion.bounds.pull_counts import threshold_radius as threshold_radius
 from companion.bounds.random_costs import overspend_bound as overspend_bound
 from companion.bounds.random_costs import pilot_failure_bound as pilot_failure_bound
@@ -53,6 +51,10 @@ from companion.bounds.sharpened_identification import (
 from companion.bounds.sharpened_identification import (
     summed_complexity as summed_complexity,
 )
+from companion.bounds.split_pull_counts import (
+    ratio_leading_constant as ratio_leading_constant,
+)
+from companion.bounds.split_pull_counts import split_pull_bound as split_pull_bound
 from companion.bounds.utility import completed_utility_bound as completed_utility_bound
 from companion.bounds.utility import counted_cost_bounds as counted_cost_bounds
 from companion.bounds.utility import least_regret_slope as least_regret_slope

@@ -1,16 +1,16 @@
 r"""Theorem 2 by differences of means (ours).
 
-Active arms have equal numbers of pulls, and gap elimination reads nothing but
-differences of their means. For two independent arms the difference of one reward in [0,
+Active arms have equal numbers of pulls, and gap elimination uses only differences of
+their means. For two independent arms the difference of one reward in [0,
 1] each has :math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} =
-e^{s^2/4}`.  It has twice the variance proxy of one reward, and may err by twice as much
-as each of two means: that doubles the exponent.  By Ville's inequality, for every N,
-not only whole ones,
+e^{s^2/4}`. It has twice the variance proxy of one reward, and may err by twice as much
+as each of two means, which doubles the exponent. By Ville's inequality, for every real
+N,
 
 .. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
 
-Arms that are evaluated on the same instances are not independent; for them there is
-`sharpened_error_bound`.
+Arms that are evaluated on the same instances are not independent; use
+`sharpened_error_bound` for them.
 """
 
 from math import exp, log
@@ -19,9 +19,10 @@ from cobandit import _validation
 from cobandit.theory.identification import checked_problem
 
 
-# ----------------------------------------------------------------------------- by differences of means
 def difference_error_rate(*, allocation: float, complexity: float) -> float:
-    r"""Not the paper's: rate at which `difference_error_bound` falls, :math:`1 / (16\, L H_{\mu,c})`.
+    r"""Return the rate at which `difference_error_bound` falls (ours).
+
+    It is :math:`1 / (16\, L H_{\mu,c})`.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def difference_error_rate(*, allocation: float, complexity: float) -> float:
     Returns
     -------
     float
-        Of -log(error), per unit of budget.
+        Rate of -log(error) per unit of budget.
 
     Examples
     --------
@@ -52,12 +53,12 @@ def difference_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Not the paper's: Theorem 2 for independent arms, by the differences of their means.
+    r"""Return Theorem 2 for independent arms, by differences of their means (ours).
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac{1}{16} - \frac{B}{16\, L H_{\mu,c}}\Bigr)
 
-    Lemma 2 holds while differences err by less than :math:`x = \gamma_{(k)}/4`, and
-    with k active arms :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`.  There are K - 1
+    Lemma 2 holds if differences err by less than :math:`x = \gamma_{(k)}/4`, and with k
+    active arms :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`. There are K - 1
     phases, K (K - 1) / 2 pairs, D objectives, and two sides.
 
     Parameters
@@ -67,20 +68,21 @@ def difference_error_bound(
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     allocation : float
-        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide
-        by: `allocation_constant` for CoPSI as published, `exact_allocation_constant`
-        for what known costs allow.
+        L >= 1, the constant of the targets :math:`\lfloor B / (L C_r) \rfloor`:
+        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for
+        known costs.
     complexity : float
         :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
 
     Returns
     -------
     float
-        It may exceed one, and then says nothing.
+        The bound; it is vacuous above one.
 
     Examples
     --------
-    >>> round(difference_error_bound(48, n_arms=2, n_objectives=1, allocation=1.5, complexity=2.0), 6)
+    >>> how = {"n_arms": 2, "n_objectives": 1, "allocation": 1.5}
+    >>> round(difference_error_bound(48, complexity=2.0, **how), 6)
     0.783211
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
@@ -97,21 +99,23 @@ def difference_error_budget(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Not the paper's: budget at which `difference_error_bound` promises an error of at most p.
+    r"""Return the budget at which `difference_error_bound` is p (ours).
 
-    .. math:: B = 16\, L H_{\mu,c} \Bigl( \frac{1}{16} + \log \frac{K(K-1)^2 D}{p} \Bigr)
+    .. math::
+
+        B = 16\, L H_{\mu,c} \Bigl( \frac{1}{16} + \log \frac{K(K-1)^2 D}{p} \Bigr)
 
     Parameters
     ----------
     error : float
-        p in (0, 1]; at 1 the budget from which on the bound says anything.
+        p in (0, 1]; 1 gives the smallest informative budget.
     n_arms, n_objectives, allocation, complexity
         As in `difference_error_bound`.
 
     Returns
     -------
     float
-        B, in the unit of the complexity; ``inf`` where that is.
+        B, in the unit of the complexity; ``inf`` if the complexity is infinite.
 
     Examples
     --------

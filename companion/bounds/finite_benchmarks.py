@@ -1,16 +1,17 @@
-r"""Finite benchmarks, not the paper's: sampling without replacement, and Theorem 2 with :math:`1 - n/N`.
+r"""Finite benchmarks: sampling without replacement, and Theorem 2 for it (ours).
 
-N instances stand in uniformly random order; :math:`\hat\mu_n` is the mean of a
-configuration, or of the paired differences of two, over the first n of them,
-:math:`\mu` that over all N.  Two remarks are behind all bounds.
+N instances are in uniformly random order; :math:`\hat\mu_n` is the mean of a
+configuration, or of the paired differences of two, over the first n instances, and
+:math:`\mu` is the mean over all N. Two facts are behind all bounds.
 
 * :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale: given the set of
-  the first n instances, the last of them is any of these.  By Doob's inequality a bound
-  that comes from :math:`\mathrm E\, e^{s(\hat\mu_n - \mu)}` holds for the largest
-  deviation over *all* depths from n to N, at no price.
-* What was seen determines what was not: :math:`n (\hat\mu_n - \mu) = (N - n)(\mu -
-  \hat\mu_{\text{rest}})`, and the rest is a sample of N - n.  A bound for it is one for
-  :math:`\hat\mu_n`, better the less is left.
+  the first n instances, the last of them is uniformly distributed on this set. By
+  Doob's inequality, a bound from :math:`\mathrm E\, e^{s(\hat\mu_n - \mu)}` holds for
+  the largest deviation over *all* depths from n to N, without loss.
+* The evaluated instances determine the mean of the others: :math:`n (\hat\mu_n - \mu)
+  = (N - n)(\mu - \hat\mu_{\text{rest}})`, and the others are a sample of N - n. A
+  bound for their mean is therefore a bound for :math:`\hat\mu_n`, and a sharper one
+  for small N - n.
 """
 
 from collections.abc import Sequence
@@ -26,24 +27,27 @@ from cobandit.errors import CobanditError
 def _depth(n: int, n_instances: int) -> tuple[int, int]:
     n_instances = _validation.count(n_instances, "n_instances", 1)
     if _validation.count(n, "n", 1) > n_instances:
-        raise CobanditError(
-            f"n is {n}, more than the {n_instances} instances that there are"
-        )
+        raise CobanditError(f"n is {n}, but there are only {n_instances} instances")
     return n, n_instances
 
 
 def serfling_factor(n: int, n_instances: int) -> float:
-    r"""Return what not replacing leaves of the exponent's denominator, :math:`\rho_n`.
+    r"""Return the factor :math:`\rho_n` of sampling without replacement.
 
-    .. math:: \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\ \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
+    It multiplies the denominator of the exponent.
 
-    The first is Serfling's (1974), the second, smaller from n > N / 2 on, that of
-    Bardenet and Maillard (2015): Serfling's for the N - n instances that were not seen.
+    .. math::
+
+        \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\
+            \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
+
+    The first is Serfling's (1974). The second, which is smaller for n > N / 2, is
+    Bardenet and Maillard's (2015): Serfling's for the N - n other instances.
 
     Parameters
     ----------
     n : int
-        Instances seen, 1 <= n <= N.
+        Number of evaluated instances, 1 <= n <= N.
     n_instances : int
         N.
 
@@ -65,7 +69,7 @@ def serfling_factor(n: int, n_instances: int) -> float:
 def hoeffding_serfling_tail(
     deviation: float, n: int, n_instances: int, width: float = 1.0
 ) -> float:
-    r"""Probability that the mean is ever off by so much, to one side, from depth n on.
+    r"""Bound the probability of a one-sided deviation at any depth from n on.
 
     .. math::
 
@@ -88,8 +92,10 @@ def hoeffding_serfling_tail(
 
     Examples
     --------
-    >>> hoeffding_serfling_tail(0.5, 4, 4), hoeffding_serfling_tail(0.5, 2, 4) == exp(-4 / 3)
-    (0.0, True)
+    >>> hoeffding_serfling_tail(0.5, 4, 4)
+    0.0
+    >>> hoeffding_serfling_tail(0.5, 2, 4) == exp(-4 / 3)
+    True
     """
     factor = serfling_factor(n, n_instances)
     deviation = _validation.positive(deviation, "deviation")
@@ -100,20 +106,21 @@ def hoeffding_serfling_tail(
 def bernstein_serfling_tail(
     deviation: float, n: int, n_instances: int, variance: float, width: float = 1.0
 ) -> float:
-    r"""Probability that the mean is ever off by so much, to one side, from depth n on, given the variance.
+    r"""Bound a one-sided deviation at any depth from n on, given the variance.
 
     .. math::
 
         \Pr\Bigl[\max_{n \le k \le N} (\hat\mu_k - \mu) \ge \varepsilon\Bigr]
-            \le \min_{(m, \eta)} \exp\Bigl(-\frac{m \eta^2}{2 \sigma^2 + \tfrac23 (b - a)\, \eta}\Bigr),
+            \le \min_{(m, \eta)} \exp\Bigl(-\frac{m \eta^2}
+                {2 \sigma^2 + \tfrac23 (b - a)\, \eta}\Bigr),
         \qquad (m, \eta) \in \Bigl\{(n, \varepsilon),
             \Bigl(N - n, \frac{n \varepsilon}{N - n}\Bigr)\Bigr\}
 
-    Bernstein's bound of the exponential moment holds without replacement, too, since a
-    sum with replacement is larger in convex order (Hoeffding, 1963); the second pair is
-    the first for the instances not seen. Neither has the factor 1 - n/N that the
-    variance of a mean without replacement has: the exponent is n/N or 1 - n/N of what
-    that variance would give, whichever is larger, and so half of it at n = N/2.
+    Bernstein's bound on the exponential moment also holds without replacement, because
+    a sum with replacement is larger in convex order (Hoeffding, 1963). The second pair
+    is the first for the other instances. Neither has the factor 1 - n/N of the variance
+    of a mean without replacement: the exponent is the larger of n/N and 1 - n/N times
+    the exponent of that variance, and so half of it at n = N/2.
 
     Parameters
     ----------
@@ -129,7 +136,7 @@ def bernstein_serfling_tail(
 
     Examples
     --------
-    Configurations that answer alike: two answers in a hundred differ.
+    Two similar configurations, whose answers differ in two of a hundred cases:
 
     >>> round(hoeffding_serfling_tail(0.05, 400, 500, width=2.0), 3)
     0.083
@@ -140,28 +147,35 @@ def bernstein_serfling_tail(
     deviation = _validation.positive(deviation, "deviation")
     width = _validation.positive(width, "width")
     variance = _validation.non_negative(variance, "variance")
-    rest = n_instances - n
-    if not rest or not variance:
+    n_others = n_instances - n
+    if not n_others or not variance:
         return 0.0
 
-    def bound(m: int, off: float) -> float:
-        return exp(-m * off**2 / (2 * variance + 2 / 3 * width * off))
+    def bound(m: int, deviation_of_mean: float) -> float:
+        return exp(
+            -m
+            * deviation_of_mean**2
+            / (2 * variance + 2 / 3 * width * deviation_of_mean)
+        )
 
-    return min(bound(n, deviation), bound(rest, n * deviation / rest))
+    return min(bound(n, deviation), bound(n_others, n * deviation / n_others))
 
 
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
-    """Check depths n_K, ..., n_2 and gaps; the gaps that the phases need, gamma_(K), ..., gamma_(2)."""
+    """Check depths n_K, ..., n_2 and gaps; return gamma_(K), ..., gamma_(2)."""
     ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
         raise CobanditError(
-            "gaps: two or more, none negative, are needed, and a depth for each removal"
+            "give at least two gaps, none negative, and one depth per removal"
         )
     return ordered[:-1]
 
 
 def _zero_gap_bound(n: int, n_instances: int) -> float:
-    """Bound on the error at a gap of zero: a tie is resolved only once every instance is evaluated."""
+    """Return the error bound at a gap of zero.
+
+    A tie can only be resolved by evaluating every instance.
+    """
     return 0.0 if n == n_instances else inf
 
 
@@ -173,26 +187,29 @@ def once_error_bound(
     n_instances: int,
     delta: float = 0.0,
 ) -> float:
-    r"""Theorem 2 on a finite benchmark: a gap elimination whose k active arms were compared at n_k or deeper.
+    r"""Bound the error of a gap elimination on a finite benchmark, as in Theorem 2.
+
+    With k active arms, these were compared at depth n_k or deeper.
 
     .. math::
 
         \Pr[\widehat{\mathcal P} \ne \mathcal P^\star] \le
-            \delta + 2 K D \sum_{k=2}^K \exp\Bigl(-\frac{n_k\, \gamma_{(k)}^2}{32\, \rho_{n_k}}\Bigr)
+            \delta + 2 K D \sum_{k=2}^K
+            \exp\Bigl(-\frac{n_k\, \gamma_{(k)}^2}{32\, \rho_{n_k}}\Bigr)
 
-    A removal among k arms goes wrong only if one of the K D means is off by
-    :math:`\gamma_{(k)} / 8` (Lemma 2).  The depth of the removal may depend on what was
-    seen, since the tail holds for all depths from n_k on.  Phases at n_k = N add
-    nothing.  Removals are by the plain gap, one at a time, as in `CoPSIPrintedOnce` and
-    `PSISROnce`.  Paired differences, of width 2 and allowed :math:`\gamma_{(k)} / 4`,
-    have the same exponent: what pairing buys needs the variance, as in
+    A removal among k arms is wrong only if one of the K D means is off by
+    :math:`\gamma_{(k)} / 8` (Lemma 2). The depth of the removal may depend on the
+    results, because the tail holds for all depths from n_k on. Phases at n_k = N add
+    nothing. Arms are removed one at a time by the plain gap, as in `CoPSIPrintedOnce`
+    and `PSISROnce`. Paired differences, of width 2 and allowed :math:`\gamma_{(k)} /
+    4`, have the same exponent: the advantage of pairing is in the variance, as in
     `paired_error_bound`.
 
-    Besides, arms may leave early whose membership is certain, all at confidence
-    :math:`1 - \delta`, if those that are certainly dominated go first and one on the
-    front stays while it is not known of an active arm whether it dominates that: with
-    these two rules the fixed dominator of a dominated active arm is active at every
-    removal by the gap, which is all that Lemma 2 asks of who is active.
+    In addition, arms of certain membership may be removed early, all at confidence
+    :math:`1 - \delta`, under two rules: certainly dominated arms are removed first, and
+    an arm on the front stays while it is unknown whether it dominates an active arm.
+    Then the fixed dominator of a dominated active arm is active at every removal by the
+    gap, which is the only requirement of Lemma 2 on the active arms.
 
     Parameters
     ----------
@@ -203,16 +220,17 @@ def once_error_bound(
     n_objectives, n_instances : int
         D and N.
     delta : float
-        In [0, 1): what may go wrong with the arms that leave early; zero if none does.
+        Probability of an error in early removals, in [0, 1); zero without them.
 
     Returns
     -------
     float
-        It may exceed one, and then says nothing.
+        The bound; it is vacuous above one.
 
     Examples
     --------
-    >>> once_error_bound([500, 500], [0.1, 0.1, 0.2], n_objectives=2, n_instances=500, delta=0.05)
+    >>> size = {"n_objectives": 2, "n_instances": 500}
+    >>> once_error_bound([500, 500], [0.1, 0.1, 0.2], **size, delta=0.05)
     0.05
     """
     n_arms = len(_phases(depths, gaps)) + 1
@@ -233,7 +251,7 @@ def once_error_bound(
 def paired_error_bound(
     depths: Sequence[int], gaps: ArrayLike, variances: ArrayLike, *, n_instances: int
 ) -> float:
-    r"""Error of the same elimination by the variances of paired differences.
+    r"""Bound the error of the same elimination by variances of paired differences.
 
     .. math::
 
@@ -241,9 +259,8 @@ def paired_error_bound(
             2 \sum_{k=2}^K \sum_{i < j} \sum_{d=1}^D
             \tau\Bigl(\frac{\gamma_{(k)}}4, n_k, \sigma_{ijd}^2\Bigr)
 
-    with :math:`\tau` of `bernstein_serfling_tail` at width 2.  Configurations that
-    answer alike have small variances; if their answers were independent, the variance
-    would be the sum of both.
+    with :math:`\tau` of `bernstein_serfling_tail` at width 2. Similar configurations
+    have small variances; with independent answers, the variance is the sum of both.
 
     Parameters
     ----------
@@ -255,7 +272,7 @@ def paired_error_bound(
     Returns
     -------
     float
-        It may exceed one, and then says nothing.
+        The bound; it is vacuous above one.
 
     Examples
     --------

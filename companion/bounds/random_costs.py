@@ -1,9 +1,9 @@
-r"""CoPSI where a pull costs anything in [lambda, 1]: overspending, planning and pilots (ours).
+r"""CoPSI with random costs in [lambda, 1]: overspending, planning and pilots (ours).
 
-The paper's Algorithm 2 charges every pull its known mean cost.  Where costs are random,
-the plan is made for :math:`(1 - \delta) B`.  A cost of mean c has a variance of at most
-:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: the spread of a plan's cost is
-in proportion to its mean, however many pulls it has.
+The paper's Algorithm 2 charges every pull its known mean cost. If costs are random, the
+plan is made for :math:`(1 - \delta) B`. A cost of mean c has a variance of at most
+:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: the variance of a plan's cost
+is proportional to its mean, for any number of pulls.
 """
 
 from math import exp, sqrt
@@ -12,17 +12,16 @@ from cobandit import _validation
 from companion.bounds.differences import difference_error_rate
 
 
-# ----------------------------------------------------------------------------- single costs are random
 def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Not the paper's: bound on the probability that a plan for :math:`(1 - \delta) B` costs more than B.
+    r"""Bound the probability that a plan overspends the budget (ours).
 
     .. math::
 
         \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
             + \frac23 (1 - \lambda)\, \delta} \Bigr)
 
-    By Freedman's inequality.  Azuma's, with the range :math:`1 - \lambda` and the at
-    most :math:`(1 - \delta) B / \lambda` pulls that there may be, gives :math:`\exp(-2
+    The plan is made for :math:`(1 - \delta) B`. This is Freedman's inequality.
+    Azuma's, with the range :math:`1 - \lambda` and at most :math:`(1 - \delta) B / \lambda` pulls, gives :math:`\exp(-2
     \delta^2 \lambda B / ((1 - \lambda)^2 (1 - \delta)))`: for small margins its
     exponent is smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
 
@@ -59,13 +58,14 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
 def planning_margin(
     *, allocation: float, complexity: float, cost_ratio: float
 ) -> float:
-    r"""Not the paper's: the margin at which `overspend_bound` falls as fast as the bound on errors.
+    r"""Return the margin at which `overspend_bound` falls as fast as the error (ours).
 
     It solves
 
     .. math::
 
-        \frac{\delta^2}{2 (1 - \sqrt\lambda)^2 (1 - \delta) + \frac23 (1 - \lambda)\, \delta}
+        \frac{\delta^2}
+            {2 (1 - \sqrt\lambda)^2 (1 - \delta) + \frac23 (1 - \lambda)\, \delta}
             = \frac{1 - \delta}{16\, L H},
         \qquad \delta \approx \frac{1 - \sqrt\lambda}{\sqrt{8\, L H}} .
 
@@ -93,30 +93,30 @@ def planning_margin(
     square = 1 - variance + step
     linear = 2 * variance - step
     root = sqrt(linear**2 + 4 * square * variance)
-    # the coefficient of the square vanishes at some L H below one, but then the linear
-    # one is positive
-    return (
-        2 * variance / (root + linear) if linear > 0 else (root - linear) / (2 * square)
-    )
+    # the quadratic coefficient may be zero for L H below one; the linear one is then
+    # positive, and this form of the root is defined
+    if linear > 0:
+        return 2 * variance / (root + linear)
+    return (root - linear) / (2 * square)
 
 
 def pilot_failure_bound(
     pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float
 ) -> float:
-    r"""Not the paper's: bound on the probability that a pilot misses a mean cost by a share of eta or more.
+    r"""Bound the probability that a pilot misses a mean cost by a share of eta (ours).
 
     .. math::
 
         2 K \exp\Bigl( - \frac{m \lambda \eta^2}
             {\frac12 (1 - \lambda)^2 + \frac23 (1 - \lambda)\, \eta} \Bigr)
 
-    By Bernstein's inequality; the variance of a cost over its squared mean is at most
-    :math:`(1 - \lambda)^2 / (4 \lambda)`.
+    This is Bernstein's inequality; the variance of a cost over its squared mean is at
+    most :math:`(1 - \lambda)^2 / (4 \lambda)`.
 
     Parameters
     ----------
     pulls : int
-        m >= 1, of each arm.
+        m >= 1, per arm.
     accuracy : float
         eta in (0, 1).
     n_arms : int
@@ -142,13 +142,5 @@ def pilot_failure_bound(
         return 0.0
 
     spread = 1 - cost_ratio
-    return (
-        2
-        * n_arms
-        * exp(
-            -pulls
-            * cost_ratio
-            * accuracy**2
-            / (spread**2 / 2 + 2 / 3 * spread * accuracy)
-        )
-    )
+    variance = spread**2 / 2 + 2 / 3 * spread * accuracy
+    return 2 * n_arms * exp(-pulls * cost_ratio * accuracy**2 / variance)

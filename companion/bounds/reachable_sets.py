@@ -1,9 +1,9 @@
-r"""Sets of arms that can still be active together, and the complexity of those alone (ours).
+r"""Sets of arms that can be active together, and the complexity over them (ours).
 
-The complexity :math:`H_{\mu,c}` lets any k arms be the ones that are still active.  But
-before the first phase whose means are too far off, arms leave in an order that the true
-means nearly fix: expensive arms that are easy to classify are gone by the time that
-gaps are small.
+The complexity :math:`H_{\mu,c}` allows any k arms to be active. But before the first
+phase whose means are too far off, arms are removed in an order that the true means
+nearly determine: expensive arms that are easy to classify are removed before gaps
+become small.
 """
 
 from collections.abc import Callable
@@ -14,31 +14,31 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation, dominance
 from cobandit.errors import CobanditError
 
-#: From (means of the active arms, what margins err by) to which of them may be the next
-#: to leave.
+#: Function from the means of the active arms and the errors of margins to a mask of the
+#: arms that may be removed next.
 LeaveRule = Callable[[NDArray[np.float64], float], NDArray[np.bool_]]
 
 
-#: Sets of one size up to which they are enumerated: of K arms there are 2^K sets, but
-#: few can be reached.
+#: Largest number of sets of one size: K arms have 2^K sets, but few are reachable.
 MOST_SETS = 5_000
 
 
 def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
-    r"""Not the paper's: arms whose empirical gap may be the largest while margins err by less than ``slack``.
+    r"""Return the arms whose empirical gap can be the largest, up to a slack (ours).
 
-    Every empirical gap is :math:`\max\{\Delta_i^-, \Delta_i^+\}`, which grows with each
-    margin in it.  So it lies between what it is with all of them lowered and with all
-    of them raised by the slack; an arm may leave if its upper end is above every lower
-    one.  No arm is missed that can leave, but one may be named that cannot: one error
-    of a mean moves several margins, not all of them the same way.
+    Margins err by less than ``slack``. Every empirical gap is :math:`\max\{\Delta_i^-,
+    \Delta_i^+\}`, which increases in each margin. So it is between its values with all
+    margins lowered and with all margins raised by the slack; an arm may be removed if
+    its upper end is above every lower one. No removable arm is missed, but an arm may
+    be marked that cannot be removed: one error of a mean changes several margins, in
+    different directions.
 
     Parameters
     ----------
     means : array_like, shape (k, D)
         True means of the active arms.
     slack : float
-        Positive; twice that which a mean may err by.
+        Positive; twice the largest error of a mean.
 
     Returns
     -------
@@ -59,25 +59,26 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
         plus: NDArray[np.float64] = np.minimum(M + error, needed).min(axis=1)
         return np.maximum(dominated_by + error, plus)
 
-    # ends that are equal, but for rounding, would need the whole slack
+    # equal ends, up to rounding, would need the whole slack
     return gaps(slack) > gaps(-slack).max() + 1e-12
 
 
 def reachable_sets(
     means: ArrayLike, leaves: LeaveRule = may_leave
 ) -> list[NDArray[np.bool_]]:
-    r"""Not the paper's: active sets that gap elimination may come to while no phase has erred too much.
+    r"""Return the active sets that gap elimination can reach with small errors (ours).
 
-    All arms are one; if A is one, of size k > 2, so is every :math:`A \setminus \{e\}`
-    whose e may leave A while the means of active arms err by less than
-    :math:`\gamma_{(k)} / 8`, and hence margins by less than :math:`\gamma_{(k)} / 4`.
+    The set of all arms is one. If A is one, of size k > 2, so is :math:`A \setminus
+    \{e\}` for every e that may be removed from A while the means of active arms err by
+    less than :math:`\gamma_{(k)} / 8`, and margins by less than :math:`\gamma_{(k)} /
+    4`.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         True means.
     leaves : callable
-        Who may leave; the default errs on the side of too many.
+        Rule of removable arms; the default marks too many rather than too few.
 
     Returns
     -------
@@ -103,44 +104,43 @@ def reachable_sets(
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         raise CobanditError(
-            "means: a classification gap is zero, and no error is small enough for that"
+            "means: a classification gap is zero, for which no error is small enough"
         )
 
-    found = [np.ones((1, n_arms), dtype=bool)]
+    by_size = [np.ones((1, n_arms), dtype=bool)]
     for size in range(n_arms, 2, -1):
         smaller = []
-        for active in found[-1]:
-            for arm in np.flatnonzero(active)[
-                leaves(means[active], gaps[size - 1] / 4)
-            ]:
+        for active in by_size[-1]:
+            removable = leaves(means[active], gaps[size - 1] / 4)
+            for arm in np.flatnonzero(active)[removable]:
                 smaller.append(active & (np.arange(n_arms) != arm))
-        found.append(np.unique(np.array(smaller), axis=0))
-        if len(found[-1]) > MOST_SETS:
+        by_size.append(np.unique(np.array(smaller), axis=0))
+        if len(by_size[-1]) > MOST_SETS:
             raise CobanditError(
-                f"means: {len(found[-1]):,} sets can be reached: take fewer arms"
+                f"means: {len(by_size[-1]):,} sets can be reached; use fewer arms"
             )
 
-    return found
+    return by_size
 
 
 def reachable_complexity(
     means: ArrayLike, costs: ArrayLike, leaves: LeaveRule = may_leave
 ) -> float:
-    r"""Not the paper's: the complexity of `cobandit.theory.cost_complexity` over `reachable_sets` alone.
+    r"""Return the complexity over `reachable_sets` alone (ours).
 
     .. math::
 
-        H_{\mathrm{reach}} = \max_{k \ge 2} \max_{A \in \mathcal A_k} \frac{C(A)}{\gamma_{(k)}^2}
-            \le H_{\mu,c}
+        H_{\mathrm{reach}} = \max_{k \ge 2} \max_{A \in \mathcal A_k}
+            \frac{C(A)}{\gamma_{(k)}^2} \le H_{\mu,c}
 
-    It takes the place of :math:`H_{\mu,c}` in `difference_error_bound` and in
-    `sharpened_error_bound`.
+    It replaces :math:`H_{\mu,c}`, that is `cobandit.theory.cost_complexity`, in
+    `difference_error_bound` and in `sharpened_error_bound`.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
     costs : array_like, shape (K,)
-        In any unit.
+        Costs in any unit.
     leaves : callable
         As in `reachable_sets`.
 
@@ -156,11 +156,14 @@ def reachable_complexity(
 
     Examples
     --------
-    The paper's complexity is the same for both; the expensive arm is hard to classify, then easy.
+    The paper's complexity is the same for both; the expensive arm is hard to classify,
+    then easy.
 
     >>> means = [[0.9], [0.8], [0.1]]
-    >>> [round(reachable_complexity(means, costs), 6) for costs in ([1, 0.5, 0.2], [0.5, 0.2, 1])]
-    [150.0, 70.0]
+    >>> round(reachable_complexity(means, [1, 0.5, 0.2]), 6)
+    150.0
+    >>> round(reachable_complexity(means, [0.5, 0.2, 1]), 6)
+    70.0
     """
     means = _validation.means(means)
     costs = _validation.costs(costs, n_arms=len(means))
@@ -173,7 +176,11 @@ def reachable_complexity(
 def largest_complexity(
     sets: list[NDArray[np.bool_]], costs: NDArray[np.float64], gaps: NDArray[np.float64]
 ) -> float:
-    """Largest aggregate cost over the square of the gap of that size; sets of an array are of one size."""
+    """Return the largest total cost over the squared gap of its size.
+
+    The sets of an array have one size.
+    """
     return max(
-        float((each @ costs).max() / gaps[each[0].sum() - 1] ** 2) for each in sets
+        float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)
+        for active in sets
     )

@@ -1,4 +1,4 @@
-"""Theorem 2 by its own proof with smaller constants, its inverse, and a lower bound on the error (ours)."""
+"""Theorem 2 with smaller constants, its inverse, and a lower bound (ours)."""
 
 from math import exp, inf, log
 
@@ -15,12 +15,12 @@ from cobandit.theory.identification import (
 
 
 def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
-    r"""Not the paper's: what its proof uses of its normaliser, :math:`L_{K,\lambda} - 1/(1+\lambda)`.
+    r"""Return the part of the constant that the proof uses (ours).
 
-    Step 2 of the proof of Theorem 2 needs one term for each removal that more sampling
-    follows, which leave active sets of K, ..., 3 arms.  The term of :math:`\ell = 2` is
-    never used.  At equal costs what is left is :math:`\frac12 + \sum_{i=2}^K \frac1i`,
-    the normaliser of PSI-SR.
+    It is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of Theorem 2 needs
+    one term per removal that is followed by more sampling, with active sets of K, ...,
+    3 arms. The term of :math:`\ell = 2` is never used. At equal costs, the constant is
+    :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     Returns
     -------
     float
-        A constant with which no run spends more than B, whatever the costs in [lambda,
-        1].  Time O(K).
+        A constant with which no run spends more than B, for all costs in [lambda, 1].
+        Time O(K).
 
     Examples
     --------
@@ -44,10 +44,10 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 
 
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Not the paper's: :math:`\sum_i c_i / \gamma_i^2`, which charges each arm its own cost.
+    r"""Return :math:`\sum_i c_i / \gamma_i^2`, with each arm at its own cost (ours).
 
-    The paper's :math:`H_{\mu,c}` sorts gaps and costs apart from each other, so that it
-    does not see which arm is the expensive one; this sum does.
+    The paper's :math:`H_{\mu,c}` sorts gaps and costs separately, so that it does not
+    depend on which arm is expensive; this sum does.
 
     Parameters
     ----------
@@ -66,8 +66,10 @@ def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
     Examples
     --------
-    >>> summed_complexity([0.5, 0.25], [1.0, 2.0]), summed_complexity([0.5, 0.25], [2.0, 1.0])
-    (36.0, 24.0)
+    >>> summed_complexity([0.5, 0.25], [1.0, 2.0])
+    36.0
+    >>> summed_complexity([0.5, 0.25], [2.0, 1.0])
+    24.0
     """
     gaps, costs = check_gaps(gaps, costs)
     return float((costs / gaps**2).sum()) if gaps.all() else inf
@@ -81,11 +83,11 @@ def sharpened_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Not the paper's: Theorem 2 by its own proof, without what that gives away.
+    r"""Return Theorem 2 by its own proof, without its slack (ours).
 
     .. math:: 2K(K-1)D \exp\Bigl(\frac{1}{32} - \frac{B}{32\, L H_{\mu,c}}\Bigr)
 
-    Three steps are tightened.  Lemma 2 holds for margins that err by less than
+    Three steps are tightened: Lemma 2 holds for margins that err by less than
     :math:`\gamma_{(k)}/4`, hence for means that err by less than
     :math:`\gamma_{(k)}/8`; a target loses at most one pull to its floor, not half of
     them; there are K - 1 phases, not K.
@@ -97,22 +99,23 @@ def sharpened_error_bound(
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     allocation : float
-        L >= 1, the constant that the targets :math:`\lfloor B / (L C_r) \rfloor` divide
-        by: `allocation_constant` for CoPSI as published, `exact_allocation_constant`
-        for what known costs allow.
+        L >= 1, the constant of the targets :math:`\lfloor B / (L C_r) \rfloor`:
+        `allocation_constant` for CoPSI as published, `exact_allocation_constant` for
+        known costs.
     complexity : float
         :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed.
 
     Returns
     -------
     float
-        It may exceed one, and then says nothing.
+        The bound; it is vacuous above one.
 
     Examples
     --------
     >>> from cobandit.theory import identification_error_bound
     >>> how = {"n_arms": 3, "n_objectives": 2, "complexity": 10.0}
-    >>> sharper = sharpened_error_bound(1e4, allocation=allocation_constant(3, 1.0), **how)
+    >>> constant = allocation_constant(3, 1.0)
+    >>> sharper = sharpened_error_bound(1e4, allocation=constant, **how)
     >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
     True
 
@@ -135,21 +138,21 @@ def identification_budget(
     cost_ratio: float,
     complexity: float,
 ) -> float:
-    r"""Budget at which Theorem 2 promises an error of at most p.
+    r"""Return the budget at which the bound of Theorem 2 is p.
 
     .. math:: B = 256\, L_{K,\lambda} H_{\mu,c} \log(2K^2 D / p)
 
     Parameters
     ----------
     error : float
-        p in (0, 1]; at 1 the budget from which on the theorem says anything.
+        p in (0, 1]; 1 gives the smallest informative budget.
     n_arms, n_objectives, cost_ratio, complexity
         As in `identification_error_bound`.
 
     Returns
     -------
     float
-        B, in the unit of the complexity; ``inf`` where that is.
+        B, in the unit of the complexity; ``inf`` if the complexity is infinite.
 
     Examples
     --------
@@ -166,23 +169,27 @@ def identification_budget(
 
 
 def least_error(budget: float, *, allocation: float, complexity: float) -> float:
-    r"""Not the paper's: an error that no method can stay below on all problems of a hard family.
+    r"""Return an error that no method can undercut on all problems of a family (ours).
 
-    .. math:: \frac14 \exp\Bigl( - \frac{18\, B}{(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
+    .. math::
 
-    For every cost vector and every p < K there are K - p + 1 problems with p arms on
-    the front such that whoever spends at most B errs on the first with probability more
-    than one half, or on one of the others with at least this, at that problem's own
-    complexity; c holds the costs of K - p + 1 arms, of any.
+        \frac14 \exp\Bigl( - \frac{18\, B}
+            {(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
+
+    For every cost vector and every p < K, there are K - p + 1 problems with p arms on
+    the front such that a method that spends at most B errs on the first problem with
+    probability more than one half, or on one of the others with at least this
+    probability, at that problem's complexity; c holds the costs of any K - p + 1 arms.
 
     Parameters
     ----------
     budget : float
         B > 0, on average on the first problem.
     allocation : float
-        :math:`L^\star(c)`, `exact_allocation_constant`, of the K - p + 1 arms that are contested.
+        :math:`L^\star(c)`, the `exact_allocation_constant` of the K - p + 1 contested
+        arms.
     complexity : float
-        `reachable_complexity`, whichever of the two rules says who may leave.
+        `reachable_complexity`, with either rule of removable arms.
 
     Returns
     -------

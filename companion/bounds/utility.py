@@ -1,18 +1,17 @@
-"""Bounds on the utility that a budget can earn, and on the regret that nobody avoids (ours)."""
+"""Bounds on the utility within a budget, and on unavoidable regret (ours)."""
 
 from cobandit import _validation
 from cobandit.problem import Problem
 from cobandit.theory.divergence import least_divergence
 
 
-# ------------------------------------------------------------ pulls completed within the budget
 def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
-    r"""Where :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` lies: above B - 1, at most B + 1 - lambda (ours).
+    r"""Return the range of :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` (ours).
 
-    Wald's identity holds at the stopping time :math:`\tau = T(B) + 1`, and gives
-    :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm E[C_\tau] - \mathrm
-    E[\mu^c_{i_\tau}]`, where :math:`B < C_\tau \le B + c_\tau` and costs lie in
-    [lambda, 1].
+    It is above B - 1 and at most B + 1 - lambda. Wald's identity holds at the stopping
+    time :math:`\tau = T(B) + 1`, and gives :math:`\sum_i \mu_i^c \mathrm E[n_i] =
+    \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where :math:`B < C_\tau \le B +
+    c_\tau` and costs are in [lambda, 1].
 
     Parameters
     ----------
@@ -22,7 +21,7 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     Returns
     -------
     low, high : float
-        The lower end is what the proof of Corollary 1 uses.
+        The proof of Corollary 1 uses the lower end.
 
     Examples
     --------
@@ -36,10 +35,10 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
 def completed_utility_bound(
     best_efficiency: float, budget: float, cost_ratio: float
 ) -> float:
-    r"""Lemma 1 for pulls completed within the budget (ours): :math:`\nu_{i^\star} (B + 1 - \lambda)`.
+    r"""Return Lemma 1 for pulls completed within the budget (ours).
 
-    As :math:`H_i \le \nu_{i^\star} \mu_i^c`, this is the upper end of
-    `counted_cost_bounds`.
+    It is :math:`\nu_{i^\star} (B + 1 - \lambda)`: as :math:`H_i \le \nu_{i^\star}
+    \mu_i^c`, this is the upper end of `counted_cost_bounds`.
 
     Parameters
     ----------
@@ -62,10 +61,11 @@ def completed_utility_bound(
 
 
 def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
-    r"""Not the paper's: :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`, a lower bound.
+    r"""Return a lower bound on the slope of the regret in log B (ours).
 
-    No method whose pulls of suboptimal arms are fewer than every power of B on all
-    problems has an efficiency regret that grows more slowly than this times log B.
+    It is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`. If a method
+    makes fewer pulls of suboptimal arms than every power of B on all problems, its
+    efficiency regret does not grow more slowly than this times log B.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Theorem 2 with variances in the place of ranges (ours)."""
+"""Theorem 2 with variances instead of ranges (ours)."""
 
 from math import exp, inf
 
@@ -11,7 +11,7 @@ from cobandit.theory.identification import checked_problem
 
 
 def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> float:
-    r"""Not the paper's: complexity of arms that are evaluated on shared instances.
+    r"""Return the complexity of arms that are evaluated on shared instances (ours).
 
     .. math::
 
@@ -23,9 +23,10 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
     gaps, costs : array_like, shape (K,)
         As in `cost_complexity`.
     variance : float
-        :math:`\sigma^2`: the largest variance, over pairs and objectives, of the difference of two rewards on
-        one instance.  Independent rewards in [0, 1] may reach 1/2, where :math:`32 \sigma^2` is the 16 of
-        `difference_error_bound`; configurations that answer alike have little.
+        :math:`\sigma^2`, the largest variance, over pairs and objectives, of the
+        difference of two rewards on one instance. Independent rewards in [0, 1] may
+        reach 1/2, where :math:`32 \sigma^2` is the 16 of `difference_error_bound`;
+        similar configurations have small variances.
 
     Returns
     -------
@@ -34,7 +35,8 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
 
     Examples
     --------
-    >>> round(variance_complexity([0.1, 0.1], [1.0, 1.0], variance=0.05), 6)  # 2 (1.6 + 8 / 15) / 0.01
+    >>> complexity = variance_complexity([0.1, 0.1], [1.0, 1.0], variance=0.05)
+    >>> round(complexity, 6)  # 2 (1.6 + 8 / 15) / 0.01
     426.666667
     """
     gaps, costs = check_gaps(gaps, costs)
@@ -55,12 +57,12 @@ def variance_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Not the paper's: Theorem 2 where the n-th evaluation of every arm is on the same instance.
+    r"""Return Theorem 2 for arms that are evaluated on the same instances (ours).
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac3{16} - \frac{B}{L H_\sigma}\Bigr)
 
     Instances are independent draws; rewards on one of them may depend on each other in
-    any way.  Bernstein's exponential moment is that of a supermartingale, so that by
+    any way. Bernstein's exponential moment defines a supermartingale, so that by
     Ville's inequality a difference of variance :math:`\sigma^2`, within 2 of its mean,
     is ever off by x from N pulls on with probability at most :math:`2 \exp(-N x^2 / (2
     \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the exponent is :math:`N
@@ -80,11 +82,12 @@ def variance_error_bound(
     Returns
     -------
     float
-        It may exceed one, and then says nothing.
+        The bound; it is vacuous above one.
 
     Examples
     --------
-    Two arms that differ on few instances; at a variance of 1/2 the exponent would be 7.75 times smaller.
+    Two arms that differ on few instances; at a variance of 1/2, the exponent would be
+    7.75 times smaller.
 
     >>> how = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
     >>> alike = variance_complexity([0.1, 0.1], [1.0, 1.0], variance=0.05)

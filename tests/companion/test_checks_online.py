@@ -428,7 +428,7 @@ HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
             lambda: bounds.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5),
             "as efficient",
         ),
-        (lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "lie in"),
+        (lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "means"),
         (
             lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5),
             "best_efficiency",

@@ -139,7 +139,7 @@ def test_command_writes_a_table(name, tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (["gsm9k", "-o", "."], "unknown reconstruction 'gsm9k'. Did you mean 'gsm8k'"),
-        (["gsm8k", "-o", "nowhere"], "there is no such folder"),
+        (["gsm8k", "-o", "nowhere"], "this folder does not exist"),
         (["gsm8k", "--number", "5"], "table 5 misses a printed fact"),
     ],
 )

@@ -1,0 +1,64 @@
+"""Budgets from which a bound on pulls is informative."""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from cobandit import _budget, _validation
+
+
+def informative_budget(
+    bound: Callable[[float], float], cost: float, *, cost_ratio: float | None = None
+) -> float:
+    r"""Return the budget from which a bound on pulls is informative.
+
+    The bound is then below the pulls that the budget holds at a cost per pull, :math:`B
+    / c`.
+
+    Parameters
+    ----------
+    bound : callable
+        Function from the budget to the bound; it grows more slowly than the budget.
+    cost : float
+        lambda for the paper's trivial bound, or an arm's mean cost for its affordable
+        pulls.
+    cost_ratio : float, optional
+        lambda, if the bound depends on the horizon, which is not computed for budgets
+        of 2^62 pulls.
+
+    Returns
+    -------
+    float
+        Accurate to a relative 1e-6, and at least the cost; ``inf`` if the bound is not
+        informative at 10^15 pulls, or at the largest budget with a computed horizon.
+
+    Raises
+    ------
+    CobanditError
+        If the cost is out of range.
+
+    Examples
+    --------
+    >>> round(informative_budget(lambda budget: 100.0, cost=0.5), 3)
+    50.0
+    """
+    cost = _validation.positive(cost, "cost", 1.0)
+    low = cost
+    high = 1e15 * cost
+    if cost_ratio is not None:
+        countable = (
+            0.5
+            * _budget.MOST_PULLS
+            * _validation.positive(cost_ratio, "cost_ratio", 1.0)
+        )
+        high = max(low, min(high, countable))
+
+    if bound(high) >= high / cost:
+        return inf
+
+    while high > low * (1 + 1e-6):
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if bound(middle) >= middle / cost else (low, middle)
+
+    return high
