@@ -1,11 +1,12 @@
-"""The pictures of the chapter on the experiments: summarised cells in, one figure each.
+"""Figures of the chapter on the experiments, one function per figure.
 
-Cells are those of `companion.paper.experiments.summary`.  Crosses are values that the
-paper prints, pale bars what was predicted of them before; colours are the methods'
-alone, so tables and arms have none.
+They show cells of `companion.paper.experiments.summary`. Crosses are values that the
+paper prints, and pale bars are their predictions. Colours belong to methods, so tables
+and arms have none.
 """
 
 from collections.abc import Mapping, Sequence, Sized
+from math import ceil
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -31,8 +32,8 @@ from cobandit.tables import EvaluationTable
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
-#: Rows of a figure: the experiments that may print a quantity, its own first; label;
-#: whether in logarithms.
+#: Row of a figure: the experiments that may print a quantity, the main one first; the
+#: label; and whether the axis is logarithmic.
 FigureRow = tuple[tuple[str, ...], str, bool]
 REGRETS: dict[str, FigureRow] = {
     "efficiency_regret": (("online", "trajectory"), "efficiency regret", True),
@@ -45,7 +46,7 @@ SETS: dict[str, FigureRow] = {
 
 
 def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:
-    """Write what stands above the column of each table, by its name."""
+    """Return the titles of the tables' columns by name."""
     return {table.name: escape_math(provenance(table)) for table in tables}
 
 
@@ -55,17 +56,17 @@ def draw_cells(
     titles: Mapping[str, str],
     predicted: pd.DataFrame | None = None,
 ) -> Figure:
-    """Quantities against the budget: a row per quantity, a column per table.
+    """Draw quantities against the budget: one row per quantity, one column per table.
 
     Parameters
     ----------
     cells : DataFrame
-    rows : mapping of str to Row
-        Such as `REGRETS` and `SETS`, or parts of both.
+    rows : mapping of str to FigureRow
+        For example `REGRETS`, `SETS`, or parts of both.
     titles : mapping of str to str
-        Names of the tables, in order, and what stands above their columns.
+        Titles of the columns by the names of the tables, in order.
     predicted : DataFrame, optional
-        From `companion.stored.results.predict_printed`.
+        Result of `companion.stored.results.predict_printed`.
     """
     figure, axes = _panels(
         titles, len(rows), 2.0 * len(rows) + 0.6, "evaluations per configuration", "row"
@@ -73,15 +74,21 @@ def draw_cells(
     for line, (quantity, (experiments, label, logarithmic)) in zip(
         axes, rows.items(), strict=True
     ):
-        own = cells[
+        quantity_cells = cells[
             (cells["experiment"] == experiments[0]) & (cells["quantity"] == quantity)
         ]
-        own = own[own["rho"].notna() & own["against"].isna()]
+        quantity_cells = quantity_cells[
+            quantity_cells["rho"].notna() & quantity_cells["against"].isna()
+        ]
         for ax, name in zip(line, titles, strict=True):
-            _draw_methods(ax, own[own["dataset"] == name], logarithmic)
+            _draw_methods(
+                ax, quantity_cells[quantity_cells["dataset"] == name], logarithmic
+            )
             mark_printed(ax, printed_points(name, quantity, *experiments), predicted)
         line[0].set_ylabel(label)
-        ticks = np.unique(own["rho"])[:: 2 if own["rho"].nunique() < 6 else 3]
+        ticks = np.unique(quantity_cells["rho"])[
+            :: 2 if quantity_cells["rho"].nunique() < 6 else 3
+        ]
         line[0].set_xscale("log")
         if logarithmic:
             log_axis(line[0])
@@ -95,7 +102,7 @@ def draw_cells(
 def _panels(
     titles: Mapping[str, str], rows: int, height: float, label: str, sharex: Any
 ) -> tuple[Figure, Any]:
-    """Draw a column of panels for each table, its title above, what the horizontal axis is below."""
+    """Make panels, one column per table, with titles and a horizontal label."""
     size = _width(titles), height
     figure, axes = plt.subplots(
         rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False
@@ -107,7 +114,10 @@ def _panels(
 
 
 def _width(tables: Sized) -> float:
-    """Width of a figure with a column per table, in inches; a single one need not be narrow."""
+    """Return the width of a figure with one column per table, in inches.
+
+    A single column need not be narrow.
+    """
     return max(2.3 * len(tables), 4.2)
 
 
@@ -123,8 +133,9 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
         )
 
     for method, line in cells.groupby("method", sort=False):
-        look, line = method_style(str(method)), line.sort_values("rho")
-        # no logarithm of an error that no run made
+        look = method_style(str(method))
+        line = line.sort_values("rho")
+        # an error rate of zero has no logarithm
         shown = line[line["mean"] > 0] if logarithmic else line
         ax.plot(
             shown["rho"], shown["mean"], ms=3, label=method_label(str(method)), **look
@@ -135,8 +146,8 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
 
 
 def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Both quantities of a run at the largest budget, against the share of it that is spent."""
-    own = cells[
+    """Draw both quantities along runs at the largest budget, by the spent share."""
+    trajectories = cells[
         (cells["experiment"] == "trajectory")
         & cells["spent"].notna()
         & cells["against"].isna()
@@ -149,11 +160,18 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     figure, axes = _panels(titles, 2, 4.4, "share of the budget spent", True)
     for line, (quantity, label) in zip(axes, labels.items(), strict=True):
         for ax, name in zip(line, titles, strict=True):
-            here = own[(own["quantity"] == quantity) & (own["dataset"] == name)]
+            panel_cells = trajectories[
+                (trajectories["quantity"] == quantity)
+                & (trajectories["dataset"] == name)
+            ]
             _draw_methods(
-                ax, here.assign(rho=here["spent"] / here["spent"].max()), False
+                ax,
+                panel_cells.assign(
+                    rho=panel_cells["spent"] / panel_cells["spent"].max()
+                ),
+                False,
             )
-            # the paper prints where runs end, at the end of the axis here
+            # the paper prints the ends of runs, which are at the end of the axis
             mark_printed(
                 ax, printed_points(name, quantity, "trajectory").assign(rho=1.0)
             )
@@ -165,16 +183,17 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw the error at the largest budget, charged what was declared and what it really cost."""
-    own = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
+    """Draw the error at the largest budget, for declared and realised costs."""
+    errors = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
     numbers = as_frame().query(
         "experiment == 'stochastic' and quantity == 'error' and operation.isna()"
     )
     printed = numbers.set_index(["dataset", "method", "costs"])["value"]
-    methods = list(own["method"].unique())
+    methods = list(errors["method"].unique())
 
-    # names of methods stand at each panel
-    rows, columns = -(-len(titles) // 2), min(2, len(titles))
+    # at most two columns: the names of methods need room at each panel
+    rows = ceil(len(titles) / 2)
+    columns = min(2, len(titles))
     size = (4.3 * columns, 1.4 * rows + 0.5)
     figure, axes = plt.subplots(
         rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False
@@ -183,22 +202,20 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
         ax.remove()
     for ax, (name, title) in zip(axes.flat, titles.items(), strict=False):
         ax.set(title=title, xlabel="wrong sets")
-        for row in own[own["dataset"] == name].to_dict("records"):
-            realised, color = (
-                row["costs"] == "realised",
-                method_style(row["method"])["color"],
-            )
+        for row in errors[errors["dataset"] == name].to_dict("records"):
+            realised = row["costs"] == "realised"
+            color = method_style(row["method"])["color"]
             place = methods.index(row["method"]) + (0.17 if realised else -0.17)
             ax.plot([row["low"], row["high"]], [place] * 2, "-", color=color, lw=1.2)
             face = "none" if realised else color
             ax.plot(row["mean"], place, "o", color=color, ms=6, mfc=face)
-            at = printed.get((name, row["method"], row["costs"]), np.nan)
-            ax.plot(at, place, "x", color=INK, ms=7, mew=1.6, zorder=3)
+            value = printed.get((name, row["method"], row["costs"]), np.nan)
+            ax.plot(value, place, "x", color=INK, ms=7, mew=1.6, zorder=3)
 
     axes[0, 0].set_xscale("symlog", linthresh=0.01)
-    most = 1.15 if own["mean"].max() > 0.9 else 1
+    limit = 1.15 if errors["mean"].max() > 0.9 else 1
     axes[0, 0].set(
-        xlim=(-0.001, most),
+        xlim=(-0.001, limit),
         xticks=[0, 0.01, 0.1, 1],
         xticklabels=["0", ".01", ".1", "1"],
     )
@@ -216,15 +233,15 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def draw_fronts(
     tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndarray]
 ) -> Figure:
-    """Draw configurations in the plane of two scores, darker the likelier they are to be on the front.
+    """Draw configurations by two scores, darker if they are more likely on the front.
 
     Parameters
     ----------
     tables : sequence of EvaluationTable
-        With one objective the mean cost is the other axis.
+        The mean cost is one of the axes for a table with one objective.
     chances : mapping of str to ndarray, shape (K,)
-        By table, how often each configuration is Pareto-optimal when the instances are
-        weighted anew.
+        Share of reweightings of the instances in which each configuration is
+        Pareto-optimal, by table.
     """
     figure, axes = plt.subplots(
         1, len(tables), figsize=(_width(tables), 2.5), squeeze=False
@@ -236,24 +253,29 @@ def draw_fronts(
             if table.n_objectives > 1
             else ("cost", *table.objectives)
         )
-        at = points[[x, y]].to_numpy(dtype=float)
+        positions = points[[x, y]].to_numpy(dtype=float)
         ax.scatter(
-            *at.T,
+            *positions.T,
             s=22,
             color=INK,
             alpha=0.05 + 0.95 * chances[table.name],
             lw=0,
             zorder=3,
         )
-        ax.scatter(*at.T, s=22, facecolors="none", edgecolors=FAINT, lw=0.5)
+        ax.scatter(*positions.T, s=22, facecolors="none", edgecolors=FAINT, lw=0.5)
         named = {
             "most per cost": table.problem.efficiency,
             "most in all": table.problem.hypervolume,
             "most expensive": points["cost"].to_numpy(),
         }
-        for marker, (what, values) in zip("sD^", named.items(), strict=True):
+        for marker, (label, values) in zip("sD^", named.items(), strict=True):
             ax.plot(
-                *at[values.argmax()], marker, color=INK, mfc="none", ms=9, label=what
+                *positions[values.argmax()],
+                marker,
+                color=INK,
+                mfc="none",
+                ms=9,
+                label=label,
             )
         ax.set(
             title=escape_math(provenance(table)), xlabel=f"mean {x}", ylabel=f"mean {y}"
@@ -264,12 +286,12 @@ def draw_fronts(
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """Draw the paper's method over each other one: on the table, and with questions drawn again.
+    """Draw the paper's method over each other one, also with redrawn questions.
 
     Parameters
     ----------
     spread : DataFrame
-        From `companion.pages.sensitivity.draw_again`.
+        Result of `companion.pages.sensitivity.draw_again`.
     """
     names = list(spread["dataset"].unique())
     size = 8.6, 0.5 + 1.15 * len(names)
@@ -280,70 +302,80 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
     words = {"standard_regret": "CoHV-UCB's regret", "f1": "CoPSI's F1"}
     for line, name in zip(axes, names, strict=True):
         for ax, (quantity, label) in zip(line, words.items(), strict=True):
-            own = spread[(spread["dataset"] == name) & (spread["quantity"] == quantity)]
-            for place, row in enumerate(own.itertuples()):
+            comparisons = spread[
+                (spread["dataset"] == name) & (spread["quantity"] == quantity)
+            ]
+            for position, row in enumerate(comparisons.itertuples()):
                 color = method_style(row.method)["color"]
-                ax.plot([row.least, row.most], [place] * 2, "-", color=INK, lw=0.8)
+                ax.plot([row.least, row.most], [position] * 2, "-", color=INK, lw=0.8)
                 ax.plot(
-                    [row.low, row.high], [place] * 2, "-", color=color, lw=6, alpha=0.5
+                    [row.low, row.high],
+                    [position] * 2,
+                    "-",
+                    color=color,
+                    lw=6,
+                    alpha=0.5,
                 )
-                ax.plot(row.mean, place, "|", color=color, ms=12, mew=2)
+                ax.plot(row.mean, position, "|", color=color, ms=12, mew=2)
             ax.axvline(1, color=INK, lw=0.8)
             ax.set(
                 title=name,
                 xlabel=f"{label} over that of the other" if ax in axes[-1] else "",
             )
-            name_rows(ax, list(map(method_label, own["against"])))
+            name_rows(ax, list(map(method_label, comparisons["against"])))
             log_axis(ax, "x")
 
     return figure
 
 
 def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
-    """Draw what the open choices change, and what the radii do to the mean and to the worst runs.
+    """Draw the effects of open choices, and of radii on mean and worst runs.
 
     Parameters
     ----------
     changes, radii : DataFrame
-        From `companion.pages.sensitivity`: `change_choices` and `widen_radii`, of one
-        or two tables.
+        Results of `companion.pages.sensitivity.change_choices` and `.widen_radii`, for
+        one or two tables.
     """
-    left, right = list(changes["what"].unique()), list(radii["radius"].unique())
+    choices = list(changes["what"].unique())
+    radius_names = list(radii["radius"].unique())
 
     figure, axes = plt.subplots(
-        1, 2, figsize=(9.2, 0.9 + 0.27 * max(len(left), len(right)))
+        1, 2, figsize=(9.2, 0.9 + 0.27 * max(len(choices), len(radius_names)))
     )
     looks = [("o", INK, -0.16), ("s", "none", 0.16)]
     for (marker, face, shift), name in zip(
         looks, changes["dataset"].unique(), strict=False
     ):
-        own, wide = (frame[frame["dataset"] == name] for frame in (changes, radii))
-        at = [left.index(what) + shift for what in own["what"]]
-        axes[0].hlines(at, own["low"], own["high"], color=INK, lw=1)
-        axes[0].plot(own["times"], at, marker, color=INK, mfc=face, ms=4, label=name)
-        at = [right.index(radius) + shift for radius in wide["radius"]]
-        axes[1].hlines(at, wide["mean"], wide["worst"], color=FAINT, lw=1)
-        axes[1].plot(wide["mean"], at, marker, color=INK, mfc=face, ms=4)
-        axes[1].hlines(at, wide["worst_low"], wide["worst_high"], color=INK, lw=1)
-        axes[1].plot(wide["worst"], at, "|", color=INK, ms=9, mew=1.6)
+        changed, wide = (frame[frame["dataset"] == name] for frame in (changes, radii))
+        places = [choices.index(choice) + shift for choice in changed["what"]]
+        axes[0].hlines(places, changed["low"], changed["high"], color=INK, lw=1)
+        axes[0].plot(
+            changed["times"], places, marker, color=INK, mfc=face, ms=4, label=name
+        )
+        places = [radius_names.index(radius) + shift for radius in wide["radius"]]
+        axes[1].hlines(places, wide["mean"], wide["worst"], color=FAINT, lw=1)
+        axes[1].plot(wide["mean"], places, marker, color=INK, mfc=face, ms=4)
+        axes[1].hlines(places, wide["worst_low"], wide["worst_high"], color=INK, lw=1)
+        axes[1].plot(wide["worst"], places, "|", color=INK, ms=9, mew=1.6)
 
     axes[0].axvline(1, color=INK, lw=0.6)
     axes[0].set_xlabel("times the default's")
     log_axis(axes[0], "x")
     axes[1].set(xlabel="share lost", xlim=(0, None))
-    for ax, names in zip(axes, (left, right), strict=True):
+    for ax, names in zip(axes, (choices, radius_names), strict=True):
         name_rows(ax, names)
     shared_legend(figure)
     return figure
 
 
 def draw_crossing(advantage: pd.DataFrame) -> Figure:
-    """When dividing by cost pays: the difference to the same method without it, by ratio of costs.
+    """Draw the gain of dividing by cost, by ratio of costs and dependence.
 
     Parameters
     ----------
     advantage : DataFrame
-        From `companion.pages.regions.advantage_of_dividing`.
+        Result of `companion.pages.regions.advantage_of_dividing`.
     """
     figure, ax = plt.subplots(figsize=(6.8, 3.0))
 
@@ -354,12 +386,12 @@ def draw_crossing(advantage: pd.DataFrame) -> Figure:
         1.0: "better always costs more",
     }
     for line, (dependence, label) in zip(LINES, words.items(), strict=False):
-        own = 100 * advantage.xs(dependence, level="dependence")
+        gains = 100 * advantage.xs(dependence, level="dependence")
         ax.plot(
-            own.index, own["mean"], line, color=color, marker="o", ms=4, label=label
+            gains.index, gains["mean"], line, color=color, marker="o", ms=4, label=label
         )
         ax.fill_between(
-            own.index, own["low"], own["high"], color=color, alpha=0.2, lw=0
+            gains.index, gains["low"], gains["high"], color=color, alpha=0.2, lw=0
         )
 
     ax.axhline(0, color=INK, lw=0.8)

@@ -1,23 +1,23 @@
-"""A synthetic evaluation table whose true means are known exactly.
+"""A synthetic evaluation table with exactly known true means.
 
 Twenty-four configurations (four model sizes x three temperatures x two prompts) answer
 400 questions. Question q has a difficulty u_q, uniform on [0, 1], that all
-configurations share. With probability ``SHARED`` configuration i meets just this
-difficulty, else one of its own, so x_iq is uniform on [0, 1] for every i while the
-configurations are correlated, as on a real benchmark. From it::
+configurations share. With probability ``SHARED``, configuration i has this difficulty,
+and otherwise an independent one. So x_iq is uniform on [0, 1] for every i, while the
+configurations are correlated as on a real benchmark. Then::
 
     correct_iq    = 1{x_iq < a_i}                                      mean a_i
-    efficiency_iq = e_i + SPREAD min(e_i, 1 - e_i) (1 - 2 x_iq)        mean e_i, within [0, 1]
+    efficiency_iq = e_i + SPREAD min(e_i, 1 - e_i) (1 - 2 x_iq)        mean e_i
     tokens_iq     = floor(c_i (1 + COST_SPREAD (2 x_iq - 1)) + r_iq)   mean c_i
 
-with r_iq uniform on [0, 1] and independent, which rounds to whole tokens without moving
-the mean. As E[x] = 1/2, the means are a_i, e_i and c_i exactly, and a cost stays within
-a factor 1 - COST_SPREAD to 1 + COST_SPREAD of its mean, up to the rounding. Hard
-questions are answered wrongly, slowly and at length.
+with r_iq uniform on [0, 1] and independent, which rounds to whole tokens without
+changing the mean. As E[x] = 1/2, the means are exactly a_i, e_i and c_i, and a cost is
+between 1 - COST_SPREAD and 1 + COST_SPREAD times its mean, up to rounding. Efficiencies
+are in [0, 1]. Hard questions are answered wrongly, slowly and at length.
 
-The parameters make cost matter: accuracy is bought with tokens and time, mean costs
-span a factor of ten, the Pareto front has several arms, and the arm of the largest
-hypervolume is not the one of the largest hypervolume per token.
+The parameters make the cost relevant: higher accuracy needs more tokens and time, mean
+costs span a factor of ten, the Pareto front has several arms, and the arm of the
+largest hypervolume is not the arm of the largest hypervolume per token.
 """
 
 from itertools import product
@@ -36,8 +36,8 @@ SPREAD = 0.8
 COST_SPREAD = 0.5
 
 
-#: Accuracy, efficiency and tokens of the direct prompt at temperature 0 by model size,
-#: and CoT's gain.
+#: By model size: accuracy, efficiency and tokens of the direct prompt at temperature 0,
+#: and the gain in accuracy of the chain of thought.
 SIZES = {
     "small": (0.42, 0.85, 64.0, 0.08),
     "medium": (0.55, 0.70, 96.0, 0.06),
@@ -45,8 +45,8 @@ SIZES = {
     "frontier": (0.76, 0.38, 160.0, 0.06),
 }
 
-#: What each adds to the accuracy, direct and with CoT; the factor on tokens
-#: (efficiency: one over it).
+#: By temperature: the change of the accuracy, direct and with chain of thought, and the
+#: factor of the tokens (its inverse for the efficiency).
 TEMPERATURES = {
     0.0: (0.0, 0.0, 1.0),
     0.5: (-0.02, 0.03, 1.1),
@@ -57,13 +57,13 @@ TEMPERATURES = {
 COT_EFFICIENCY = 0.6
 COT_TOKENS = 3.2
 
-#: Columns: what makes a configuration, and its true means.
+#: Columns of a configuration, and of its true means.
 ARM = ["size", "temperature", "prompt"]
 MEANS = ["accuracy", "efficiency", "tokens"]
 
 
 def parameters() -> pd.DataFrame:
-    """Give the true means of the 24 configurations.
+    """Return the true means of the 24 configurations.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def parameters() -> pd.DataFrame:
 
     Examples
     --------
-    >>> parameters().loc["small-direct-t0.0", ["accuracy", "efficiency", "tokens"]].tolist()
+    >>> parameters().loc["small-direct-t0.0", MEANS].tolist()
     [0.42, 0.85, 64.0]
     >>> float(parameters()["tokens"].max() / parameters()["tokens"].min())
     10.0
@@ -121,25 +121,26 @@ def generate(n_instances: int = N_INSTANCES, seed: int = SEED) -> pd.DataFrame:
     true = parameters()
     shape = (len(true), n_instances)
     rng = np.random.default_rng(seed)
-    difficulty, own, chance, rounding = (
-        rng.random(n_instances),
-        *rng.random((3, *shape)),
-    )
-    met = np.where(chance < SHARED, difficulty, own)
+    shared = rng.random(n_instances)
+    independent, chance, rounding = rng.random((3, *shape))
+    difficulty = np.where(chance < SHARED, shared, independent)
+
     accuracy, efficiency, tokens = true[MEANS].to_numpy().T[:, :, None]
     room = np.minimum(efficiency, 1 - efficiency)
     drawn = true.loc[np.repeat(true.index, n_instances), ARM].reset_index()
     drawn.insert(
         1, "instance", np.tile([f"q{q:03d}" for q in range(n_instances)], len(true))
     )
-    cost = np.floor(tokens * (1 + COST_SPREAD * (2 * met - 1)) + rounding)
-    drawn.insert(2, "correct", (met < accuracy).ravel())
-    drawn.insert(3, "efficiency", (efficiency + SPREAD * room * (1 - 2 * met)).ravel())
+    cost = np.floor(tokens * (1 + COST_SPREAD * (2 * difficulty - 1)) + rounding)
+    drawn.insert(2, "correct", (difficulty < accuracy).ravel())
+    drawn.insert(
+        3, "efficiency", (efficiency + SPREAD * room * (1 - 2 * difficulty)).ravel()
+    )
     drawn.insert(4, "tokens", cost.astype(np.int64).ravel())
     return drawn
 
 
-#: Of the bundled table, still without the checksum of its records.
+#: Card of the bundled table, without the checksum of its records.
 CARD = {
     "name": NAME,
     "title": (
@@ -160,7 +161,9 @@ CARD = {
 
 
 def write(directory: str | Path) -> None:
-    """Write the bundled table and its card, ``synthetic-24.parquet`` and ``synthetic-24.yml``.
+    """Write the bundled table and its card.
+
+    The files are ``synthetic-24.parquet`` and ``synthetic-24.yml``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Tables that we measured: two small language models, every pair of a grid and a set of questions.
+"""Measured tables: two small language models on two sets of questions.
 
-``word_sums`` and ``piqa_small`` say what is asked and what counts as right, ``models``
-runs the models, ``evaluation`` makes one evaluation, ``bundle`` writes what was
-measured as a bundled table.  ``make measure`` does it again; it takes hours, and goes
-on where it was stopped.
+``word_sums`` and ``piqa_small`` define the questions and the right answers, ``models``
+runs the models, and ``evaluation`` evaluates all pairs and writes the bundled tables.
+``make measure`` repeats the measurement; it takes hours, and continues after an
+interruption.
 """

@@ -1,7 +1,7 @@
-"""Measuring a table: one evaluation, the plan of all, and the records and the card that they become.
+"""Measurement of a table: one evaluation, the plan of all, records and card.
 
 ``python -m measured.evaluation`` (``make measure``) asks both models every question
-again; it takes hours, can be stopped at any time, and goes on where it was.
+again. It takes hours, can be interrupted at any time, and continues from there.
 """
 
 import platform
@@ -23,7 +23,7 @@ from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256, write_table
 from measured import models, piqa_small, word_sums
 
-#: What a plan calls this module, which may run as ``__main__``.
+#: Name of this module in a plan, because it may run as ``__main__``.
 MODULE = "measured.evaluation"
 TASKS = {task.NAME: task for task in (word_sums, piqa_small)}
 COLUMNS = {
@@ -32,7 +32,7 @@ COLUMNS = {
     "tokens": "int16",
     "prompt_tokens": "int16",
 }
-#: What cards and plans say of the columns.
+#: Entries of cards and plans about the columns.
 SCORED = {
     "cost": {"column": "tokens", "unit": "tokens"},
     "objectives": [
@@ -45,10 +45,10 @@ SCORED = {
 def evaluate(
     name: str, configuration: Mapping[str, Any], instance: str
 ) -> dict[str, float]:
-    """Ask a model one question: whether it was right, tokens, and seconds of processor time.
+    """Ask a model one question; return correctness, tokens, and processor seconds.
 
-    The seed of the sampler follows from table, configuration and the instance's place
-    in the order of evaluation, so that an evaluation that is made again writes the same
+    The seed of the sampler follows from the table, the configuration and the instance's
+    position in the order of evaluation, so that a repeated evaluation writes the same
     text.
     """
     task: ModuleType = TASKS[name]
@@ -69,7 +69,7 @@ def evaluate(
 async def evaluate_word_sums(
     configuration: Mapping[str, Any], instance: str
 ) -> dict[str, float]:
-    """One word problem, in a process of its own: processor time is counted by the process."""
+    """Evaluate a word problem in a process, by which processor time is counted."""
     return await to_process.run_sync(
         evaluate, word_sums.NAME, dict(configuration), instance
     )
@@ -78,14 +78,14 @@ async def evaluate_word_sums(
 async def evaluate_piqa_small(
     configuration: Mapping[str, Any], instance: str
 ) -> dict[str, float]:
-    """One question of PIQA, in a process of its own."""
+    """Evaluate a question of PIQA in a process."""
     return await to_process.run_sync(
         evaluate, piqa_small.NAME, dict(configuration), instance
     )
 
 
 def plan(name: str) -> dict[str, Any]:
-    """Plan of a run that evaluates everything, question by question.
+    """Return the plan of a run that evaluates everything, question by question.
 
     Examples
     --------
@@ -106,14 +106,14 @@ def plan(name: str) -> dict[str, Any]:
         "evaluate": {
             "callable": {"function": f"{MODULE}:evaluate_{name.replace('-', '_')}"}
         },
-        # one for each core of the machine that the bundled tables were measured on
+        # one per core of the machine on which the bundled tables were measured
         "at_once": 2,
         "timeout": 600,
     }
 
 
 def conditions() -> str:
-    """Return what the numbers depend on besides prompts: models and their sums, versions, processor, day.
+    """Return the conditions of the measurement: models, versions, processor and day.
 
     Raises
     ------
@@ -132,24 +132,24 @@ def conditions() -> str:
     )
 
 
-def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
+def bundle(name: str, rows: pd.DataFrame, measured_with: str, folder: Path) -> Path:
     """Write the records and the card of a measured table.
 
     Parameters
     ----------
     name : str
-        Of the table: ``"word-sums"`` or ``"piqa-small"``.
+        Name of the table: ``"word-sums"`` or ``"piqa-small"``.
     rows : DataFrame
-        One row for each evaluation: the columns of the configuration, instance,
-        correct, seconds, tokens, prompt_tokens.
-    made : str
-        What `conditions` returned where the rows were measured.
+        One row per evaluation: the columns of the configuration, instance, correct,
+        seconds, tokens, prompt_tokens.
+    measured_with : str
+        Result of `conditions` at the time of the measurement.
     folder : Path
 
     Returns
     -------
     Path
-        Of the records; the card is next to them.
+        Path of the records; the card is next to them.
     """
     task = TASKS[name]
     arms = list(TASKS[name].GRID)
@@ -163,11 +163,11 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
     fields = {
         "name": name,
         "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),
-        "source": f"measured by this project with data/scripts/measured ({made})",
+        "source": f"measured by this project with data/scripts/measured ({measured_with})",
         "license": "CC0-1.0",
         "kind": "measured",
         "records": records.name,
-        "sha256": None,  # has its place, and is of what is written
+        "sha256": None,  # filled in when the records are written
         **SCORED,
         "split": {"profiling": n_instances // 5, "seed": 0},  # the paper's share
         "arms": arms,
@@ -177,14 +177,13 @@ def bundle(name: str, rows: pd.DataFrame, made: str, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Measure both tables, and bundle what came out."""
+    """Measure and bundle both tables."""
     try:
         for name in TASKS:
             done = live.run(plan(name), watch=lambda progress: print(progress.line))
-            print(
-                "wrote"
-                f" {bundle(name, pd.read_parquet(done.table), conditions(), data_directory())}"
-            )
+            rows = pd.read_parquet(done.table)
+            records = bundle(name, rows, conditions(), data_directory())
+            print(f"wrote {records}")
     except CobanditError as error:
         sys.exit(str(error))
 

