@@ -1,4 +1,4 @@
-"""Time and memory of many arms, replications and rows, written to ``timings.json`` next to this file.
+"""Time and memory of many arms, replications and rows, for ``timings.json``.
 
     python benchmarks/arms.py               # everything
     python benchmarks/arms.py back_ends     # one part; the others stay as stored
@@ -83,7 +83,7 @@ def online() -> list[dict[str, Any]]:
 
 
 def identification() -> list[dict[str, Any]]:
-    """Measure a run of CoPSI by size at a front of 30, then by front at 2,000 arms; next to it the class."""
+    """Measure a run of CoPSI by number of arms, then by size of the front."""
     workloads.Front(60, 200).compiled()
 
     rows = []
@@ -111,7 +111,7 @@ def identification() -> list[dict[str, Any]]:
 
 
 def back_ends() -> list[dict[str, Any]]:
-    """Measure one grid on one process, two processes, two threads, and a Dask cluster of two workers."""
+    """Measure one grid on one and two processes, two threads, and a Dask cluster."""
     from dask.distributed import LocalCluster
 
     table = random_table(108, 2)
@@ -161,7 +161,7 @@ def back_ends() -> list[dict[str, Any]]:
 
 
 def replays() -> list[dict[str, Any]]:
-    """Measure the paper's grid on one core: four online methods at five budgets, three identify at eight."""
+    """Measure the paper's grid on one core: all methods at all budgets."""
     table = cb.load("gsm8k")
     rows = []
     for replications in REPLICATIONS:
@@ -186,7 +186,8 @@ from pathlib import Path
 import cobandit as cb, cobandit.tables.storage
 
 def peak():  # on Linux; what a parent once held does not count here
-    return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", status)[1])
 
 before, start = peak(), time.process_time()
 table = cb.read(sys.argv[1])
@@ -196,7 +197,7 @@ print(time.process_time() - start, peak() - before)
 
 
 def reading() -> list[dict[str, Any]]:
-    """Measure reading and checking tables of a hundred configurations, each in a process of its own."""
+    """Measure reading and checking tables of a hundred configurations."""
     rows = []
     for n_rows in ROWS:
         with tempfile.TemporaryDirectory() as folder:

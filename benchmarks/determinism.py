@@ -1,10 +1,10 @@
-"""Build the book twice, each from nothing, and compare: the same numbers and the same HTML.
+"""Build the book twice from nothing, and compare its numbers and HTML.
 
     python benchmarks/determinism.py        (make determinism)
 
-Each build has a copy of the checkout, so no cache is shared.  What a clock or a counter
-of the machine writes is left out: the outputs of pages that measure, which `MEASURED`
-names, in the page and in the search index.
+Each build has a copy of the checkout, so that no cache is shared. The outputs of pages
+that measure the machine are left out, in the page and in the search index; `MEASURED`
+lists these pages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEFT_OUT = {"searchindex.js", ".buildinfo"}
 
 
 def pages_of(folder: Path) -> set[str]:
-    """Every file of a built book that is compared, by its path."""
+    """Return the paths of the compared files of a built book."""
     files = (
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -40,7 +40,7 @@ def pages_of(folder: Path) -> set[str]:
 
 
 def same(first: Path, second: Path, name: str) -> bool:
-    """Whether one file is the same in both books, up to what is measured."""
+    """Return whether a file is equal in both books, up to measured outputs."""
     if filecmp.cmp(first / name, second / name, shallow=False):
         return True
     if not name.startswith(tuple(f"{page}.html" for page in MEASURED)):
@@ -53,29 +53,29 @@ def same(first: Path, second: Path, name: str) -> bool:
 
 
 def search_index(folder: Path) -> dict[str, object]:
-    """Read the titles and names that a reader can search for, without the words of measured pages."""
+    """Read titles and names of the search index, without words of measured pages."""
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     return {key: index[key] for key in ("docnames", "titles", "objects")}
 
 
 def differences(first: Path, second: Path) -> list[str]:
-    """Say which files of two built books differ, or are in one of them only."""
+    """List the files that differ between two built books, or are in one only."""
     ours = pages_of(first)
     theirs = pages_of(second)
-    odd = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
-    found = [
+    unmatched = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
+    changed = [
         f"{name}: differs"
         for name in sorted(ours & theirs)
         if not same(first, second, name)
     ]
     if search_index(first) != search_index(second):
-        found.append("searchindex.js: differs")
-    return odd + found
+        changed.append("searchindex.js: differs")
+    return unmatched + changed
 
 
 def build(folder: Path) -> Path:
-    """Copy what git knows of into the folder and build the book there."""
+    """Copy the files known to git into the folder and build the book there."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(
         command, cwd=ROOT, capture_output=True, check=True, text=True
@@ -97,11 +97,12 @@ def build(folder: Path) -> Path:
 def main() -> None:
     """Build twice and exit 1 on any difference."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        found = differences(build(Path(one)), build(Path(two)))
+        differing = differences(build(Path(one)), build(Path(two)))
     print(
-        "\n".join(found) or "the two builds are the same, up to what the pages measure"
+        "\n".join(differing)
+        or "the two builds are the same, up to what the pages measure"
     )
-    sys.exit(bool(found))
+    sys.exit(bool(differing))
 
 
 if __name__ == "__main__":

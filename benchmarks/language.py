@@ -1,4 +1,4 @@
-"""Count the mannerisms of the code and of the prose, which should become fewer and never more.
+"""Count mannerisms of code and prose, which may only become fewer.
 
     python benchmarks/language.py
 
@@ -18,9 +18,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 #: Names of a local or a parameter that do not say what it is.
 SMALL_WORDS = """
-about again all any asked at both by each found from given held here it kept least left less made meant met
-more most much none off on other out own said seen so such taken than that them there this told under up what
-when where which while who whole with
+about again all any asked at both by each found from given held here it kept least left
+less made meant met more most much none off on other out own said seen so such taken
+than that them there this told under up what when where which while who whole with
 """
 PHRASES = re.compile(r"\bwhat (?:is|it|they)\b|\ball that\b", re.IGNORECASE)
 #: Statements from the first line to the last of which a function is long.
@@ -28,7 +28,7 @@ LONG = 15
 
 
 class Counts(NamedTuple):
-    """Counts of one package, each over what it is a part of.
+    """Counts of one package, each relative to its total.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def count_package(package: str) -> Counts:
 
 
 def count_phrases_of_prose() -> float:
-    """Count `PHRASES` in 10,000 words of the book's pages, README, CONTRIBUTING and docs."""
+    """Count `PHRASES` in 10,000 words of pages, README, CONTRIBUTING and docs."""
     paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     for folder in ("notebooks", "book", "docs"):
         paths += (ROOT / folder).glob("*.md")

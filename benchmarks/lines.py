@@ -28,7 +28,7 @@ def count_code(source: str) -> int:
 
     Examples
     --------
-    >>> count_code('def f(x):\n    "Say nothing."\n\n    # because\n    return (x +\n            1)\n')
+    >>> count_code('def f(x):\n    "Doc."\n    # why\n    return (x +\n        1)\n')
     3
     """
     lines = {
@@ -54,7 +54,7 @@ def count_code(source: str) -> int:
 
 
 def main(folders: list[str]) -> None:
-    """Print code lines and files of each sub-folder, and the sums that the project keeps an eye on."""
+    """Print code lines and files of each subfolder and folder."""
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
     for folder in folders or ["cobandit", "companion", "tests"]:

@@ -1,11 +1,11 @@
-"""Processor time of the book's pages on tables of many shapes, at their default parameters.
+"""Processor time of the book's pages on tables of many shapes.
 
-    python benchmarks/pages.py                                  # every page on every shape: some hours
-    python benchmarks/pages.py --page once --shape largest      # repeat either for more
+    python benchmarks/pages.py                # every page on every shape: some hours
+    python benchmarks/pages.py --page once --shape largest    # repeat either for more
 
-Each page runs in a process of its own, as `cobandit-book page` does, and its time
-counts all of its processes with their start.  A page that fails, or that takes more
-than `MOST` seconds of processor time, ends it with 1.
+Each page runs in a separate process, like `cobandit-book page`, and its time includes
+all of its processes and their start. The exit code is 1 if a page fails or takes more
+than `MOST` seconds of processor time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from companion.report.run import SECTIONS  # noqa: E402
 from tests.support import table_shapes as shapes  # noqa: E402
 
 MOST = 90.0
-#: What takes longest, and pairs of sizes that the tests' tables do not have.
+#: The slowest tables, and combinations of sizes that the tests' tables do not have.
 LARGE: dict[str, Callable[[], cb.EvaluationTable]] = {
     "largest": partial(
         shapes.build,
@@ -65,7 +65,7 @@ SHAPES = LARGE | shapes.SHAPES
 
 
 def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]:
-    """Run a page on a table; its seconds of processor time, those that passed, and whether it ended well."""
+    """Run a page on a table; return processor time, elapsed time, and its success."""
     command = "from companion.cli.app import main; main()"
     words = ["page", page, "-p", f"dataset={records}", "-o", str(output)]
     before = getrusage(RUSAGE_CHILDREN)
@@ -85,7 +85,7 @@ def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]
 
 
 def main() -> int:
-    """Measure what is asked for and print it."""
+    """Measure the requested pages and print the times."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -96,7 +96,7 @@ def main() -> int:
     ]
     parser.add_argument("--page", action="append", choices=on_tables)
     parser.add_argument("--shape", action="append", choices=SHAPES)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
 
     shown = Table(
         "page",
@@ -107,10 +107,10 @@ def main() -> int:
     )
     good = True
     with tempfile.TemporaryDirectory() as folder:
-        for shape in given.shape or SHAPES:
+        for shape in arguments.shape or SHAPES:
             records = Path(folder) / f"{shape}.parquet"
             cb.save(SHAPES[shape](), records)
-            for page in given.page or on_tables:
+            for page in arguments.page or on_tables:
                 used, passed, ended = measure(page, records, Path(folder) / "out.ipynb")
                 good &= ended and used <= MOST
                 shown.add_row(

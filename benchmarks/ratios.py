@@ -1,13 +1,13 @@
-"""The speed that the project promises, each as a ratio of two measurements in one run: ``make bench``.
+"""Promised speeds, each as a ratio of two measurements in one run: ``make bench``.
 
-    python benchmarks/ratios.py            # the table; fails where a promise is broken
-    python benchmarks/ratios.py --store    # the same, kept in ratios.json: do so before a change
+    python benchmarks/ratios.py            # the table; fails if a promise is broken
+    python benchmarks/ratios.py --store    # also store ratios.json, before a change
 
-Ratios hold on any machine, times do not.  Every measurement is the median of several
+Ratios hold on any machine, times do not. Every measurement is the median of several
 repetitions of warm kernels; the two sides of a ratio are measured in turns, so that a
-busy moment meets both.  Next to each ratio stands how many times faster we are than the
-times in ``ratios.json``, which were stored with their machine and date: on another
-machine, or a busy one, that says little, and nothing is promised about it.
+busy moment affects both. Next to each ratio is the speed-up over the times in
+``ratios.json``, which were stored with their machine and date. On another or a busy
+machine it means little, and it is not promised.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
 def random_table(
     n_arms: int, n_objectives: int, instances: int = 20
 ) -> EvaluationTable:
-    """Make an evaluation table of such rows."""
+    """Make an evaluation table of random rows."""
     rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
     rows = rows.reshape(n_arms, instances, -1)
     return EvaluationTable.from_arrays(
@@ -64,7 +64,7 @@ def random_table(
 
 
 def kernel_over_class() -> dict[str, Any]:
-    """Measure a pull of the readable class over a pull of the kernel, K = 108 and D = 2."""
+    """Measure a pull of the class over a pull of the kernel, K = 108 and D = 2."""
     online = Online(108, 2, rho=32)
     replications = 20
 
@@ -88,10 +88,11 @@ def kernel_over_class() -> dict[str, Any]:
 
 
 def many_arms_over_few() -> dict[str, Any]:
-    """Measure a pull among 100,000 arms over one among 100: O(D + log K), and the memory of the machine.
+    """Measure a pull among 100,000 arms over a pull among 100.
 
-    Runs start with a pull of every arm, and K of them say nothing about choosing among
-    arms; so a pull is what a longer run takes more than a shorter one.
+    The cost is O(D + log K), and the memory of the machine. Runs start with a pull of
+    every arm, which does not choose among arms; so a pull is the difference between a
+    longer and a shorter run.
     """
     sides = []
     for n_arms, short, longer, replications in (
@@ -124,7 +125,10 @@ def many_arms_over_few() -> dict[str, Any]:
 
 
 def copsi_growth() -> dict[str, Any]:
-    """Measure a CoPSI run with 4,000 arms over one with 1,000: quadratic would be 16, cubic 64."""
+    """Measure a CoPSI run with 4,000 arms over one with 1,000.
+
+    The ratio is 16 for quadratic and 64 for cubic growth.
+    """
     small = Front(1000, rho=200)
     large = Front(4000, rho=200)
     times = _in_turns(small.compiled, large.compiled, repetitions=5)
@@ -140,10 +144,10 @@ def copsi_growth() -> dict[str, Any]:
 
 
 def once_growth() -> dict[str, Any]:
-    """Measure a run of CoPSI once with 4,000 arms over one with 1,000: it compares all pairs, so at least 16.
+    """Measure a run of CoPSI once with 4,000 arms over one with 1,000.
 
-    What is above that is memory: the pairs of 1,000 arms fit into a processor's cache,
-    those of 4,000 do not.
+    It compares all pairs, so that the ratio is at least 16. The excess is memory: the
+    pairs of 1,000 arms fit into a processor's cache, those of 4,000 do not.
     """
     small = Once(1000, share=0.3)
     large = Once(4000, share=0.3)
@@ -163,7 +167,7 @@ def once_growth() -> dict[str, Any]:
 
 
 def two_threads_over_one() -> dict[str, Any]:
-    """One thread's time over two threads', by `cobandit.replay_online`."""
+    """Measure one thread's time over two threads', by `cobandit.replay_online`."""
     table = random_table(108, 2)
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
@@ -213,7 +217,7 @@ def psi_sr_over_class(
     }
 
 
-#: On the page that measures; and the others, which take longer.
+#: Measurements of the page about them; `FURTHER` ones take longer.
 MEASUREMENTS: tuple[Callable[[], dict[str, Any]], ...]
 MEASUREMENTS = (
     kernel_over_class,
@@ -230,39 +234,43 @@ FURTHER = (
 
 
 def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
-    """Measure; with the columns of `measure`, and ``seconds`` of our side."""
+    """Measure; return the columns of `measure`, and ``seconds`` of our side."""
     rows = []
     for measurement in measurements:
         row = measurement()
-        least = row.pop("at_least", None)
-        most = row.pop("at_most", None)
-        row["target"] = f"at least {least:g}" if most is None else f"at most {most:g}"
-        kept = row["ratio"] >= least if most is None else row["ratio"] <= most
+        lower = row.pop("at_least", None)
+        upper = row.pop("at_most", None)
+        row["target"] = f"at least {lower:g}" if upper is None else f"at most {upper:g}"
+        is_met = row["ratio"] >= lower if upper is None else row["ratio"] <= upper
         row["met"] = (
-            "yes" if kept else "NO" if row.pop("measurable", True) else "not measurable"
+            "yes"
+            if is_met
+            else "NO"
+            if row.pop("measurable", True)
+            else "not measurable"
         )
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def measure() -> pd.DataFrame:
-    """Measure what the page shows: ``measurement``, ``ratio``, ``target``, ``met`` and ``detail``."""
+    """Return the measurements of the page, with targets and details."""
     return _rows(MEASUREMENTS)[["measurement", "ratio", "target", "met", "detail"]]
 
 
 def store(measured: pd.DataFrame) -> None:
-    """Keep the times of our side, with machine and date."""
-    kept = {
+    """Store the times of our side, with machine and date."""
+    entry = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": {"processor": platform.machine(), "cores": os.cpu_count()},
         "python": platform.python_version(),
         "seconds": dict(zip(measured["measurement"], measured["seconds"], strict=True)),
     }
-    STORED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    STORED.write_text(json.dumps(entry, indent=1) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 1 if a target is missed."""
+    """Print the table; return 1 if a target is missed."""
     start = perf_counter()
     measured = _rows((*MEASUREMENTS, *FURTHER))
     before = json.loads(STORED.read_text(encoding="utf-8"))
@@ -275,13 +283,13 @@ def main(arguments: list[str]) -> int:
         )
 
     for row in measured.itertuples():
-        met = {"yes": "[green]yes[/green]", "NO": "[bold red]NO[/bold red]"}.get(
+        mark = {"yes": "[green]yes[/green]", "NO": "[bold red]NO[/bold red]"}.get(
             row.met, row.met
         )
         then = before["seconds"].get(row.measurement)
         faster = "" if then is None else f"{then / float(row.seconds):.2f}"
         shown.add_row(
-            row.measurement, f"{row.ratio:.1f}", row.target, met, faster, row.detail
+            row.measurement, f"{row.ratio:.1f}", row.target, mark, faster, row.detail
         )
 
     console = Console(width=None if sys.stdout.isatty() else 160)

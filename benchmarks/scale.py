@@ -1,11 +1,11 @@
-"""How time and memory grow with configurations K, instances N, objectives D and replications R.
+"""Growth of time and memory with configurations, instances, objectives and runs.
 
-    python benchmarks/scale.py                                  # a small table, every command
-    python benchmarks/scale.py --arms 5000 --instances 2000     # 10^7 rows: some minutes, 3 GB
+    python benchmarks/scale.py                            # a small table, all commands
+    python benchmarks/scale.py --arms 5000 --instances 2000   # 10^7 rows: minutes, 3 GB
     python benchmarks/scale.py --arms 5000 --instances 2000 --rerun
 
-Each command runs in a process of its own, and its memory is the largest that it or one
-of its workers held.
+Each command runs in a separate process, and its memory is the largest of the process
+and its workers.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ import cobandit as cb
 from cobandit.tables import Card, EvaluationTable
 
 LETTERS = "abcdefgh"
-#: The sizes from which `growth` starts.
+#: Initial sizes of `growth`.
 BASE = {"K": 50, "N": 200, "D": 2, "R": 10}
 
 
 def card(objectives: int, instances: int) -> dict[str, Any]:
-    """Fields of the card of a random table."""
+    """Return the fields of the card of a random table."""
     return {
         "name": "scale",
         "title": "Random table",
@@ -50,7 +50,7 @@ def card(objectives: int, instances: int) -> dict[str, Any]:
 
 
 def frame(arms: int, instances: int, objectives: int, seed: int = 0) -> pd.DataFrame:
-    """Draw records of a random table: mean costs over a ten-fold range, scores that are right or wrong."""
+    """Draw records of a random table: costs over a ten-fold range, binary scores."""
     rng = np.random.default_rng(seed)
     cost = np.repeat(rng.uniform(20, 200, arms), instances)
     columns: dict[str, Any] = {
@@ -78,7 +78,9 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def growth() -> pd.DataFrame:
-    """Seconds on one core, within this process: a base size, then each of K, N, D, R four times as large.
+    """Measure seconds on one core, for a base size and for each size times four.
+
+    All runs are in this process.
 
     Returns
     -------
@@ -91,10 +93,12 @@ def growth() -> pd.DataFrame:
     for change in [{}, *changes]:  # the first compiles and warms
         size = BASE | change
         records = frame(size["K"], size["N"], size["D"])
-        about = Card.model_validate(card(size["D"], size["N"]))
-        table = EvaluationTable.from_records(records, about)
+        table_card = Card.model_validate(card(size["D"], size["N"]))
+        table = EvaluationTable.from_records(records, table_card)
         steps = {
-            "validate": lambda r=records, a=about: EvaluationTable.from_records(r, a),
+            "validate": lambda r=records, a=table_card: EvaluationTable.from_records(
+                r, a
+            ),
             "online": lambda t=table, n=size["R"]: cb.replay_online(
                 t, "CoHVUCB", 32, n
             ),
@@ -105,10 +109,10 @@ def growth() -> pd.DataFrame:
                 t, replications=10 * n
             ),
         }
-        what = ", ".join(f"4 {name}" for name in change) or "base"
+        label = ", ".join(f"4 {name}" for name in change) or "base"
         rows.append(
             {
-                "what": what,
+                "what": label,
                 **size,
                 **{name: _seconds(step) for name, step in steps.items()},
             }
@@ -118,7 +122,7 @@ def growth() -> pd.DataFrame:
 
 
 def run(*arguments: str, folder: Path) -> tuple[float, float]:
-    """Seconds and gigabytes of one ``cobandit`` command."""
+    """Return seconds and gigabytes of one ``cobandit`` command."""
     start = perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "cobandit", *arguments],
@@ -132,7 +136,7 @@ def run(*arguments: str, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Write a random table, run the commands on it, print what they took."""
+    """Write a random table, run the commands on it, and print their usage."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -141,7 +145,7 @@ def main() -> None:
     parser.add_argument(
         "--rerun", action="store_true", help="also cobandit-book rerun --fast"
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     methods = ["-m", "CoHVUCB", "-m", "UniformAllocation", "-b", "2", "-b", "8"]
     commands = {
         "validate": ["validate", "scale.parquet"],
@@ -156,12 +160,12 @@ def main() -> None:
         ],
         "recommend": ["recommend", "scale.parquet", "--budget", "100000"],
     }
-    if given.rerun:
+    if options.rerun:
         commands["rerun"] = ["rerun", "scale.parquet", "-o", "report", "--fast"]
     shown = Table(
         title=(
-            f"K = {given.arms:,}, N = {given.instances:,}, D = {given.objectives};"
-            f" {os.cpu_count()} cores"
+            f"K = {options.arms:,}, N = {options.instances:,}, D ="
+            f" {options.objectives}; {os.cpu_count()} cores"
         ),
         title_justify="left",
     )
@@ -169,11 +173,11 @@ def main() -> None:
         shown.add_column(heading, justify="left" if heading == "command" else "right")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        frame(given.arms, given.instances, given.objectives).to_parquet(
+        frame(options.arms, options.instances, options.objectives).to_parquet(
             folder / "scale.parquet", index=False
         )
         (folder / "scale.yml").write_text(
-            yaml.safe_dump(card(given.objectives, given.instances))
+            yaml.safe_dump(card(options.objectives, options.instances))
         )
         for command, arguments in commands.items():
             seconds, memory = run(*arguments, folder=folder)

@@ -1,6 +1,6 @@
-"""What the benchmarks time: runs of a kernel and of its class on random tables of any size.
+"""Workloads of the benchmarks: runs of kernels and classes on random tables.
 
-Times are processor times, so that what else runs on the machine counts little.
+Times are processor times, so that other programs have little effect.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
-# pulls go from arm to arm, and so does the memory that is read
+# pulls alternate between arms, and so does the memory that is read
 WIDER = dict.fromkeys(SCALES, 0.1)
 
 
 def random_rows(
     rng: np.random.Generator, n_arms: int, n_objectives: int, instances: int
 ) -> NDArray[np.float64]:
-    """Rows of a kernel's table: cost, cost over the largest, rewards; mean costs over a ten-fold range.
+    """Draw rows of a kernel's table: cost, scaled cost, rewards.
+
+    Mean costs are over a ten-fold range.
 
     Examples
     --------
@@ -84,12 +86,12 @@ class Online:
         )
 
     def compiled(self, replications: int = 1) -> int:
-        """Play by kernel; the number of pulls."""
+        """Play by kernel and return the number of pulls."""
         pulls, *_ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
     def readable(self) -> Iterator[int]:
-        """Ask and tell on the same kind of feedback, pull by pull: the arms."""
+        """Ask and tell on the same kind of feedback, and yield the arm of each pull."""
         policy = self.policy()
         instances = len(self.rows) // self.shape[0]
         s = 0
@@ -100,7 +102,7 @@ class Online:
             yield arm
 
     def megabytes(self) -> tuple[float, float]:
-        """Size of the table, and of the arrays that a run of the kernel keeps as well.
+        """Return the size of the table, and of a kernel run's further arrays.
 
         Examples
         --------
@@ -108,7 +110,7 @@ class Online:
         (0.648008, 0.081768)
         """
         n_arms, n_objectives = self.shape
-        # of the tree: a value and an arm at each of two nodes
+        # the tree has a value and an arm at each of two nodes per leaf
         leaves = 1 << (n_arms - 1).bit_length()
         run = (
             8 * (4 * leaves + n_arms * (n_objectives + 1 + 3)) + n_arms
@@ -117,7 +119,7 @@ class Online:
 
 
 class Front:
-    """CoPSI on K arms of two objectives of which exactly ``front`` are Pareto-optimal, without noise.
+    """CoPSI on K arms with a Pareto front of size ``front``, without noise.
 
     Examples
     --------
@@ -141,20 +143,20 @@ class Front:
         self.budget = rho * float(self.costs.sum())
 
     def compiled(self) -> NDArray[np.bool_]:
-        """Play one replication by kernel; the mask of the returned arms."""
+        """Play one replication by kernel and return the mask of the returned arms."""
         policy = CoPSI(self.costs, self.budget, 2)
         runs = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return np.asarray(runs.returned[0])
 
     def readable(self) -> NDArray[np.int64]:
-        """Play by the class; the returned arms."""
+        """Play by the class and return the arms."""
         policy = CoPSI(self.costs, self.budget, 2)
         while (arm := policy.ask()) is not None:
             policy.tell(arm, self.means[arm])
         return policy.recommend()
 
     def megabytes(self) -> tuple[float, float]:
-        """Size of the table, and of the arrays that a run of the kernel keeps as well.
+        """Return the size of the table, and of a kernel run's further arrays.
 
         Examples
         --------
@@ -162,8 +164,8 @@ class Front:
         (0.040008, 0.121)
         """
         n_arms, n_objectives = self.means.shape
-        # sums and means; keys, two gaps, front, active, order, costs, pulls, three to
-        # sort; returned
+        # sums and means; keys, two gaps, front, active, order, costs, pulls, three for
+        # sorting; returned
         return (
             _size(self.feedback) / 1e6,
             n_arms * (8 * (2 * n_objectives + 11) + 1) / 1e6,
@@ -171,7 +173,7 @@ class Front:
 
 
 class Rejects:
-    """PSI-SR on K arms of two objectives with noise, and a budget of T evaluations at equal costs.
+    """PSI-SR on K noisy arms, with a budget of T evaluations at equal costs.
 
     Examples
     --------
@@ -186,14 +188,12 @@ class Rejects:
         self.feedback = FeedbackRows(
             self.rows, np.arange(0, len(self.rows) + 1, instances)
         )
-        self.costs, self.budget, self.instances = (
-            np.ones(n_arms),
-            float(evaluations),
-            instances,
-        )
+        self.costs = np.ones(n_arms)
+        self.budget = float(evaluations)
+        self.instances = instances
 
     def compiled(self, replications: int = 1) -> int:
-        """Play by kernel; the number of pulls."""
+        """Play by kernel and return the number of pulls."""
         policy = PSISR(self.costs, self.budget, 2)
         pulls, *_ = run_kernel(
             policy, self.feedback, 0, np.arange(replications), realised=False
@@ -201,7 +201,7 @@ class Rejects:
         return int(pulls.sum())
 
     def readable(self) -> int:
-        """Play by the class, on instance after instance; the number of pulls."""
+        """Play by the class, instance by instance; return the number of pulls."""
         policy = PSISR(self.costs, self.budget, 2)
         s = 0
         while (arm := policy.ask()) is not None:
@@ -211,7 +211,7 @@ class Rejects:
 
 
 class Once:
-    """CoPSI once on K arms of two objectives with noise, at a share of what everything costs.
+    """CoPSI once on K noisy arms with two objectives, at a share of the full cost.
 
     Examples
     --------
@@ -225,13 +225,11 @@ class Once:
         self.feedback = FeedbackRows(
             rows, np.arange(0, len(rows) + 1, instances), once=True
         )
-        self.budget, self.instances = (
-            share * instances * float(self.costs.sum()),
-            instances,
-        )
+        self.budget = share * instances * float(self.costs.sum())
+        self.instances = instances
 
     def compiled(self) -> int:
-        """Play one replication by kernel; the number of pulls."""
+        """Play one replication by kernel and return the number of pulls."""
         policy = CoPSIOnce(self.costs, self.budget, 2, self.instances)
         pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return int(pulls.sum())
@@ -244,7 +242,7 @@ def _size(feedback: FeedbackRows) -> int:
 def processor_seconds(
     function: Callable[[], Any], repetitions: int = 3
 ) -> tuple[float, Any]:
-    """Least processor time of several calls, and what the last returned.
+    """Return the least processor time of several calls, and the last result.
 
     Examples
     --------
@@ -264,13 +262,15 @@ def processor_seconds(
 def pull_seconds(
     n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
 ) -> float:
-    """Processor time of one pull by the kernel, once every arm was pulled: a longer run less a shorter one.
+    """Measure a pull by the kernel, as the difference of a longer and a shorter run.
+
+    In both runs every arm was pulled before.
 
     Parameters
     ----------
     n_arms : int
     pulls : int
-        By about how many the runs differ.
+        Approximate difference between the runs.
     n_objectives : int
     scales : mapping
         ``reward_scale`` and ``cost_scale`` of the policy.

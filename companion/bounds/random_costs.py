@@ -23,7 +23,8 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
     The plan is made for :math:`(1 - \delta) B`. This is Freedman's inequality.
     Azuma's, with the range :math:`1 - \lambda` and at most :math:`(1 - \delta) B /
     \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B / ((1 - \lambda)^2 (1 -
-    \delta)))`: for small margins its exponent is smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
+    \delta)))`: for small margins its exponent is smaller by a factor of :math:`(1 +
+    \sqrt\lambda)^2 / (4 \lambda)`.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def conditions() -> str:
     )
 
 
-def bundle(name: str, rows: pd.DataFrame, measured_with: str, folder: Path) -> Path:
+def bundle(name: str, rows: pd.DataFrame, origin: str, folder: Path) -> Path:
     """Write the records and the card of a measured table.
 
     Parameters
@@ -142,7 +142,7 @@ def bundle(name: str, rows: pd.DataFrame, measured_with: str, folder: Path) -> P
     rows : DataFrame
         One row per evaluation: the columns of the configuration, instance, correct,
         seconds, tokens, prompt_tokens.
-    measured_with : str
+    origin : str
         Result of `conditions` at the time of the measurement.
     folder : Path
 
@@ -163,7 +163,7 @@ def bundle(name: str, rows: pd.DataFrame, measured_with: str, folder: Path) -> P
     fields = {
         "name": name,
         "title": task.TITLE.format(arms=len(set(names)), instances=n_instances),
-        "source": f"measured by this project with data/scripts/measured ({measured_with})",
+        "source": f"measured by this project with data/scripts/measured ({origin})",
         "license": "CC0-1.0",
         "kind": "measured",
         "records": records.name,
