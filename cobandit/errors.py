@@ -116,8 +116,9 @@ class Fault:
 
     Examples
     --------
-    >>> print(Fault("my.csv", "the cost -2.0 is not positive", "drop the row", row=3, column="usd", more=4))
-    my.csv, row 3, column 'usd': the cost -2.0 is not positive (and 4 more rows) -> drop the row
+    >>> fault = Fault("my.csv", "the cost is missing", "drop the row", row=3, more=4)
+    >>> print(replace(fault, column="usd"))
+    my.csv, row 3, column 'usd': the cost is missing (and 4 more rows) -> drop the row
     """
 
     file: str
@@ -223,7 +224,8 @@ class Faults:
     --------
     >>> import numpy as np
     >>> faults = Faults("my.csv")
-    >>> faults.add("the value is missing", "drop the row", "usd", np.array([False, True, True]))
+    >>> rows = np.array([False, True, True])
+    >>> faults.add("the value is missing", "drop the row", "usd", rows)
     >>> print(faults.entries[0])
     my.csv, row 2, column 'usd': the value is missing (and 1 more row) -> drop the row
     """

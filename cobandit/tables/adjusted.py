@@ -1,4 +1,4 @@
-"""Means of configurations that were not evaluated on the same instances, adjusted to all instances."""
+"""Means over all instances, of configurations that lack some of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_STEP = 2.0
 
 
 class AdjustedMeans:
-    r"""Means over all instances, though a configuration was evaluated on some of them only.
+    r"""Means over all instances, adjusted for instances that a configuration lacks.
 
     A mean over easy instances is no estimate of a mean over all.  So each value is
     explained by an effect of its configuration and one of its instance, and the mean of
@@ -63,7 +63,8 @@ class AdjustedMeans:
     >>> arm, instance = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
     >>> AdjustedMeans(arm, instance, np.array([0.9, 0.9, 0.3, 0.8, 0.8])).means.round(3)
     array([0.7, 0.6])
-    >>> AdjustedMeans(arm, instance, np.array([1, 3, 8, 2, 6.0]), multiplicative=True).means.round(3)
+    >>> costs = np.array([1, 3, 8, 2, 6.0])
+    >>> AdjustedMeans(arm, instance, costs, multiplicative=True).means.round(3)
     array([4., 8.])
     """
 
@@ -118,7 +119,7 @@ class AdjustedMeans:
         self.arm_effects = np.exp(logarithms)
 
     def _use(self, weights: Floats) -> None:
-        """Prepare the information matrix of the configurations' effects, given the weight of each row."""
+        """Factorise the information matrix of the arms' effects, given row weights."""
         self._weights, self._totals = weights, self._by_instance(weights)
         rows = sparse.csr_array((weights, (self._arm, self._instance)), self._shape)
         information = (
@@ -128,7 +129,7 @@ class AdjustedMeans:
         self._factor = linalg.cho_factor(information + scale * self._same)
 
     def _solve(self, right: Floats) -> Floats:
-        """Effects from scores, shape (K,) or (K, R); in each part they have the mean zero."""
+        """Return effects, with mean zero in each part, from scores (K,) or (K, R)."""
         found = linalg.cho_solve(self._factor, right)
         centred: Floats = found - self._same @ found
         return centred
@@ -151,14 +152,14 @@ class AdjustedMeans:
         return shared
 
     def _average(self, by_instance: Floats) -> Floats:
-        """Average over the instances of each part, the last axis: shape (..., parts)."""
+        """Average over the instances of each part, on the last axis: (..., parts)."""
         counts = np.bincount(self._part_of_instance)
         members = self._part_of_instance == np.arange(len(counts))[:, None]
         averages: Floats = by_instance @ members.T / counts
         return averages
 
     def redraw(self, weights: Floats) -> Floats:
-        r"""Return the means under other weights of the instances, to first order in these.
+        r"""Return the means under other weights of the instances, to first order.
 
         Parameters
         ----------

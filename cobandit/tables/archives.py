@@ -14,8 +14,8 @@ from cobandit.errors import CobanditError, raise_fault
 #: Largest member of an archive once expanded, in bytes.
 MAX_MEMBER = 256 * 1024**2
 
-#: Largest sum of the members' sizes that an archive claims, in bytes; one member is held
-#: at a time.
+#: Largest sum of the sizes that members claim, in bytes; only one member is held at a
+#: time.
 MAX_EXPANDED = 16 * 1024**3
 
 #: Method of compression, in the numbering of zip, that Inspect uses since 2026.
@@ -96,7 +96,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Read a member that zipfile cannot expand (before Python 3.14) with Arrow's codec."""
+    """Read a member with Arrow's codec, because zipfile has it from Python 3.14 on."""
     with open(str(archive.filename), "rb") as file:
         file.seek(member.header_offset)
         # the header of a member ends in the lengths of its name and its extra field

@@ -28,7 +28,8 @@ def read_arrays(
 
     Examples
     --------
-    >>> read_arrays([[0.5, np.nan], [1, 0]], [2, 3], ["a", "b"], None, None)["cost"].tolist()
+    >>> frame = read_arrays([[0.5, np.nan], [1, 0]], [2, 3], ["a", "b"], None, None)
+    >>> frame["cost"].tolist()
     [2.0, 3.0, 3.0]
     """
     scores = _fill_masked(rewards)

@@ -24,10 +24,10 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], kind: str) -> lis
 
     Examples
     --------
-    >>> find_files([Path("nowhere")], ["*.eval"], "Inspect logs")
+    >>> find_files([Path("nowhere")], ["*.eval"], "logs")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check ...
     """
     files: dict[Path, None] = {}
     for path in paths:
@@ -68,7 +68,7 @@ def _refuse_empty(path: Path) -> NoReturn:
 
 
 def read_bytes(path: Path, largest: int | None = None) -> bytes:
-    """Read a whole file that is not blank, of at most ``largest`` or `MAX_FILE` bytes."""
+    """Read a file that is not blank, of at most ``largest`` or `MAX_FILE` bytes."""
     try:
         check_size(path, largest or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)

@@ -1,4 +1,4 @@
-"""The dataset card: a YAML file next to the records with the meaning of their columns."""
+"""The dataset card, a YAML file with the meaning of the records' columns."""
 
 from __future__ import annotations
 
@@ -216,9 +216,10 @@ class Card(Fields):
     Examples
     --------
     >>> card = Card(
-    ...     name="toy", title="Toy", source="made up", license="CC0-1.0", kind="synthetic", records="toy.csv",
-    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
-    ...     split={"profiling": 2},
+    ...     name="toy", title="Toy", source="made up", license="CC0-1.0",
+    ...     kind="synthetic", records="toy.csv", split={"profiling": 2},
+    ...     cost={"column": "usd", "unit": "USD"},
+    ...     objectives=[{"name": "accuracy", "column": "ok"}],
     ... )
     >>> card.columns
     ('config', 'instance', 'usd', 'ok')
@@ -339,7 +340,7 @@ def read_card(path: str | Path) -> Card:
     >>> read_card("nowhere.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.yml: there is no such card -> make table and card ...
+    cobandit.errors.TableError: nowhere.yml: there is no such card -> make table and ...
     """
     remedy = (
         "make table and card with cobandit import csv, or write a card (in Python also"

@@ -1,4 +1,4 @@
-"""The catalogue: tables that are loaded by name, bundled with the project or fetched from their origin."""
+"""The catalogue of tables that are loaded by name, bundled or fetched."""
 
 import os
 import warnings
@@ -30,7 +30,7 @@ MIRROR = "COBANDIT_MIRROR"
 
 
 def data_directory() -> Path:
-    """Directory of the cards and bundled records: inside an installed package, else next to it in a checkout.
+    """Return the folder of cards and bundled records, installed or in a checkout.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def load(name: str) -> EvaluationTable:
     >>> load("synthetic-42")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean 'synthetic-24'? ...
+    cobandit.errors.TableError: there is no table 'synthetic-42' ... -> did you mean ...
     """
     return read(find_records(name), _card(name))
 
@@ -134,7 +134,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
 
 
 def available(name: str) -> bool:
-    """Say whether :func:`cobandit.load` can do without the network, quickly and without touching it.
+    """Return whether a table can be loaded without the network, without using it.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def available(name: str) -> bool:
 
 
 def load_bundled() -> list[EvaluationTable]:
-    """Load every table that comes with the project, in the catalogue's order: the same on every machine.
+    """Load the tables that come with the project, in the catalogue's order.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def _places(card: Card) -> tuple[Path | None, Path]:
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
-    """How the records are available, and their path; None if they would have to be fetched."""
+    """Return how the records are available, and their path; None if they are remote."""
     if card.origin is None:
         return "bundled", data_directory() / card.records
     mirrored, cached = _places(card)
@@ -223,7 +223,7 @@ def _found(card: Card) -> tuple[str, Path | None]:
 
 
 def _fetch(card: Card) -> Path:
-    """Fetch the records into the cache, in one attempt, or say what was tried and what to do."""
+    """Fetch the records into the cache, in one attempt."""
     assert card.origin is not None
     mirrored, cached = _places(card)
     try:

@@ -53,12 +53,12 @@ def check_fields(
     >>> from pydantic import Field
     >>> class Size(Fields):
     ...     width: int = Field(gt=0, description="give the width in pixels")
-    >>> check_fields(Size, {"widht": 3}, "my.yml")
+    >>> check_fields(Size, {"widht": 3}, "my.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     cobandit.errors.TableError: 2 faults
     - my.yml, field 'width': the field is missing -> give the width in pixels
-    - my.yml, field 'widht': unknown key 'widht' -> did you mean 'width'? known keys: width
+    - my.yml, field 'widht': unknown key 'widht' -> did you mean 'width'? known ...
     """
     try:
         return model.model_validate(content, context=context)

@@ -28,7 +28,8 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
 
     Examples
     --------
-    >>> evaluate_condition(pd.DataFrame({"shots": [0, 5]}), "shots > 0", "--where").tolist()
+    >>> frame = pd.DataFrame({"shots": [0, 5]})
+    >>> evaluate_condition(frame, "shots > 0", "--where").tolist()
     [False, True]
     """
     remedy = (

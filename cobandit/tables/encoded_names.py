@@ -73,9 +73,10 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
 
     Examples
     --------
-    >>> keys = encode_names(pd.Series(["b", "a", None, "b"], name="config"), faults := Faults("toy.csv"))
-    >>> keys.labels, keys.codes.tolist(), faults.entries[0].problem
-    (('a', 'b'), [1, 0, -1, 1], 'the name is missing')
+    >>> faults = Faults("toy.csv")
+    >>> keys = encode_names(pd.Series(["b", "a", None, "b"], name="config"), faults)
+    >>> keys.labels, keys.codes.tolist(), faults.entries[0].code
+    (('a', 'b'), [1, 0, -1, 1], 'missing-name')
     """
     name = str(column.name)
     try:

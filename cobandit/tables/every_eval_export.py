@@ -88,7 +88,8 @@ def export_every_eval_ever(
     --------
     >>> import cobandit as cb, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = export_every_eval_ever(cb.load("synthetic-24"), folder, timestamp=0.0)
+    ...     table = cb.load("synthetic-24")
+    ...     written = export_every_eval_ever(table, folder, timestamp=0.0)
     ...     len(written.files), len(list(Path(folder).rglob("*_samples.jsonl")))
     (24, 24)
     """
@@ -196,7 +197,7 @@ def _write_configuration(
 
 
 def _find_latency(table: EvaluationTable) -> Objective | None:
-    """Find the objective that an import computes from seconds, unless it is the only one."""
+    """Find the objective that an import computes from seconds, if it has others."""
     efficiency = Objective(
         name="efficiency", column="seconds", transform="inverse-percentile"
     )

@@ -1,4 +1,4 @@
-"""Data frames as a user has them, brought into the columns of a table, and their card."""
+"""Data frames of users, brought into the columns of a table, with their card."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,10 +51,11 @@ def read_frame(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"model": ["a", "b"], "q": [1, 1], "usd": 0.5, "ok": [0, 1]})
+    >>> columns = {"model": ["a", "b"], "q": [1, 1], "usd": 0.5, "ok": [0, 1]}
     >>> tidy, card = read_frame(
-    ...     frame, config=["model"], instance="q", cost="usd", unit="USD", objectives="ok",
-    ...     arms=[], cluster=None, profiling=None, seed=0, smallest_cost=None, description={},
+    ...     pd.DataFrame(columns), config=["model"], instance="q", cost="usd",
+    ...     unit="USD", objectives="ok", arms=[], cluster=None, profiling=None, seed=0,
+    ...     smallest_cost=None, description={},
     ... )
     >>> list(tidy), card.cost.unit
     (['ok', 'usd', 'config', 'instance'], 'USD')
@@ -186,7 +187,8 @@ def read_objectives(
 
     Examples
     --------
-    >>> [objective.transform for objective in read_objectives({"speed": ("seconds", "negate-minmax")})]
+    >>> objectives = read_objectives({"speed": ("seconds", "negate-minmax")})
+    >>> [objective.transform for objective in objectives]
     ['negate-minmax']
     """
     if isinstance(objectives, str):

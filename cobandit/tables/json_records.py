@@ -1,4 +1,4 @@
-"""Records within JSON: the forms in which files hold them, and their nested fields as columns."""
+"""Records within JSON files, in their usual forms, with nested fields as columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -22,26 +22,31 @@ FEW_RECORDS = 3
 JsonRecord = dict[str, Any]
 
 
-class Found(NamedTuple):
-    """Records of a JSON value: the keys that lead there, the records, and the fields beside them."""
+class FoundRecords(NamedTuple):
+    """Records that were found in a JSON value."""
 
+    #: Keys that lead to the records, separated by points.
     path: str
+    #: The records.
     records: list[JsonRecord]
+    #: Short fields next to the records, which apply to all of them.
     beside: JsonRecord
 
 
-def search_records(value: Any) -> list[Found]:
-    """Find the records of a JSON value that could be meant: those of the largest number.
+def search_records(value: Any) -> list[FoundRecords]:
+    """Find the largest list of records in a JSON value.
 
     Returns
     -------
-    list of Found
-        One, unless several are equally many; empty if there are none.
+    list of FoundRecords
+        One, unless several lists are the largest; empty if there are none.
 
     Examples
     --------
-    >>> search_records({"model": "m", "results": {"rows": [{"id": 1}, {"id": 2}]}})
-    [Found(path='results.rows', records=[{'id': 1}, {'id': 2}], beside={'file.model': 'm'})]
+    >>> content = {"model": "m", "results": {"rows": [{"id": 1}, {"id": 2}]}}
+    >>> (found,) = search_records(content)
+    >>> found.path, found.records, found.beside
+    ('results.rows', [{'id': 1}, {'id': 2}], {'file.model': 'm'})
     """
     candidates = list(_search(value, ()))
 
@@ -56,13 +61,13 @@ def search_records(value: Any) -> list[Found]:
     if rank and max(rank) == (1, False):
         largest = [candidate for candidate in largest if not candidate[0]]
     return [
-        Found(".".join(keys), records, _fields_beside(value, keys))
+        FoundRecords(".".join(keys), records, _fields_beside(value, keys))
         for keys, records, _ in largest
     ]
 
 
-def follow_path(value: Any, path: str) -> Found | None:
-    """Find the records under keys that are separated by points; None if there is no such key.
+def follow_path(value: Any, path: str) -> FoundRecords | None:
+    """Find the records under keys that are separated by points.
 
     A key may hold points itself.  An object that has no other form is one record.
 
@@ -86,7 +91,7 @@ def follow_path(value: Any, path: str) -> Found | None:
     records = as_records(inner)
     if records is None:
         records = [inner] if isinstance(inner, dict) else []
-    return Found(path, records, _fields_beside(value, keys))
+    return FoundRecords(path, records, _fields_beside(value, keys))
 
 
 def as_records(value: Any) -> list[JsonRecord] | None:
@@ -103,8 +108,8 @@ def as_records(value: Any) -> list[JsonRecord] | None:
     [{'id': 1, 'ok': True}, {'id': 2, 'ok': False}]
     >>> as_records({"ok": {"0": 1, "1": 0}, "id": {"0": "a", "1": "b"}})
     [{'ok': 1, 'id': 'a'}, {'ok': 0, 'id': 'b'}]
-    >>> as_records({"all": ["a", "b"], "resolved": ["b"]})
-    [{'key': 'a', 'all': True, 'resolved': False}, {'key': 'b', 'all': True, 'resolved': True}]
+    >>> as_records({"all": ["a", "b"], "ok": ["b"]})
+    [{'key': 'a', 'all': True, 'ok': False}, {'key': 'b', 'all': True, 'ok': True}]
     """
     if _is_objects(value):
         return list(value)
@@ -133,7 +138,8 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
     Examples
     --------
-    >>> dict(flatten({"usage": {"tokens": 3}, "metrics": [{"name": "exact", "score": [1]}]}))
+    >>> metrics = [{"name": "exact", "score": [1]}]
+    >>> dict(flatten({"usage": {"tokens": 3}, "metrics": metrics}))
     {'usage.tokens': 3, 'metrics.exact.score': 1}
     """
     for key, value in record.items():
@@ -154,7 +160,7 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _search(
     value: Any, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
-    """Yield the records at a value and within its objects: keys, records, and whether they are a list."""
+    """Yield records in a value and its objects: keys, records, whether a list."""
     records = as_records(value)
     if records:
         yield keys, records, isinstance(value, list)
@@ -165,7 +171,7 @@ def _search(
 
 
 def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
-    """Return the short fields that stand beside records: they say what all of these share."""
+    """Return the short fields next to records, which apply to all of them."""
     fields: JsonRecord = {}
     prefix = OF_FILE
     for key in keys:
@@ -273,7 +279,7 @@ def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_lists_of_names(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read lists of names, of which one holds all: a record per name, with the lists that it is in."""
+    """Read lists of names, one of which has all names: a record per name."""
     lists = {
         key: names
         for key, names in value.items()

@@ -1,4 +1,4 @@
-"""YAML of plain values, without aliases, deep nesting, repeated keys and large files."""
+"""YAML of plain values, without aliases, deep nesting and repeated keys."""
 
 from collections import Counter
 from collections.abc import Hashable

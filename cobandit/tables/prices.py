@@ -82,7 +82,8 @@ class Price(Fields):
 
         .. math::
 
-            c = 10^{-6} \, (p_{in} n_{in} + p_{cached} n_{cached} + p_{written} n_{written} + p_{out} n_{out})
+            c = 10^{-6} \, (p_{in} n_{in} + p_{cached} n_{cached}
+                + p_{written} n_{written} + p_{out} n_{out})
 
         Examples
         --------
@@ -169,7 +170,7 @@ class Prices:
     def require(
         self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True
     ) -> None:
-        """Refuse models without a price, or with one of zero: a method needs costs above zero.
+        """Refuse models without a price, or with a price of zero.
 
         Parameters
         ----------
@@ -185,11 +186,11 @@ class Prices:
 
         Examples
         --------
-        >>> Prices({"mine": Price(input=0, output=0)}).require([("mine", None)])
+        >>> free = Prices({"mine": Price(input=0, output=0)})
+        >>> free.require([("mine", None)])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.errors.TableError: prices: those of 'mine' are zero, and a method needs costs above zero -> \
-take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
+        cobandit.errors.TableError: prices: those of 'mine' are zero, and a method ...
         """
         for model, base_url in models:
             cost = self.usd(Usage(MILLION, 0, MILLION), model, base_url)
@@ -229,7 +230,8 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
         Examples
         --------
         >>> from datetime import date
-        >>> mine = Prices({"mine": Price(input=1, output=2)}, date(2026, 11, 1), "my.yml")
+        >>> price = Price(input=1, output=2)
+        >>> mine = Prices({"mine": price}, date(2026, 11, 1), "my.yml")
         >>> mine.describe([("mine", None), ("gpt-4o-mini", None)])  # doctest: +ELLIPSIS
         'my.yml (mine); genai-prices ... as of 2026-11-01 (gpt-4o-mini of openai)'
         """
@@ -294,7 +296,7 @@ take tokens or seconds as the cost, such as cost: {column: tokens, unit: tokens}
 def _candidates(
     model: str, base_url: str | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Go through what a model may be called, by whom: the names before a slash may be vendors."""
+    """Yield possible names and vendors of a model; a vendor may precede a slash."""
     if base_url is not None:
         yield model, {"provider_api_url": base_url}
     vendor, slash, rest = model.partition("/")
@@ -327,10 +329,10 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
 
     Examples
     --------
-    >>> read_prices("nowhere.yml")
+    >>> read_prices("nowhere.yml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.yml: there is no such file of prices -> check the path
+    cobandit.errors.TableError: nowhere.yml: there is no such file of prices -> ...
     """
     if path is None:
         return Prices(day=day)

@@ -1,4 +1,4 @@
-"""Profiling split: instances that costs and scales are taken from, by one random order."""
+"""The profiling split: instances that determine costs and scales."""
 
 import numpy as np
 

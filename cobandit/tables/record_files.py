@@ -16,7 +16,12 @@ import pyarrow.csv
 from pyarrow import parquet
 
 from cobandit.errors import TableError, raise_fault
-from cobandit.tables.json_records import Found, flatten, follow_path, search_records
+from cobandit.tables.json_records import (
+    FoundRecords,
+    flatten,
+    follow_path,
+    search_records,
+)
 from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expanded
 
 #: Largest size of an expanded file, in bytes.
@@ -77,7 +82,7 @@ def read_columns(
     >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.parquet: the file is damaged, or does not parse: [Errno 2] ...
+    cobandit.errors.TableError: nowhere.parquet: the file is damaged, or does not ...
     """
     suffix = path.suffix.lower()
     try:
@@ -149,7 +154,7 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
 
 
 def _estimate_rows(path: Path) -> float:
-    """Estimate the number of rows of a text file from its first lines; compression is not undone."""
+    """Estimate the number of rows of an uncompressed text file from its first lines."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     return path.stat().st_size * max(1, head.count(b"\n")) / len(head)
@@ -167,7 +172,7 @@ def _columns_to_read(
 
 
 def _check_expanded(path: Path) -> None:
-    """Refuse a compressed file that is damaged, or expands beyond bounds; nothing of it is kept."""
+    """Refuse a compressed file that is damaged, or expands beyond bounds."""
     with gzip.open(path) as file:
         expanded = file.seek(MAX_EXPANDED_TEXT + 1)  # or the end, if that comes first
     if expanded > MAX_EXPANDED_TEXT:
@@ -206,7 +211,7 @@ def _read_parquet(
 def _read_separated(
     path: Path, layout: TextLayout, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
-    """Read with types inferred, except that names stay text and dates are not guessed."""
+    """Read with inferred types, except that names stay text, and so do dates."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
 
     # one thread: the parser can then say in which row it failed
@@ -235,7 +240,7 @@ def _read_separated(
         text |= dict.fromkeys(dates, pa.string())
 
 
-def _read_json(path: Path, records: str | None, nested: bool) -> Found:
+def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
     """Read the requested records, or the file's only candidates."""
     with open_expanded(path) as file:
         value = json.load(io.TextIOWrapper(file, "utf-8-sig"))
@@ -250,13 +255,13 @@ def _read_json(path: Path, records: str | None, nested: bool) -> Found:
             raise_fault(path, problem, "correct --records", "no-records")
         return followed
     if isinstance(value, list):
-        return Found("", value, {})
+        return FoundRecords("", value, {})
 
     candidates = search_records(value)
     if nested and len(candidates) == 1:
         return candidates[0]
     if nested and not candidates and isinstance(value, dict):
-        return Found("", [value], {})  # such as the result of one instance
+        return FoundRecords("", [value], {})  # such as the result of one instance
     paths = [found.path for found in candidates[:MOST_OFFERED] if found.path]
     remedy = "say where the records are with --records, such as results.rows"
     if paths:
@@ -297,7 +302,7 @@ def _make_frame(
     path: Path,
     beside: dict[str, Any],
 ) -> pd.DataFrame:
-    """Make a frame of JSON objects; of all but the first, which a message shows, the wanted columns."""
+    """Make a frame of JSON objects, with all columns of the first for messages."""
     rows: list[dict[str, Any]] = []
     for place, record in records:
         if not isinstance(record, dict):

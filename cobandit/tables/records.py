@@ -40,7 +40,7 @@ class Records(NamedTuple):
     groups: dict[str, Keys]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:
-        """Return the records of some rows, given by their numbers and in their order."""
+        """Return the records of some rows, given by their numbers."""
         columns: Any = {
             name: column[rows]
             for name, column in self._asdict().items()

@@ -97,7 +97,7 @@ def check_descriptions(
 
 
 def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
-    """Check that there are two configurations, and that no pair of names occurs twice."""
+    """Check that there are two configurations, and that no pair of names repeats."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
         remedy = "give at least two to choose among"

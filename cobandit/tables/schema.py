@@ -55,19 +55,21 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     Examples
     --------
     >>> card = Card(
-    ...     name="toy", title="Toy", source="-", license="-", kind="synthetic", records="toy.csv",
-    ...     cost={"column": "usd", "unit": "USD"}, objectives=[{"name": "accuracy", "column": "ok"}],
-    ...     split={"profiling": 2},
+    ...     name="toy", title="Toy", source="-", license="-", kind="synthetic",
+    ...     records="toy.csv", cost={"column": "usd", "unit": "USD"},
+    ...     objectives=[{"name": "accuracy", "column": "ok"}], split={"profiling": 2},
     ... )
-    >>> toy = pd.DataFrame({"config": list("aaaabbbb"), "instance": [1, 2, 3, 4] * 2, "usd": 0.5, "ok": True})
+    >>> names = {"config": list("aaaabbbb"), "instance": [1, 2, 3, 4] * 2}
+    >>> toy = pd.DataFrame(names).assign(usd=0.5, ok=True)
     >>> records = validate(toy, card, "toy.csv")
     >>> records.arms.index.tolist(), records.rewards.shape, int(records.profiling.sum())
     (['a', 'b'], (8, 1), 4)
     >>> validate(toy.assign(ok=2), card, "toy.csv")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is outside [0, 1] (and 7 more \
-rows) -> rescale the column, or give the objective a transform
+    cobandit.errors.TableError: toy.csv, row 1, column 'ok': the objective 2.0 is \
+outside [0, 1] (and 7 more rows) -> rescale the column, or give the objective a \
+transform
     """
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     faults = Faults(source)

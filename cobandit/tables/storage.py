@@ -1,4 +1,4 @@
-"""Tables in files: records as Parquet, CSV or JSON lines with a card next to them, read and written."""
+"""Files of tables: records as Parquet, CSV or JSON lines, with a card next to them."""
 
 import csv
 import hashlib
@@ -98,7 +98,7 @@ SMALL_FILE = 2**26
 
 
 def _find_short_columns(path: Path, card: Card) -> list[str]:
-    """Name further columns that may say what instances have in common: few different values, and no text."""
+    """Name further columns that may group instances: those with few, short values."""
     if path.suffix.lower() == ".parquet":
         try:
             metadata = parquet.ParquetFile(path).metadata
@@ -252,7 +252,7 @@ def write_table(
     head: Iterable[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationTable:
-    """Write records and card, and read them back as a user would, before they replace earlier ones.
+    """Write records and card, and check them, before they replace earlier ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The evaluation table: the scores and costs of every configuration, checked and in order."""
+"""The evaluation table: scores and costs of configurations, checked and in order."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class EvaluationTable(TableStatistics):
     --------
     >>> frame = pd.DataFrame({
     ...     "model": list("bbbbaaaa"), "question": [1, 2, 3, 4] * 2,
-    ...     "usd": [2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0], "ok": [1, 1, 1, 1, 0, 0, 0, 0],
+    ...     "usd": [2.0] * 4 + [1.0] * 4, "ok": [1] * 4 + [0] * 4,
     ... })
     >>> table = EvaluationTable.from_frame(
-    ...     frame, config="model", instance="question", cost="usd", unit="USD", name="toy",
-    ...     objectives={"accuracy": "ok"},
+    ...     frame, config="model", instance="question", cost="usd", unit="USD",
+    ...     objectives={"accuracy": "ok"}, name="toy",
     ... )
     >>> table
     toy (measured): 2 configurations x 4 instances
@@ -127,23 +127,28 @@ class EvaluationTable(TableStatistics):
         --------
         >>> from itertools import product
         >>> rows = [
-        ...     (model, prompt, question, len(model) * 0.01, model == prompt, 0.5 + question)
-        ...     for model, prompt, question in product(["ab", "abc"], ["ab", "cd"], range(4))
+        ...     (model, prompt, n, len(model) * 0.01, model == prompt, 0.5 + n)
+        ...     for model, prompt, n in product(["ab", "abc"], ["ab", "cd"], range(4))
         ... ]
-        >>> frame = pd.DataFrame(rows, columns=["model", "prompt", "question", "usd", "correct", "latency"])
+        >>> columns = ["model", "prompt", "question", "usd", "correct", "latency"]
+        >>> frame = pd.DataFrame(rows, columns=columns)
         >>> table = EvaluationTable.from_frame(
-        ...     frame, config=["model", "prompt"], instance="question", cost="usd", unit="USD",
-        ...     objectives={"accuracy": "correct", "speed": ("latency", "inverse-percentile")},
+        ...     frame, config=["model", "prompt"], instance="question", cost="usd",
+        ...     objectives={
+        ...         "accuracy": "correct", "speed": ("latency", "inverse-percentile")
+        ...     },
         ... )
         >>> table.configs, table.subset("model == 'ab'").n_arms
         (('ab ab', 'ab cd', 'abc ab', 'abc cd'), 2)
-        >>> EvaluationTable.from_frame(frame.assign(usd=-1), config="model", instance="question", cost="usd",
-        ...                            objectives={"accuracy": "correct"})  # doctest: +ELLIPSIS
+        >>> EvaluationTable.from_frame(  # doctest: +ELLIPSIS
+        ...     frame.assign(usd=-1), config="model", instance="question", cost="usd",
+        ...     objectives={"accuracy": "correct"},
+        ... )
         Traceback (most recent call last):
             ...
         cobandit.errors.TableError: 2 faults (row 1 is the first data row)
-        - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 more rows) -> give what ...
-        - from_frame, row 5, column 'instance': duplicate (config, instance) ('ab', '0') (and 7 more rows) ...
+        - from_frame, row 1, column 'usd': the cost -1.0 is not positive (and 15 ...
+        - from_frame, row 5, column 'instance': duplicate (config, instance) ('ab', ...
         """
         tidy, card = read_frame(
             pd.DataFrame(frame).rename(columns=str),
@@ -202,13 +207,14 @@ class EvaluationTable(TableStatistics):
         Examples
         --------
         >>> rewards = np.random.default_rng(0).random((2, 5, 1))
-        >>> EvaluationTable.from_arrays(rewards, [0.1, 0.3], configs=["small", "large"], unit="USD")
+        >>> names = ["small", "large"]
+        >>> EvaluationTable.from_arrays(rewards, [0.1, 0.3], configs=names, unit="USD")
         table (measured): 2 configurations x 5 instances
         objectives: objective0; cost in USD
         >>> EvaluationTable.from_arrays(rewards, [0.1, -0.3])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.errors.TableError: config1, instance0, column 'cost': the cost -0.3 is not ...
+        cobandit.errors.TableError: config1, instance0, column 'cost': the cost -0.3 ...
         """
         frame = read_arrays(rewards, costs, configs, instances, objectives)
         names = frame.columns[2:-1]
@@ -316,8 +322,8 @@ class EvaluationTable(TableStatistics):
         Examples
         --------
         >>> frame = pd.DataFrame({
-        ...     "config": list("aaaabbbb"), "instance": list("1234") * 2, "ok": [1, 1, 0, 0, 1, 1, 1, 0],
-        ...     "passage": list("xxyy") * 2,
+        ...     "config": list("aaaabbbb"), "instance": list("1234") * 2,
+        ...     "ok": [1, 1, 0, 0, 1, 1, 1, 0], "passage": list("xxyy") * 2,
         ... })
         >>> table = EvaluationTable.from_frame(frame, objectives={"accuracy": "ok"})
         >>> table.clusters, table.cluster_by("passage").clusters.tolist()
@@ -385,7 +391,7 @@ class EvaluationTable(TableStatistics):
         return EvaluationTable(self.card, self.notes, records)
 
     def select_objectives(self, *names: str) -> EvaluationTable:
-        """Keep some objectives, in this order; transforms, split and costs do not change.
+        """Keep some objectives, in this order, with their transforms.
 
         Parameters
         ----------

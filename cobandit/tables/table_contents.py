@@ -82,14 +82,14 @@ class TableContents:
 
     @property
     def clusters(self) -> np.ndarray | None:
-        """Number of each instance's cluster, int64 of shape (I,); None without clusters."""
+        """Number of each instance's cluster, int64 (I,); None without clusters."""
         if self.card.cluster is None:
             return None
         return self._records.groups[self.card.cluster].codes
 
     @property
     def groups(self) -> dict[str, np.ndarray]:
-        """Columns that group instances: the number of each instance's value, shape (I,)."""
+        """Columns that group instances: the number of each instance's value, (I,)."""
         return {name: keys.codes for name, keys in self._records.groups.items()}
 
     @cached_property

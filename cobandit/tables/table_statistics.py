@@ -1,4 +1,4 @@
-"""Means, costs and feedback of a table, as policies, replays and recommendations use them."""
+"""Means, costs and feedback of a table, for policies, replays and advice."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class TableStatistics(TableContents):
 
     @cached_property
     def costs(self) -> np.ndarray:
-        """Mean cost of each arm in profiling, float64 of shape (K,), in the user's unit."""
+        """Mean cost of each arm in profiling, float64 (K,), in the user's unit."""
         return freeze(self._mean_costs("profiling"))
 
     @cached_property
     def cost_range(self) -> tuple[float, float]:
-        """Smallest and largest cost of one evaluation in profiling, in the user's unit."""
+        """Smallest and largest cost of an evaluation in profiling."""
         costs = self._take_split("profiling").costs
         return float(costs.min()), float(costs.max())
 
@@ -99,8 +99,9 @@ class TableStatistics(TableContents):
         --------
         >>> from cobandit import load
         >>> table = load("synthetic-24")
-        >>> table.truth("profiling").costs[:2].round(4), table.problem.costs[:2].round(4)
-        (array([0.5384, 0.5895]), array([0.5377, 0.5915]))
+        >>> problems = (table.truth("profiling"), table.problem)
+        >>> [problem.costs[:2].round(4).tolist() for problem in problems]
+        [[0.5384, 0.5895], [0.5377, 0.5915]]
         """
         if true_costs is None:
             true_costs = "profiling" if self.kind == "reconstruction" else "evaluation"

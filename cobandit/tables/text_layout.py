@@ -1,4 +1,4 @@
-"""How text files of tables are laid out: separator, decimal mark, encoding and title, recognised."""
+"""Layout of text files: separator, decimal mark, encoding and title."""
 
 import codecs
 import csv
@@ -21,11 +21,15 @@ HEAD = 2**20
 
 
 class TextLayout(NamedTuple):
-    """Separator, decimal mark and encoding of a text file, and lines of a title above its columns."""
+    """Layout of a text file."""
 
+    #: Separator of the columns.
     separator: str = ","
+    #: Decimal mark.
     decimal: str = "."
+    #: Encoding of the text.
     encoding: str = "utf-8"
+    #: Number of lines of a title above the columns.
     title: int = 0
 
     def __str__(self) -> str:
@@ -87,7 +91,7 @@ def recognise_layout(
 
 
 def _count_title_lines(rows: Sequence[Sequence[str]]) -> int:
-    """Count the first lines that hold nothing but a title; blank lines count, as a reader skips them."""
+    """Count the lines of a title at the beginning, including blank ones."""
     title = list(takewhile(lambda row: not any(cell.strip() for cell in row[1:]), rows))
     return len(title) if len(title) < len(rows) and any(map(len, title)) else 0
 

@@ -22,14 +22,14 @@ def count_characters(text: str) -> int:
 
     Examples
     --------
-    >>> [count_characters(text) for text in ("The answer is 42.", "", "a", "abcd", "abcde")]
-    [5, 0, 1, 1, 2]
+    >>> [count_characters(text) for text in ("It is 42.", "", "a", "abcd", "abcde")]
+    [3, 0, 1, 1, 2]
     """
     return -(-len(text) // CHARACTERS)
 
 
 def make_token_counter(tokenizer: Path | None) -> TokenCounter:
-    """Make the counter: by characters, or with a ``tokenizer.json`` as Hugging Face models have it.
+    """Make a counter by characters, or by the ``tokenizer.json`` of a model.
 
     Parameters
     ----------

@@ -17,18 +17,7 @@ from cobandit.tables.token_counts import count_characters
 
 
 class Usage(NamedTuple):
-    """Tokens of one evaluation.
-
-    Attributes
-    ----------
-    input : float
-        Of the prompt, without those from or to a cache.
-    cached : float
-        Of the prompt, read from a cache.
-    output : float
-        Generated, with those of reasoning.
-    written : float
-        Of the prompt, written to a cache.
+    """Tokens of an evaluation.
 
     Examples
     --------
@@ -36,9 +25,13 @@ class Usage(NamedTuple):
     550
     """
 
+    #: Tokens of the prompt, without those from or to a cache.
     input: float
+    #: Tokens of the prompt that were read from a cache.
     cached: float
+    #: Generated tokens, including reasoning.
     output: float
+    #: Tokens of the prompt that were written to a cache.
     written: float = 0
 
     @property
@@ -48,31 +41,22 @@ class Usage(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """Something that could not be read as it should.
+    """A value that could not be read reliably."""
 
-    ``kind`` is the same for all of a kind, so that each is named once; ``text`` has the
-    values.
-    """
-
+    #: Kind of the doubt, by which doubts are counted.
     kind: str
+    #: Description, with the value.
     text: str
 
 
 class Reading(NamedTuple):
-    """How counts were read.
+    """Result of reading counts of tokens."""
 
-    Attributes
-    ----------
-    usage : Usage or None
-        None if prompt or answer were not counted, and no text was given to estimate
-        them from.
-    doubts : tuple of Doubt
-    estimated : bool
-        Whether a count was missing and is that of the text.
-    """
-
+    #: The tokens; None if they were not counted and could not be estimated.
     usage: Usage | None
+    #: Doubts about the counts.
     doubts: tuple[Doubt, ...] = ()
+    #: Whether a missing count was estimated from a text.
     estimated: bool = False
 
 
@@ -186,10 +170,13 @@ class _Counts:
 
 
 class _Parts(NamedTuple):
-    """One way to read counts: whether the cache, and reasoning, are apart from prompt and completion."""
+    """A way to read counts, which differ in whether parts are within other parts."""
 
+    #: Whether tokens from a cache are not counted within the prompt.
     cached_apart: bool
+    #: Whether tokens to a cache are not counted within the prompt.
     written_apart: bool
+    #: Whether reasoning is not counted within the completion.
     reasoning_apart: bool
 
 
@@ -212,8 +199,9 @@ def read_usage(
 
     Notes
     -----
-    Tokens of the total that are in no part are counted as generated, as they are where an endpoint leaves
-    hidden reasoning out of its parts.  A total without parts is counted as generated, too.
+    Tokens of the total that are in no part are counted as generated, because some
+    endpoints leave hidden reasoning out of the parts.  A total without parts is counted
+    as generated, too.
 
     Examples
     --------
@@ -227,13 +215,15 @@ def read_usage(
     Inside, and a prompt that includes the cache:
 
     >>> counts = {"prompt_tokens": 100, "completion_tokens": 2138, "total_tokens": 2238}
-    >>> counts |= {"completion_tokens_details": details, "prompt_tokens_details": {"cached_tokens": 60}}
+    >>> counts |= {"completion_tokens_details": details}
+    >>> counts |= {"prompt_tokens_details": {"cached_tokens": 60}}
     >>> read_usage(counts).usage
     Usage(input=40, cached=60, output=2138, written=0)
 
     A prompt that leaves the cache out:
 
-    >>> read_usage({"input_tokens": 5, "cache_read_input_tokens": 60, "output_tokens": 7}).usage
+    >>> counts = {"input_tokens": 5, "cache_read_input_tokens": 60, "output_tokens": 7}
+    >>> read_usage(counts).usage
     Usage(input=5, cached=60, output=7, written=0)
     """
     if raw is not None and not isinstance(raw, Mapping):

@@ -1,4 +1,4 @@
-"""Numbers as people write them: with a unit or a currency, and with marks between thousands."""
+"""Numbers in text, with a unit or a currency, and with marks between thousands."""
 
 import re
 from collections import Counter
@@ -14,9 +14,11 @@ _NUMBER = re.compile(
 
 
 class WrittenNumbers(NamedTuple):
-    """The numbers of a column of text, and what stood around each: all the same, or nothing."""
+    """Numbers of a column of text."""
 
+    #: The numbers.
     numbers: pd.Series
+    #: Text around every number, the same in the whole column; may be blank.
     unit: str
 
 
@@ -81,8 +83,10 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
     --------
     >>> recognise_decimal(["0,5", "n/a"], True), recognise_decimal(["1.234,50 €"], True)
     (',', ',')
-    >>> recognise_decimal(["1,234", "17"], False), recognise_decimal(["$1,234.50"], True)
-    ('.', '.')
+    >>> recognise_decimal(["1,234", "17"], False)
+    '.'
+    >>> recognise_decimal(["$1,234.50"], True)
+    '.'
     """
     matches = map(_NUMBER.fullmatch, map(str.strip, cells))
     marks = Counter(_find_decimal(match["number"]) for match in matches if match)
@@ -92,17 +96,17 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
 
 
 def _find_decimal(number: str) -> str:
-    """Return the decimal mark of a number; blank if it has none, ``either`` and the mark if it may have."""
-    last = max(_MARKS, key=number.rfind)
-    other = "." if last == "," else ","
-    if last not in number:
+    """Return the decimal mark of a number, blank if it has none.
+
+    If its only mark may also separate thousands, this is ``either`` and the mark.
+    """
+    last_mark = max(_MARKS, key=number.rfind)
+    first_mark = "." if last_mark == "," else ","
+    if last_mark not in number:
         return ""
-    if other in number:
-        return last
-    if number.count(last) > 1:
-        return other
-    return (
-        f"either {last}"
-        if re.fullmatch(r"[+-]?[1-9]\d{0,2}[,.]\d{3}", number)
-        else last
-    )
+    if first_mark in number:
+        return last_mark
+    if number.count(last_mark) > 1:
+        return first_mark
+    may_separate = re.fullmatch(r"[+-]?[1-9]\d{0,2}[,.]\d{3}", number)
+    return f"either {last_mark}" if may_separate else last_mark

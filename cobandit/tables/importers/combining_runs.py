@@ -209,7 +209,7 @@ def _list(value: Any) -> str:
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
-    """Leave out the logs none of whose evaluations can be used, with the reasons, unless all are so."""
+    """Leave out the logs without a usable evaluation, unless all are so."""
     usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
@@ -259,7 +259,7 @@ def _evaluations(
     options: LogOptions,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Put the evaluations of all runs into one frame, checked, with the number of their run and its label.
+    """Collect the evaluations of all runs in one frame, with run number and label.
 
     ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there
     are several.
@@ -318,7 +318,7 @@ def _evaluations(
 def _newest(
     logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes
 ) -> pd.DataFrame:
-    """Of several runs of a configuration, the newest that finished gives an instance that both have.
+    """Keep, of repeated runs of a configuration, the newest one of each instance.
 
     Runs that are the same only by what ``--by`` names may differ for a reason: that is
     for the user to say.

@@ -1,4 +1,4 @@
-"""From the samples of all logs to one table: scores chosen and read, costs charged, runs combined."""
+"""Samples of all logs, combined to a table with scores and costs."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def add_to(
 
 
 def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that two imports into one table share, by their names in messages."""
+    """Return the properties that two imports into a table share, by name."""
     return json.loads(json.dumps(measured)) | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
         "objectives": ", ".join(
@@ -119,7 +119,7 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Call a configuration as the table does: 0 and 0.0 are the same setting, but not the same name."""
+    """Rename configurations as in the table, because 0 and 0.0 are one setting."""
     arms = list(result.arms)
     earlier_arms, arms_now = (
         frame.drop_duplicates("config")
@@ -140,7 +140,7 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
 
 
 def _plain(value: Any) -> str:
-    """Spell a value alike in a column of numbers and, where a configuration lacks it, in one of text."""
+    """Spell a value equally in a column of numbers and in one of text."""
     try:
         return repr(float(value))
     except (TypeError, ValueError):

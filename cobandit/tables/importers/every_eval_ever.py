@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever: an evaluation's JSON file, and a JSON Lines file of its instances.
+"""Records of Every Eval Ever: JSON per evaluation, and JSON Lines of its instances.
 
 A line of the latter is one instance under one metric: ``sample_id``,
 ``evaluation.score``, ``token_usage`` and ``performance.latency_ms``.  ``evaluation_id``
@@ -124,7 +124,7 @@ class _Evaluation(LogRecord):
 
     @property
     def settings(self) -> list[Mapping[str, Any]]:
-        """Descriptions of model and generation, the latter last; details are text, also those of numbers."""
+        """Return descriptions of the model and of generation, with details as text."""
         generated = [result.generation_config for result in self.evaluation_results[:1]]
         details = [
             self.model_info.additional_details or {},
@@ -311,7 +311,7 @@ def _make_sample(
 
 
 def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
-    """Read the evaluations' JSON files next to files of instances, by their identifiers."""
+    """Read the JSON files next to files of instances, by evaluation identifier."""
     evaluations = {}
     for folder in sorted({file.parent for file in files}):
         for path in sorted(folder.glob("*.json")):
@@ -324,7 +324,7 @@ def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
 
 
 def _by_sample(lines: Iterable[_Line]) -> dict[tuple[str | int, int], list[_Line]]:
-    """Group the lines of one evaluation by sample and repeat; each metric has a line of its own."""
+    """Group the lines of an evaluation, one per metric, by sample and repeat."""
     repeats: Counter[tuple[str | int, str | None]] = Counter()
     groups: dict[tuple[str | int, int], list[_Line]] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""Columns of where a record stands: the name of its file, the folders that hold it, its row."""
+"""Columns with the place of a record: its file, folders and row."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
 
 
 class SourceFile(NamedTuple):
-    """A file that was read: its rows, the decimal mark of numbers in text, and its `FileColumns`."""
+    """A file that was read."""
 
     path: Path
     frame: pd.DataFrame
@@ -27,7 +27,7 @@ class SourceFile(NamedTuple):
 
 
 class FileColumns:
-    """Columns that say where records of several files stand, unless a file has columns of these names.
+    """Columns with the place of each record, unless a file has columns of these names.
 
     ``file`` is the name of the file without its suffix, ``row`` the number of the
     record, and ``folder1``, ``folder2``, ... are the folders that hold the file, below
@@ -39,8 +39,9 @@ class FileColumns:
 
     Examples
     --------
-    >>> columns = FileColumns([Path("runs/gpt-4.1/a.json"), Path("runs/gpt-4.1-mini/a.json")])
-    >>> columns.add(pd.DataFrame({"ok": [1, 0]}), Path("runs/gpt-4.1/a.json"), ["folder1", "row"])
+    >>> paths = [Path("runs/gpt-4.1/a.json"), Path("runs/gpt-4.1-mini/a.json")]
+    >>> columns = FileColumns(paths)
+    >>> columns.add(pd.DataFrame({"ok": [1, 0]}), paths[0], ["folder1", "row"])
        ok  folder1 row
     0   1  gpt-4.1   1
     1   0  gpt-4.1   2
@@ -81,7 +82,7 @@ class FileColumns:
         return frame.assign(**added)
 
     def check_config(self, config: Sequence[str], columns: Iterable[str]) -> None:
-        """Refuse the name of the file as the configuration where files of several folders have that name."""
+        """Refuse file names as configurations if several folders have such files."""
         if FILE in columns or not set(config) <= {FILE}:
             return
         names = [name_file(file) for file in self._folders]

@@ -88,7 +88,7 @@ class _Spec(LogRecord):
 
     @property
     def task(self) -> str:
-        """Class of the scenario and its arguments, such as ``MMLUScenario:subject=anatomy``."""
+        """Class and arguments of the scenario: ``MMLUScenario:subject=anatomy``."""
         name = self.scenario_spec.class_name.rpartition(".")[2]
         arguments = ",".join(
             f"{key}={value}" for key, value in sorted(self.scenario_spec.args.items())
@@ -158,7 +158,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
 
 
 def _means(file: Path) -> dict[str, float]:
-    """Read the run's own mean of each statistic that it gives for a single split, without perturbations."""
+    """Read the run's own means of statistics of a single split, unperturbed."""
     totals = file.with_name(TOTALS)
     if not totals.is_file():
         return {}

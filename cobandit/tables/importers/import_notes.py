@@ -48,7 +48,7 @@ class Notes:
         every: Iterable[str] = (),
         how: str = "",
     ) -> None:
-        """Count evaluations that something is the matter with, and remark how many each configuration has.
+        """Count unusual evaluations, and remark their number per configuration.
 
         Parameters
         ----------
@@ -65,8 +65,10 @@ class Notes:
         --------
         >>> notes = Notes()
         >>> notes.count("answers cut off", ["a"], ["a", "a", "b"])
-        >>> notes.counted, notes.counts
-        (['answers cut off: 1 of 2 evaluations of a'], {'a': Counter({'answers cut off': 1})})
+        >>> notes.counted
+        ['answers cut off: 1 of 2 evaluations of a']
+        >>> notes.counts
+        {'a': Counter({'answers cut off': 1})}
         """
         totals = Counter(every)
         kind = f"{what}, {how}" if how else what
@@ -84,7 +86,7 @@ class Notes:
             self.doubts[kind] = number + 1, first
 
     def compare(self, file: str, written: int, held: int, counted: Any) -> None:
-        """Remark that a log holds fewer evaluations than its run counted, as one that was cut short, or more.
+        """Remark that a log has fewer or more evaluations than its run counted.
 
         Evaluations that are ``written`` twice may have been counted twice.
         """

@@ -27,7 +27,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Options(BaseModel):
-    """Options of every importer; a field is an option of the command, its description the help text."""
+    """Options of every importer; descriptions of fields are the command's help."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
@@ -155,7 +155,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """Return the choices that distinguish an import with these options from others."""
+        """Return the choices that distinguish imports with these options."""
         return {
             "cost": self.count if self.cost == "tokens" else self.cost,
             "latency": latency,

@@ -15,7 +15,7 @@ from cobandit.tables.importers.import_options import Options
 
 
 class ImportResult(NamedTuple):
-    """Result of an importer: a tidy frame and the meaning of its columns, as on the card.
+    """Result of an importer: a tidy frame and the meaning of its columns.
 
     ``source`` says to people what was measured; ``place`` gives the file, row and
     column that a row and column of the frame come from.  What a later import compares
@@ -43,7 +43,7 @@ Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
 
 
 class Importer(NamedTuple):
-    """A registered importer: its name, one line of help, its options and its function."""
+    """A registered importer."""
 
     name: str
     help: str
@@ -56,7 +56,7 @@ IMPORTERS: dict[str, Importer] = {}
 
 
 def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
-    """Register the function below as an importer; the first line of its docstring is the help text."""
+    """Register a function as an importer; its first docstring line is the help."""
 
     def register(read_logs: Reader) -> Reader:
         IMPORTERS[name] = Importer(

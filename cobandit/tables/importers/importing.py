@@ -23,7 +23,7 @@ from cobandit.tables.table import EvaluationTable
 
 @dataclass(frozen=True)
 class ImportedTable:
-    """Result of :func:`import_logs`: the table, the paths of records and card, and the report."""
+    """Result of :func:`import_logs`."""
 
     table: EvaluationTable
     records: Path
@@ -92,7 +92,7 @@ def import_logs(
     >>> import_logs("lm-eval", ["nowhere"], "my.parquet")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere: there is no such file or folder -> check the path
+    cobandit.errors.TableError: nowhere: there is no such file or folder -> check ...
     """
     if source not in IMPORTERS:
         raise_fault(
@@ -150,7 +150,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return the card's counts: those of this import, and of an earlier table's other configurations."""
+    """Return the counts of this import, and of an earlier table's other arms."""
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
     counts = {
@@ -171,7 +171,7 @@ def _name_option(field: str) -> str:
 
 
 def _name_card_option(field: str) -> str:
-    """Name the option that a field of the card comes from; the whole card breaks a rule of its words."""
+    """Name the option behind a field of the card, or the card for a rule on all."""
     named = {
         "": "title, --kind or another of the card",
         "objectives": "objective",
@@ -185,7 +185,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _validate(result: ImportResult, card: Card, name: str) -> None:
-    """Validate the result; faults name the source files, if the importer knows these."""
+    """Validate the result, with faults placed in source files where possible."""
     try:
         validate(result.frame, card, name)
     except TableError as error:
@@ -195,7 +195,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 def _fields(
     result: ImportResult, earlier: Earlier | None, output: Path
 ) -> dict[str, Any]:
-    """Make the card's fields; those of an earlier card stay, its split unless it was the default."""
+    """Make the card's fields, and keep those of an earlier card."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,

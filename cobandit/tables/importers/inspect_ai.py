@@ -105,7 +105,7 @@ class InspectSample(LogRecord):
     output: _Output | None = None
 
     def values(self) -> dict[str, JsonValue]:
-        """Return the scores by name; one that is a dictionary counts as one for each of its keys."""
+        """Return the scores by name; a dictionary counts as a score per key."""
         found: dict[str, JsonValue] = {}
         for name, score in (self.scores or {}).items():
             if isinstance(score.value, dict):
@@ -134,8 +134,9 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
 
     Examples
     --------
-    >>> usage_usd({"m": ModelUsage(total_cost=0.5)}, Prices()), usage_usd({"m": ModelUsage()}, Prices())
-    (0.5, None)
+    >>> usages = (ModelUsage(total_cost=0.5), ModelUsage())
+    >>> [usage_usd({"m": usage}, Prices()) for usage in usages]
+    [0.5, None]
     """
     total = 0.0
     for model, logged in usages.items():
@@ -237,7 +238,7 @@ class _Log(LogRecord):
     samples: Annotated[list[InspectSample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
-        """Usage of a sample that counts: the evaluated model's, or that of all models."""
+        """Return the usage to count: the evaluated model's, or that of all models."""
         known = sample.model_usage.items()
         return {
             name: usage

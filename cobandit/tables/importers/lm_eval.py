@@ -1,4 +1,4 @@
-"""Logs of EleutherAI's lm-evaluation-harness, as ``lm_eval --log_samples --output_path`` writes them.
+"""Logs of EleutherAI's lm-evaluation-harness, of ``lm_eval --log_samples``.
 
 A run of one model writes ``results_<date>.json`` and, for each task,
 ``samples_<task>_<date>.jsonl``.  A line of the latter is one document under one
@@ -69,7 +69,7 @@ class _Results(LogRecord):
 
 
 class _Line(LogRecord):
-    """One line of ``samples_<task>_<date>.jsonl``; the values of its metrics are among the extra keys."""
+    """A line of ``samples_<task>_<date>.jsonl``, with metrics among its extra keys."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -88,7 +88,7 @@ class _Line(LogRecord):
 
     @property
     def requests(self) -> list[list[JsonValue]]:
-        """Requests to the model: each a prompt and its continuation or generation settings."""
+        """Requests to the model: prompts with continuations or generation settings."""
         return [list(request.values()) for request in self.arguments.values()]
 
     @property
@@ -134,7 +134,7 @@ def read_logs(
 
 
 def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
-    """Read a file of samples, of all filters; fields of a document are among those of its sample."""
+    """Read a file of samples of all filters, with the fields of their documents."""
     results, task = _results(file), _task(file)
     day, _, time = _date(file).partition("T")
     settings = _settings(file, task, results)
@@ -184,7 +184,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
 
 
 def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
-    """Return the filter of each task: the wanted one where there are several, else the only one."""
+    """Return the filter of each task: the only one, or the one in the options."""
     found: dict[str, set[str]] = {}
     for log in runs:
         found.setdefault(log.task, set()).update(
@@ -199,7 +199,7 @@ def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
 
 
 def _take_filter(log: Log, chosen: str, notes: Notes) -> Log:
-    """Return the samples of one filter, and the run's own means of it, named METRIC,FILTER."""
+    """Return the samples of a filter, and the run's own means (METRIC,FILTER)."""
     for sample in log.samples:
         if sample.repeat != chosen:
             notes.left_out[f"lines of the filter {sample.repeat!r}"] += 1
@@ -228,7 +228,7 @@ def _date(file: Path) -> str:
 
 
 def _results(file: Path) -> _Results:
-    """Read the results file of the same run: the one next to the samples that ends in the same date."""
+    """Read the results file of a run, next to the samples and of the same date."""
     date = _date(file)
     found = [
         path
@@ -247,7 +247,7 @@ def _results(file: Path) -> _Results:
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
-    """Collect what the harness says of the configuration: the model, its arguments, generation, prompt."""
+    """Collect the settings of a configuration: model, arguments, generation, prompt."""
     arguments = _arguments(results.config.get("model_args"))
     return collect_settings(
         f"{file}, its results file",
@@ -268,7 +268,7 @@ def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
 
 
 def _arguments(given: JsonValue) -> dict[str, Any]:
-    """Arguments as a dictionary; the command line's are logged as ``key=value,key=value``."""
+    """Return arguments as a dictionary; the log may have ``key=value,key=value``."""
     if isinstance(given, dict):
         return dict(given)
     pairs = (part.split("=", 1) for part in str(given).split(",") if "=" in part)
@@ -283,7 +283,7 @@ def _value(text: str) -> Any:
 
 
 def _answers(line: _Line, given: bool) -> list[str] | None:
-    """Texts that the model generated, or, if these are to be counted, the given ones that it rated."""
+    """Return the generated texts, or the rated ones if the options count them."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not given:

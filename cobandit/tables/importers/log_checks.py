@@ -54,7 +54,7 @@ def filter_samples(
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Put ranges, and values that mean no score, that logs declare in front of those of the user."""
+    """Add the ranges and missing values that logs declare to those of the user."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
@@ -121,7 +121,7 @@ MOSTLY = 0.5
 def compare_questions(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Make an instance the same in all logs: one question, in another order or version of a benchmark or not.
+    """Make names of instances agree in all logs, whatever the benchmark's version.
 
     A question that has another name in another log, where all are the same, gets the
     name of the first log. Where most questions of a name are the same, the others are

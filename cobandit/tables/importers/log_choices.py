@@ -33,7 +33,9 @@ def read_each(
     ...     if not file.suffix:
     ...         raise TableError(f"{file}: it is empty -> run it again")
     ...     return len(file.name)
-    >>> list(read_each([Path("a.log"), Path("b")], read, notes := Notes()).values()), notes.logs
+    >>> notes = Notes()
+    >>> logs = read_each([Path("a.log"), Path("b")], read, notes)
+    >>> list(logs.values()), notes.logs
     ([5], ['b: it is empty -> run it again'])
     """
     by_file: dict[Path, T] = {}
@@ -59,7 +61,7 @@ def collect(
     notes: Notes,
     task_of: Callable[[Path], str] | None = None,
 ) -> list[Log]:
-    """Read the logs of the wanted tasks; one that cannot be used is left out, with its reason.
+    """Read the logs of the wanted tasks, without those that cannot be used.
 
     Parameters
     ----------
@@ -119,7 +121,7 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
     >>> choose("filter", None, ["b", "a"], "--filter")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> choose with --filter
+    cobandit.errors.TableError: the logs: there is more than one filter: a, b -> ...
     """
     names = sorted(set(found))
     if not names:
@@ -142,7 +144,7 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
 
 
 class Metrics(NamedTuple):
-    """The metrics that are taken: of each task one for each objective, and what the objectives are called."""
+    """Choice of a metric per task and objective."""
 
     of: dict[str, tuple[str, ...]]
     objectives: tuple[str, ...]
@@ -176,13 +178,13 @@ def choose_metrics(
     >>> has = {"sums": ["exact_match"], "piqa": ["acc", "acc_norm"]}
     >>> choose_metrics("metric", ["exact_match", "acc"], has.items()).of
     {'sums': ('exact_match',), 'piqa': ('acc',)}
-    >>> choose_metrics("metric", ["acc", "acc_norm"], [("piqa", has["piqa"])]).objectives
+    >>> piqa = [("piqa", has["piqa"])]
+    >>> choose_metrics("metric", ["acc", "acc_norm"], piqa).objectives
     ('acc', 'acc_norm')
-    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +NORMALIZE_WHITESPACE
+    >>> choose_metrics("metric", ["acc"], has.items())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: the logs: the task 'sums' has exact_match, not acc -> name with --metric one
-    of each task, or several that every task has
+    cobandit.errors.TableError: the logs: the task 'sums' has exact_match, not ...
     """
     by_task: defaultdict[str, set[str]] = defaultdict(set)
     for task, metrics in scored:
@@ -218,7 +220,7 @@ def choose_metrics(
 def choose_tasks(
     options: LogOptions, task_of: Mapping[T, str], notes: Notes
 ) -> tuple[list[str], list[T]]:
-    """Choose the wanted tasks, or the only one; compare or pool several only on request.
+    """Choose the wanted tasks, or the only one; pool several only on request.
 
     Parameters
     ----------
@@ -237,7 +239,9 @@ def choose_tasks(
     Examples
     --------
     >>> logs = {Path("a"): "mmlu_law", Path("b"): "piqa", Path("c"): "mmlu_art"}
-    >>> choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes := Notes())[0], notes.lines()
+    >>> notes = Notes()
+    >>> tasks, _ = choose_tasks(LogOptions(task=("mmlu_*",)), logs, notes)
+    >>> tasks, notes.lines()
     (['mmlu_art', 'mmlu_law'], ['left out: 1 logs of other tasks'])
     """
     names = sorted(set(task_of.values()))

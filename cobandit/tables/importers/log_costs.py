@@ -24,10 +24,9 @@ def charge_free(
     smallest: float | None,
     notes: Notes,
 ) -> pd.Series:
-    """Replace costs of zero by a smallest cost, since budgets need costs above zero.
+    """Replace costs of zero by a smallest cost, because budgets need positive costs.
 
-    An empty answer has no tokens and is an answer all the same: leaving it out would
-    bias the means.
+    An empty answer has no tokens but is an answer: leaving it out would bias means.
 
     Parameters
     ----------
@@ -38,24 +37,25 @@ def charge_free(
     unit : str
         The unit of the costs, for the report.
     smallest : float or None
-        What the user asked for. By default 1 where all costs are whole numbers, as
-        tokens are, else a thousandth of the median of those above zero.
+        The user's choice. By default 1 if all costs are whole numbers, such as tokens,
+        else a thousandth of the median of the positive costs.
     notes : Notes
-        Takes how many there are per configuration, and what each counts as.
+        Receives their number per configuration, and the cost that they count as.
 
     Raises
     ------
     TableError
-        If all are free and nothing says what that counts as.
+        If all costs are zero and the user chose no smallest cost.
 
     Examples
     --------
     >>> configs = pd.Series(["a", "a", "b"])
-    >>> charge_free(pd.Series([0.0, 12.0, 31.0]), configs, "tokens", None, notes := Notes()).tolist()
+    >>> costs = pd.Series([0.0, 12.0, 31.0])
+    >>> notes = Notes()
+    >>> charge_free(costs, configs, "tokens", None, notes).tolist()
     [1.0, 12.0, 31.0]
-    >>> notes.remarks, notes.counted
-    (['note: 1 of 3 evaluations cost nothing; each counts as 1 tokens (--smallest-cost)'], \
-['cost nothing: 1 of 2 evaluations of a'])
+    >>> notes.counted
+    ['cost nothing: 1 of 2 evaluations of a']
     """
     free = costs == 0
     if not free.any():
@@ -81,7 +81,7 @@ def charge_free(
 
 
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
-    """Leave out evaluations whose cost was not measured, or give them their configuration's mean.
+    """Leave out evaluations without a measured cost, or give them a mean.
 
     An unmeasured cost is not zero: an answer that came from a cache would make its
     configuration look cheap.
@@ -101,7 +101,8 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
 
     Examples
     --------
-    >>> logged = pd.DataFrame({"config": list("aab"), "cost": [2.0, np.nan, 5.0], "prompt": np.nan})
+    >>> costs = [2.0, np.nan, 5.0]
+    >>> logged = pd.DataFrame({"config": list("aab"), "cost": costs, "prompt": np.nan})
     >>> settle_unmeasured(logged, "mean", notes := Notes())["cost"].tolist()
     [2.0, 2.0, 5.0]
     >>> notes.counted
@@ -146,7 +147,7 @@ class Charge:
         self._unpriced = set[str]()
 
     def __call__(self, sample: Sample, where: str) -> tuple[float, float | None]:
-        """Return tokens that were generated, and those of prompts; or what both cost in money, and None.
+        """Return generated tokens and tokens of prompts, or their cost and None.
 
         The former is NaN where it is not known.
         """
@@ -183,7 +184,7 @@ class Charge:
 def settle_unlogged(
     runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes
 ) -> LogOptions:
-    """Let every evaluation cost 1 where some logs have no cost at all, unless the user chose a cost."""
+    """Let every evaluation cost 1 if some logs have no cost and the user chose none."""
     used = [run for run in runs if run.evaluations]
     unlogged = [
         run

@@ -76,7 +76,9 @@ def collect_settings(
 
     Examples
     --------
-    >>> collect_settings("a.json", "m", {"top_k": 1, "stop": ["."]}, {"temperature": 0.7, "api_key": "x"})
+    >>> generation = {"top_k": 1, "stop": ["."]}
+    >>> secret = {"temperature": 0.7, "api_key": "x"}
+    >>> collect_settings("a.json", "m", generation, secret)
     {'top_k': 1, 'temperature': 0.7, 'model': 'm'}
     """
     if not isinstance(model, str):
@@ -108,7 +110,7 @@ def collect_settings(
 def name_configurations(
     settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Container[str]
 ) -> pd.DataFrame:
-    """Name the configuration of each log: its model and the settings that differ, or those asked for.
+    """Name the configuration of each log by its model and the settings that differ.
 
     Parameters
     ----------
@@ -131,7 +133,8 @@ def name_configurations(
 
     Examples
     --------
-    >>> name_configurations([{"model": "m", "top_p": 1}, {"model": "m", "top_p": 0.7}], (), ())
+    >>> settings = [{"model": "m", "top_p": 1}, {"model": "m", "top_p": 0.7}]
+    >>> name_configurations(settings, (), ())
             config model  top_p
     0  m top_p=1.0     m    1.0
     1  m top_p=0.7     m    0.7
@@ -165,11 +168,12 @@ def name_configurations(
 
 
 def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of the settings that are not the same in all logs, sorted; one that is missing differs.
+    """Return the sorted names of settings that differ or are missing in some logs.
 
     Examples
     --------
-    >>> find_differing([{"model": "m", "top_k": 1}, {"model": "m", "top_k": 1.0, "seed": 3}])
+    >>> settings = [{"model": "m", "top_k": 1}, {"model": "m", "top_k": 1.0, "seed": 3}]
+    >>> find_differing(settings)
     ['seed']
     """
     names = sorted({name for run_settings in settings for name in run_settings})
@@ -181,7 +185,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Short checksums of settings: enough to tell whether two are the same, not to read them.
+    """Return short checksums of settings, by which they can be compared but not read.
 
     Examples
     --------
@@ -205,7 +209,7 @@ def _unify(values: list[Any]) -> list[Any]:
 
 
 def shorten(text: str) -> str:
-    """Shorten a long value, or one with odd white space, to its beginning and a checksum."""
+    """Shorten a long value, or one with unusual white space, and add a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
@@ -213,7 +217,7 @@ def shorten(text: str) -> str:
 
 
 def spell(value: Any) -> str:
-    """Spell a value unambiguously: 1 and 1.0 alike, but 1, true and the text 1 differently.
+    """Spell a value unambiguously: 1 and 1.0 equally, but true and "1" differently.
 
     Examples
     --------
@@ -224,7 +228,7 @@ def spell(value: Any) -> str:
 
 
 def find_begin(created: str, *samples: str | None) -> float:
-    """Seconds since 1970 at which a run began, by times in ISO 8601 (UTC by default); 0 if none can be read.
+    """Return the begin of a run, in seconds since 1970; 0 if no time can be read.
 
     When it was created may be cut to seconds, which its first sample tells apart.  A
     retry takes over samples of the run before it, which began earlier: they do not
@@ -232,7 +236,8 @@ def find_begin(created: str, *samples: str | None) -> float:
 
     Examples
     --------
-    >>> find_begin("1970-01-01T00:00:30", None, "1970-01-01T00:00:07", "1970-01-01T01:00:31.5+01:00")
+    >>> samples = (None, "1970-01-01T00:00:07", "1970-01-01T01:00:31.5+01:00")
+    >>> find_begin("1970-01-01T00:00:30", *samples)
     31.5
     >>> find_begin("1970-01-01T00:00:30"), find_begin("soon")
     (30.0, 0.0)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Evaluation(NamedTuple):
-    """One evaluation: instance, scores, cost in the unit of the import, and seconds if they were logged.
+    """An evaluation in a log.
 
     ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt,
     which ``cost`` leaves out and `combine_runs` adds where all are to be counted, None
@@ -29,7 +29,7 @@ class Evaluation(NamedTuple):
 
 @dataclass
 class LoggedRun:
-    """One log: its file, its task, the settings of the configuration with the model, and its evaluations.
+    """A log: its task, settings and evaluations.
 
     ``finished`` and ``when`` (seconds since 1970) say which of several runs of the same
     counts; ``left_out`` counts the evaluations that cannot be used, by reason; ``name``

@@ -1,4 +1,4 @@
-"""Columns of a file that are named: all there, read as text, and rows without a value left out."""
+"""Named columns of a file: their existence, their text, and missing values."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from cobandit.tables.row_checks import check_columns
 def take_columns(
     frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
 ) -> pd.DataFrame:
-    """Join columns of names with columns of a file, which are renamed as in the table."""
+    """Join columns of names with renamed columns of a file."""
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"
@@ -81,7 +81,7 @@ def read_names(
 def find_where(
     frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None
 ) -> str | None:
-    """Find the condition on a column that leaves out rows without a value, which are among those missing.
+    """Find a condition on a column that leaves out rows without a value.
 
     Returns
     -------

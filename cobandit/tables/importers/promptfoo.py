@@ -103,7 +103,7 @@ class _Entry(LogRecord):
 
     @property
     def seconds(self) -> float | None:
-        """Time that the answer took; one that came from a cache took none of its own."""
+        """Seconds of the answer; None for an answer from a cache."""
         if self.response is None or self.response.cached or self.latencyMs is None:
             return None
         return self.latencyMs / 1000

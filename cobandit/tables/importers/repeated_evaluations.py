@@ -40,7 +40,8 @@ def average_repeats(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"config": "m", "instance": ["q", "r", "q"], "score": [1.0, 1.0, 0.0]})
+    >>> columns = {"config": "m", "instance": ["q", "r", "q"], "score": [1.0, 1.0, 0.0]}
+    >>> frame = pd.DataFrame(columns)
     >>> average_repeats(frame, [], frame["instance"], "mean", notes := Notes())
       config instance  score
     0      m        q    0.5
@@ -73,7 +74,7 @@ MANY_REPEATED = 5
 def count_same_repeats(
     frame: pd.DataFrame, scores: Sequence[str], notes: Notes
 ) -> None:
-    """Count instances with repeats where none differs from another, in any instance of a configuration."""
+    """Count instances with repeats of configurations whose repeats never differ."""
     pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
     repeated = pairs.size() > 1
     if not repeated.any():

@@ -1,4 +1,4 @@
-"""Logged scores as numbers in [0, 1]: ranges, values that mean no score, missing scores."""
+"""Logged scores as numbers in [0, 1], with their ranges and missing values."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ WRONG_RANGE = 0.1
 
 
 class ScoreReader:
-    """Numbers of logged scores; words without a number are collected, since they are no scores.
+    """Reads numbers of logged scores, and collects words without a number.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ class ScoreReader:
     Examples
     --------
     >>> reader = ScoreReader(["left=1"])
-    >>> reader.read("C", "match"), reader.read("left", "side"), reader.read("right", "side")
-    (1.0, 1.0, nan)
-    >>> reader.unknown_words()
-    ["scores of side are words without a number: 'right' (1): give each one with --word right=NUMBER"]
+    >>> [reader.read(word, "side") for word in ("C", "left", "right")]
+    [1.0, 1.0, nan]
+    >>> reader.unknown_words()  # doctest: +ELLIPSIS
+    ["scores of side are words without a number: 'right' (1): give each one with ..."]
     """
 
     def __init__(self, given: Sequence[str] = ()):
@@ -194,8 +194,8 @@ def read_range(
 
     Examples
     --------
-    >>> read_range(["-33:10"], (0.0, 1.0), "quality"), read_range([], (0.0, 1.0), "quality")
-    ((-33.0, 10.0), (0.0, 1.0))
+    >>> [read_range(texts, (0.0, 1.0), "quality") for texts in (["-33:10"], [])]
+    [(-33.0, 10.0), (0.0, 1.0)]
     """
     if not texts:
         return default
@@ -217,7 +217,7 @@ def rescale_scores(
     options: ScoreOptions,
     notes: Notes,
 ) -> npt.NDArray[np.float64]:
-    """Bring scores into [0, 1]; what means no score, or is outside of the range, becomes NaN.
+    """Bring scores into [0, 1]; missing ones and those out of range become NaN.
 
     Parameters
     ----------
@@ -243,7 +243,8 @@ def rescale_scores(
     --------
     >>> options = ScoreOptions(range=["quality=-33:10"], no_score=["999"])
     >>> scores = np.array([[-33.0], [10.0], [999.0]])
-    >>> rescale_scores(scores, ["quality"], pd.Series(["a", "a", "b"]), options, Notes()).ravel()
+    >>> configs = pd.Series(["a", "a", "b"])
+    >>> rescale_scores(scores, ["quality"], configs, options, Notes()).ravel()
     array([ 0.,  1., nan])
     """
     ranges = read_by_objective(options.range, objectives, "--range")
@@ -290,7 +291,7 @@ def settle_missing(
     options: ScoreOptions,
     notes: Notes,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Treat evaluations without a score as the user says, and remark how many each configuration has.
+    """Treat evaluations without a score by the options, and remark their numbers.
 
     Parameters
     ----------
@@ -314,7 +315,9 @@ def settle_missing(
     --------
     >>> configs = pd.Series(["a", "b"])
     >>> scores = np.array([[0.5], [np.nan]])
-    >>> settle_missing(scores, configs, ScoreOptions(missing="zero"), notes := Notes())[0].tolist()
+    >>> notes = Notes()
+    >>> options = ScoreOptions(missing="zero")
+    >>> settle_missing(scores, configs, options, notes)[0].tolist()
     [[0.5], [0.0]]
     >>> notes.counted
     ['no score, counted as 0: 1 of 1 evaluations of b']

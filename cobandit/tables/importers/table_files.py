@@ -1,4 +1,4 @@
-"""Files of a table, read with their layout and the columns of where they stand."""
+"""Files of a table, read with their layout and their place as columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 def read_file(
     file: Path, places: FileColumns, options: TidyOptions, notes: Notes
 ) -> SourceFile:
-    """Read a file, with the columns of where its rows stand that are wanted."""
+    """Read a file, with the wanted columns of its place."""
     check_size(file, MAX_FILE)
     layout = _recognise_layout(file, options, notes)
     remarks: list[str] = []

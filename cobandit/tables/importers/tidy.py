@@ -1,4 +1,4 @@
-"""Any table of evaluations, tidy or wide, with a mapping that says which column is what.
+"""Tables of evaluations, tidy or wide, with a mapping of their columns.
 
 Tidy: one row per evaluation.  Wide: one row per instance, and for each configuration
 one column per measure, named by a pattern such as ``{config}_{field}``
@@ -54,7 +54,7 @@ _PAID = ColumnRule(
 def read_tables(
     paths: Sequence[Path], options: TidyOptions, notes: Notes
 ) -> ImportResult:
-    """Any tidy or wide table (CSV, TSV, JSON, JSON Lines, Parquet) with a mapping of its columns.
+    """Any table (CSV, TSV, JSON, JSON Lines, Parquet) with a mapping of its columns.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _read_parts(
     options: TidyOptions,
     notes: Notes,
 ) -> dict[str, pd.DataFrame]:
-    """Read the files; those of a folder that hold no such records are left out, with the reason.
+    """Read the files, except those of a folder that are not tables.
 
     Raises
     ------

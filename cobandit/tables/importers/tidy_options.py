@@ -32,7 +32,7 @@ LONG_TEXT = 60
 
 
 def _read_objectives(given: Any) -> list[Any]:
-    """Read objectives given as NAME, NAME=COLUMN or NAME=COLUMN:TRANSFORM, or as on a card."""
+    """Read objectives as NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or as on a card."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
         for objective in as_list(given)
@@ -48,7 +48,7 @@ def _read_objective(text: str) -> dict[str, str]:
 
 
 class TidyMapping(RepeatOptions, ScoreOptions):
-    """Which column is what: options of ``cobandit import csv``, and the keys of its YAML file."""
+    """Options of ``cobandit import csv``, which are the keys of its YAML file."""
 
     missing: Literal["leave-out", "zero", "refuse"] = Field(
         "refuse",
@@ -194,7 +194,7 @@ def complete_options(
     >>> complete_options(TidyOptions(instance="q", objective=["accuracy"]))
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML file with --mapping
+    cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML ...
     """
     if options.mapping is not None:
         given = check_fields(
@@ -288,7 +288,7 @@ def _is_long(column: pd.Series | pd.DataFrame) -> bool:
 def read_cost(
     given: Sequence[str], known: Container[str]
 ) -> str | float | dict[str, float]:
-    """Read what ``--cost`` says: a column that is known, a number, or a number for each configuration.
+    """Read ``--cost``: a known column, a number, or a number per configuration.
 
     Raises
     ------
@@ -297,8 +297,8 @@ def read_cost(
 
     Examples
     --------
-    >>> read_cost(["tokens"], {"tokens"}), read_cost(["0.5"], {"tokens"}), read_cost([], {"tokens"})
-    ('tokens', 0.5, 1.0)
+    >>> [read_cost(values, {"tokens"}) for values in (["tokens"], ["0.5"], [])]
+    ['tokens', 0.5, 1.0]
     >>> read_cost(["small=1", "t=0.7=20"], {"tokens"})
     {'small': 1.0, 't=0.7': 20.0}
     """

@@ -1,4 +1,4 @@
-"""Rows of a file as a tidy table: configuration, instance, measured and descriptive columns."""
+"""Rows of a file as a tidy table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from cobandit.tables.measured_columns import (
 from cobandit.tables.transforms import TRANSFORMS
 from cobandit.tables.written_numbers import read_written
 
-#: Letters of the longest value of a column that says what instances have in common.
+#: Letters of the longest value of a column that groups instances.
 LONGEST_SHARED = 200
 
 
 def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.DataFrame:
-    """Return ``config``, ``instance``, measured and descriptive columns, indexed by row of the file."""
+    """Return a tidy table of a file's rows, indexed by row of the file.
+
+    Its columns are ``config``, ``instance``, and measured and descriptive ones.
+    """
     file, frame, decimal, _ = source
     if options.where is not None:
         is_taken = evaluate_condition(
@@ -74,8 +77,7 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
         columns=[*options.config, str(options.instance), *tidy.columns], errors="ignore"
     )
     _note_differing(others, tidy, notes)
-    # what instances have in common may be why their scores are correlated, which
-    # `doctor` looks for
+    # instances of a group may have correlated scores, which `doctor` looks for
     return tidy.join(
         others[[name for name in others if _is_shared(others[name], tidy["instance"])]]
     )
@@ -84,7 +86,7 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
 def _without_units(
     frame: pd.DataFrame, columns: Sequence[str], decimal: str, notes: Notes
 ) -> pd.DataFrame:
-    """Read measured columns of numbers with a unit or marks between thousands, and remark it."""
+    """Read columns of numbers with a unit or marks between thousands."""
     for column in columns:
         written = read_written(frame[column], decimal) if column in frame else None
         if written is not None:
@@ -96,7 +98,7 @@ def _without_units(
 
 
 def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
-    """Whether a column says what instances have in common: short, and the same in all rows of an instance."""
+    """Whether a column groups instances: short and constant within an instance."""
     if (
         column.name in RESERVED
         or pd.api.types.is_float_dtype(column)
@@ -111,7 +113,7 @@ def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
 
 
 def read_plain_numerals(column: pd.Series) -> pd.Series:
-    """Return numerals as numbers, so that conditions can compare them, unless one is a code such as 007."""
+    """Return numerals as numbers, unless one is a code such as 007."""
     numbers = pd.Series(read_numbers(column)[0], column.index)
     is_present = column.notna()
     spelled = numbers[is_present].map(lambda number: f"{number:.15g}")
@@ -120,7 +122,7 @@ def read_plain_numerals(column: pd.Series) -> pd.Series:
 
 
 def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> None:
-    """Remark which columns that nobody asked for differ between repeats of an evaluation."""
+    """Remark unused columns that differ between repeats of an evaluation."""
     pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
     pair = pair[pair.duplicated(keep=False)]
     text = others.loc[pair.index].astype(str)

@@ -37,7 +37,7 @@ def _missing_remedy(objective: Objective) -> str:
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Return the remedy for scores that are words: few words are offered a number each."""
+    """Return the remedy for scores that are words, with a number for each of a few."""
     text = pd.Series(
         [cell.strip() for cell in column if isinstance(cell, str)], dtype=object
     )
@@ -56,7 +56,7 @@ def offer_words(words: Iterable[str]) -> str:
 
 
 def read_words(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
-    """Read words that have a number, and blank values that mean no score, in the objectives' columns."""
+    """Read words with a number in the objectives' columns, and blank missing scores."""
     names = [objective.name for objective in options.objective]
 
     no_scores = read_by_objective(options.no_score, names, "--no-score")
@@ -124,7 +124,7 @@ def _scale(
     limits: tuple[float, float],
     faults: Faults,
 ) -> Objective:
-    """Check an objective's column, and bring a score into [0, 1]: into a column whose name says so."""
+    """Check an objective's column, and scale it to [0, 1] in a column of its own."""
     column = objective.column
     rule = TRANSFORMS[objective.transform].rule
     low, high = (0.0, 1.0) if objective.transform != "none" else limits

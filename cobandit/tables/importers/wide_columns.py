@@ -1,4 +1,4 @@
-"""Wide tables: a row per instance, and columns per configuration, named by a pattern."""
+"""Wide tables, with a row per instance and columns per configuration."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ def melt(
     file: Path,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Turn the columns of each configuration into rows; a configuration has either every field or a fault."""
+    """Turn the columns of each configuration into rows."""
     by_config = _find_columns(list(frame.columns), options)
     named = [name for columns in by_config.values() for name in columns.values()]
     check_present(frame, named, file)
@@ -74,7 +74,7 @@ def melt(
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Offer numbers for the words that several columns have, if these are few: they are scores."""
+    """Offer numbers for a few words that several columns share, as for scores."""
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
