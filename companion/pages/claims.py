@@ -290,6 +290,7 @@ def contrast_rows(
 ) -> Iterator[ClaimRow]:
     """Return the contrasts with their words, as ratios of regrets or of odds."""
     replayed_ratios = _ratios(cells)
+
     measured_ratios = _ratios(measured)
     shares = words.to_dict("records")
     for definition, row, word_shares in zip(

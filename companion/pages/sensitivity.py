@@ -210,6 +210,7 @@ def _change_identification(
         *(alternative for _, alternative in alternatives.values()),
     ]
     runs = replay_identification(arms, methods, rho, 20 * replications, seed, **how)
+
     is_wrong = ~runs["correct"].astype(bool)
     wrong = dict(list(is_wrong.groupby([runs["method"], runs["options"]])))
     for choice, (default, alternative) in alternatives.items():

@@ -257,6 +257,7 @@ def _arrange(plays: pd.DataFrame) -> Arranged:
             arranged[dataset, kind] = {
                 key: wide[key].to_numpy() for key in sorted(keys)
             }
+
     return arranged
 
 

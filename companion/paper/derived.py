@@ -241,6 +241,7 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     cheap = (
         np.arange(n_arms)[None, :] < np.arange(n_arms)[:, None]
     )  # one row per corner
+
     ends = np.linspace(low / high, 1.0, 1001)
     smallest_ratio = np.inf
     for a, b in pairwise(ends):
@@ -250,4 +251,5 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
         smallest_ratio = min(
             smallest_ratio, float(theory.allocation_constant(n_arms, b) * ratios.min())
         )
+
     return smallest_ratio

@@ -164,6 +164,7 @@ class Extent(NamedTuple):
                 f"So that the page takes a minute, there are {played} replications"
                 f" instead of {replications}."
             )
+
         if not self.online:
             sentences.append(
                 f"The largest budget online would buy up to {self.evaluations:,.0f}"
@@ -171,6 +172,7 @@ class Extent(NamedTuple):
                 " online methods are left out: compare configurations with more similar"
                 " costs."
             )
+
         return " ".join(sentences)
 
 
@@ -238,6 +240,7 @@ def play(
     }
     if name != "stochastic":
         return experiment.replay(arms, experiment.methods, budgets, **options)
+
     charged = {
         charge: experiment.replay(
             arms, experiment.methods, budgets, charge=charge, **options

@@ -218,6 +218,7 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     """
     judged = verdicts(cells)
     cells = cells.reindex(columns=[*dict.fromkeys([*cells, "spent"])])
+
     missed = _missed_values(cells)
     corrected = verdicts(_print_missed(cells, missed))
     for claim in claims():
@@ -230,6 +231,7 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
             claim.relation == "comparable" or corrected[claim.key] != judged[claim.key]
         ):
             judged[claim.key] = UNKNOWN
+
     return judged
 
 

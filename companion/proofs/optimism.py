@@ -158,6 +158,7 @@ def check_pulls(seed: int) -> CheckResult:
     pulls = worst["made"]
     all_bounds = worst["Theorem 1"]
     is_informative = worst["Theorem 1"] < worst["trivial"]
+
     leading = [
         theory.leading_constant(
             p.efficiency_gaps.max(), n_objectives=p.n_objectives, cost_ratio=lam

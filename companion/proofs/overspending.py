@@ -118,6 +118,7 @@ def check_overspend(seed: int) -> CheckResult:
     lam, budget, margin = np.array(cases).T
     exact = np.array([worst_overspend(b, d, cost_ratio=r) for r, b, d in cases])
     bound = np.array([bounds.overspend_bound(b, d, cost_ratio=r) for r, b, d in cases])
+
     variance = 2 * (1 - np.sqrt(lam)) ** 2 * (1 - margin)
     step = 2 / 3 * (1 - lam) * margin
     first, second = cut_bernstein(exact, bound, margin**2 * budget, variance, step)

@@ -42,6 +42,7 @@ def check_dependence(seed: int) -> CheckResult:
     bound = theory.pull_bound
     budget = 1e4
     by_gap = bound(1e-5, budget=budget, **CASE) / bound(1e-3, budget=budget, **CASE)
+
     horizons = [
         log(theory.horizon(value, CASE["cost_ratio"])) for value in (budget, budget**2)
     ]
@@ -103,6 +104,7 @@ def check_targets(seed: int) -> CheckResult:
         while (arm := finder.ask()) is not None:
             finder.tell(arm, rng.integers(0, 2, 2))
         smallest = min([smallest, *np.diff(reached_targets(finder))])
+
     return CheckResult(
         "60 runs to 7 arms",
         f"the smallest step is {smallest:g}",

@@ -216,6 +216,7 @@ def pull_bounds(
     D = problem.n_objectives
     means = problem.means[arm]
     radius = bounds.threshold_radius(means, cost, best, cost_ratio=cost_ratio)
+
     return {
         "Theorem 1": theory.pull_bound(
             gap, n_arms=problem.n_arms, n_objectives=D, **setting

@@ -256,8 +256,10 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
             f"measured: only {len(fitted)} budgets have 20 errors and an error rate"
             " of at most one half; at least two are needed"
         )
+
     error = fitted["error"].to_numpy()
     budget = fitted["budget"].to_numpy(dtype=float)
+
     # one over the variance of the logarithm of the error
     weight = fitted["runs"].to_numpy() * error / (1 - error)
     (slope, _), spread = np.polyfit(

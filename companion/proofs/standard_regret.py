@@ -281,6 +281,7 @@ def check_completed(seed: int) -> CheckResult:
     all_bounds = np.array(
         [bounds.completed_utility_bound(1.0, b, 1 / tiny) for b in budgets]
     )
+
     above = earned * mean - budgets
     fixed = 3 - 1 / tiny  # enough for two pulls at cost one
     low = bounds.counted_cost_bounds(fixed, 1 / tiny)[0]

@@ -230,6 +230,7 @@ def pull(
         cost_range=land.range,
         expected_costs=land.costs,
     )
+
     recorded = record(replays, int(budget / land.costs.min() * 1.1))
     counts = run_kernel(
         policy, land.feedback(), seed, np.arange(replays), recorded

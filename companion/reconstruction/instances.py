@@ -196,6 +196,7 @@ def _known(
     profiling = (
         means.tokens + spread * np.sqrt(n_evaluation / N_INSTANCES / size) * common
     )
+
     # the mean is below the limit in both splits
     room = means.limit - 1e-3
     profiling = np.clip(

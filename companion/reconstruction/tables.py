@@ -35,6 +35,7 @@ def card(name: str) -> Card:
     title = (
         f"Reconstruction of the {name.upper()} table: {numbers.n_arms} configurations"
     )
+
     return Card.model_validate(
         {
             "name": name,
@@ -90,6 +91,7 @@ def write(name: str, directory: str | Path, number: int) -> Path:
             f"{name}: table {number} misses a printed fact and is not written; choose"
             " another number"
         )
+
     records = Path(directory) / described.records
     write_table(
         rows_of(name, drawn),
@@ -127,6 +129,7 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     rows.insert(
         1, "instance", np.tile([f"q{q:03d}" for q in range(N_INSTANCES)], len(arms))
     )
+
     labels = dict.fromkeys(("config", "instance", "model", "prompt"), "category")
     correct = body.rank < land.count[:, None]
     order = np.argsort(INSTANCES)

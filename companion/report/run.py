@@ -369,6 +369,7 @@ def _plan_pages(
 ) -> list[Page]:
     """Return the requested pages, and finished pages of earlier runs."""
     finished = _finished(output, table)
+
     planned = []
     pages = plan(data, fast=options.fast, seed=options.seed, requested=options.pages)
     for page in pages:
@@ -383,6 +384,7 @@ def _plan_pages(
         is_requested = options.pages is None or page.page in options.pages
         if is_requested or (page.status == "kept" and not followed):
             planned.append(page)
+
     return planned
 
 
@@ -473,5 +475,6 @@ def _execute(entry: Page, output: Path, dataset: str) -> None:
     else:
         entry.status = "done"
         patterns.append(f"results/{page}-*")
+
     entry.seconds = round(time.monotonic() - start, 1)
     entry.files = _sums(output, *patterns)

@@ -57,10 +57,8 @@ def jokers(rng: np.random.Generator) -> Any:
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):
-        right[joker], fast[joker] = (
-            rng.random(250) < 0.985,
-            speeds(rng, 250, np.array([0.93]))[0],
-        )
+        right[joker] = rng.random(250) < 0.985
+        fast[joker] = speeds(rng, 250, np.array([0.93]))[0]
     return np.stack([right, fast], axis=2), np.exp(rng.uniform(0, np.log(100), 30))
 
 

@@ -84,6 +84,7 @@ def play_orders(
     )
     run = run_kernel(race, feedback, SEED, np.arange(orders), realised=False)
     spent = float(run.spent.mean())
+
     excess = metrics.beyond_tolerance(run.returned, rewards.mean(axis=1), within)
     share = spent / (n_instances * float(costs.sum()))
     outcome = {

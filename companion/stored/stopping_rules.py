@@ -223,6 +223,7 @@ def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     depth = 0
     spent = 0.0
     bound = log((1 - ERROR) / ERROR)
+
     undecided = ~np.eye(n_arms, dtype=bool)
     remains = np.ones(n_arms, dtype=bool)
     for look in list_looks(len(rewards)):
@@ -236,6 +237,7 @@ def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
         remains &= ~(undecided & (ratios >= bound)).any(axis=1)
         equivalent = np.maximum(ratios, ratios.T) <= -bound
         undecided &= ~equivalent & remains & remains[:, None]
+
     return spent, remains
 
 

@@ -11,7 +11,7 @@ MOST = {
         small_names=0.042, phrases=23, unbroken=0.14, double_assignments=6.8
     ),
     "companion": language.Counts(
-        small_names=0.083, phrases=30, unbroken=0.125, double_assignments=15.7
+        small_names=0.004, phrases=1, unbroken=0.03, double_assignments=0.3
     ),
 }
 MOST_IN_PROSE = 14
