@@ -15,8 +15,10 @@ from cobandit.policies.copsi_once import FIRST_LOOK, PRIOR_VARIANCE, STEP
 from cobandit.policies.paired_evidence import STAKES, count_claims
 from cobandit.policies.removal_depths import find_depth
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.compiling import compile_run, register, sample
-from cobandit.replay.kernels.elimination import find_clearest, return_front, without
+from cobandit.replay.kernels.compiled_runs import compile_run, register
+from cobandit.replay.kernels.elimination import without
+from cobandit.replay.kernels.empirical_gaps import find_clearest, return_front
+from cobandit.replay.kernels.sampling import sample
 
 
 class Gaps(NamedTuple):

@@ -1,0 +1,162 @@
+"""Empirical fronts and gaps of a run.
+
+A dominated arm is dominated by an arm of the front with a margin at least as large, and
+every dominator comes earlier in the order of falling first coordinate.  One pass over
+that order therefore finds the front and the gaps of the dominated arms in O(k p D), for
+a front of size p.  The gap of an arm of the front is a minimum over all others, which
+is mostly attained at a neighbour in that order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cobandit.dominance import GAP_ATOL, GAP_RTOL, TIE
+from cobandit.replay.kernels._cache import inner
+
+
+class Empirical(NamedTuple):
+    """Means and gaps of all arms, and the front of the active ones."""
+
+    #: Shape (K, D).
+    means: np.ndarray
+    #: Shape (K,): Delta^- of a dominated arm, and 0 on the front.
+    minus: np.ndarray
+    #: Shape (K,): Delta^+ of an arm of the front.
+    plus: np.ndarray
+    #: Shape (K,): the arms of the front, as many as there are.
+    front: np.ndarray
+    #: Shape (D, K): the means of the front.
+    of_front: np.ndarray
+
+
+@inner
+def empirical(n_arms, n_objectives):
+    """Return empty arrays for the means and gaps of all arms."""
+    return Empirical(
+        np.zeros((n_arms, n_objectives)),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.empty(n_arms, dtype=np.int64),
+        np.empty((n_objectives, n_arms)),
+    )
+
+
+@inner
+def sort_by_mean(arms, sums, pulls, means):
+    """Fill the means of some arms; return these arms by falling first coordinate.
+
+    Insertion is fast, since arms in the order of the last phase are nearly in order.
+    """
+    order = arms.copy()
+    for last, arm in enumerate(arms):
+        for d in range(means.shape[1]):
+            means[arm, d] = sums[arm, d] / pulls[arm]
+        first = means[arm, 0]
+        position = last
+        while position > 0 and means[order[position - 1], 0] < first:
+            order[position] = order[position - 1]
+            position -= 1
+        order[position] = arm
+    return order
+
+
+@inner
+def find_front(order, at):
+    """Fill the front of some arms and ``minus``; return the front, in the same order.
+
+    The means of the front are read many times, and are therefore kept together, one
+    coordinate after the other.
+    """
+    means, minus, _, front, of_front = at
+    last = means.shape[1] - 1
+    p = 0
+    for arm in order:
+        strongest = 0.0
+        first_mean = means[arm, 0]
+        last_mean = means[arm, last]
+        for f in range(p):
+            margin = min(of_front[0, f] - first_mean, of_front[last, f] - last_mean)
+            for d in range(1, last):
+                margin = min(margin, of_front[d, f] - means[arm, d])
+            strongest = max(strongest, margin)
+        minus[arm] = strongest if strongest > TIE else 0.0
+        if strongest <= TIE:
+            front[p] = arm
+            for d in range(last + 1):
+                of_front[d, p] = means[arm, d]
+            p += 1
+
+    return front[:p]
+
+
+@inner
+def return_front(arms, sums, pulls, returned):
+    """Fill in the empirical front of the evaluated arms among some arms."""
+    at = empirical(len(pulls), sums.shape[1])
+    evaluated = arms[pulls[arms] > 0]
+    order = sort_by_mean(evaluated, sums, pulls, at.means)
+    for arm in find_front(order, at):
+        returned[arm] = True
+
+
+@inner
+def front_gap(position, order, at, enough=0.0):
+    """Return Delta^+ of the front's arm at a position, from ``minus`` of every arm.
+
+    Neighbours in the order come first, and the search ends once the gap is below
+    ``enough``.
+    """
+    means, minus = at.means, at.minus
+
+    i = order[position]
+    last = means.shape[1] - 1
+    smallest = np.inf
+    first_mean = means[i, 0]
+    last_mean = means[i, last]
+    for step in range(1, len(order)):
+        for neighbour in (position - step, position + step):
+            if neighbour < 0 or neighbour >= len(order):
+                continue
+            j = order[neighbour]
+            ahead = first_mean - means[j, 0]
+            behind = last_mean - means[j, last]
+            beats = max(ahead, behind)
+            beaten = max(0.0, max(-ahead, -behind))
+            for d in range(1, last):
+                beats = max(beats, means[i, d] - means[j, d])
+                beaten = max(beaten, means[j, d] - means[i, d])
+            smallest = min(smallest, min(beats, beaten + minus[j]))
+        if smallest < enough:
+            break
+
+    return max(0.0, smallest)
+
+
+@inner
+def find_least(largest):
+    """Return the least gap that counts as the largest, up to rounding."""
+    return largest - (GAP_ATOL + GAP_RTOL * largest)
+
+
+@inner
+def find_clearest(arms, minus, plus):
+    """Return the arm with the largest gap, and whether it is on the front.
+
+    Of equal gaps a dominated arm comes first, then the first arm.
+
+    As in `cobandit.dominance.find_clearest`, the gap of an arm is ``minus`` where that is
+    positive, and ``plus`` on the front.
+    """
+    largest = 0.0
+    for arm in arms:
+        largest = max(largest, minus[arm] if minus[arm] > 0.0 else plus[arm])
+    least = find_least(largest)
+    accepted = -1
+    for arm in arms:
+        if minus[arm] > 0.0:
+            if minus[arm] >= least:
+                return arm, False
+        elif accepted < 0 and plus[arm] >= least:
+            accepted = arm
+    return accepted, True
