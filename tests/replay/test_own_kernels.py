@@ -169,5 +169,5 @@ def test_what_a_kernel_cannot_play_is_said(forgotten):
 
 
 def test_a_formula_reads_at_most_eight_numbers(forgotten):
-    with pytest.raises(CobanditError, match="reads 9 numbers; 8 is the most"):
+    with pytest.raises(CobanditError, match="reads 9 numbers -> let it read 8"):
         kernels.elimination_target(Steady)(lambda at, a, b, c, d, e, f, g, h, i: 1)
