@@ -1,4 +1,4 @@
-"""Arithmetic of budgets, with the one slack that every comparison carries."""
+"""Arithmetic of budgets, with one slack in every comparison."""
 
 import math
 from decimal import ROUND_CEILING, Context
@@ -7,27 +7,27 @@ from cobandit.errors import CobanditError
 
 #: Relative slack of every comparison with a budget: budgets are built as rho * K *
 #: mean(c), and without it a rounding error of one part in 10^16 would cost a pull.
-#: Classes and kernels both read it from here.
+#: Classes and kernels use the same value.
 SLACK = 1e-9
 
 
 def add_slack(x: float) -> float:
-    """``x (1 + 1e-9)``: the side of a comparison with a budget that gets the benefit of rounding."""
+    """Return ``x (1 + 1e-9)``, the upper side of a comparison with a budget."""
     return x * (1.0 + SLACK)
 
 
 def floor(x: float) -> int:
-    """``floor(x (1 + 1e-9))``, the integer part that forgives rounding."""
+    """Return ``floor(x (1 + 1e-9))``, an integer part that forgives rounding."""
     return math.floor(add_slack(x))
 
 
 def ceil(x: float) -> int:
-    """``ceil(x (1 - 1e-9))``, the integer above that forgives rounding."""
+    """Return ``ceil(x (1 - 1e-9))``, an upper integer that forgives rounding."""
     return math.ceil(x * (1.0 - SLACK))
 
 
 def round_up(x: float) -> str:
-    """``x`` in six digits, rounded up: whoever is told that so much is needed can give what is printed.
+    """Round up to six digits, so that the printed budget is always sufficient.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def round_up(x: float) -> str:
     return f"{float(rounded):g}"
 
 
-#: More pulls than this no run makes, and no 64-bit counter holds.
+#: Largest number of pulls of a run, which a 64-bit counter holds.
 MOST_PULLS = 2**62
 
 
 def pulls_within(budget: float, cost: float) -> float:
-    """``budget / cost``, the most pulls that it can hold: refused where no counter could hold them."""
+    """Return ``budget / cost``, or raise if no counter could hold so many pulls."""
     pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
         raise CobanditError(

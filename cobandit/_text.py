@@ -84,8 +84,9 @@ def as_html(
     Examples
     --------
     >>> import pandas as pd
-    >>> shown = as_html("Two <arms>", pd.DataFrame({"cost": [1.23456, 2.0]}, index=["a", "b"]))
-    >>> "1.235" in shown, "&lt;arms&gt;" in shown
+    >>> frame = pd.DataFrame({"cost": [1.23456, 2.0]}, index=["a", "b"])
+    >>> html = as_html("Two <arms>", frame)
+    >>> "1.235" in html, "&lt;arms&gt;" in html
     (True, True)
     """
     table = frame.to_html(
@@ -100,14 +101,15 @@ def as_html(
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Find the known name that a wrong one was meant to be, whatever its capitals; None if none is close.
+    """Return the known name closest to a wrong one, in any case, or None.
 
     Examples
     --------
-    >>> find_nearest("Instnace", ["config", "instance"]), find_nearest("zzz", ["config", "instance"])
-    ('instance', None)
+    >>> find_nearest("Instnace", ["config", "instance"])
+    'instance'
+    >>> find_nearest("zzz", ["config", "instance"])
     """
-    # the beginnings: what names of any length take is otherwise quadratic in it
+    # only beginnings are compared, since the time is quadratic in the length
     by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
     close = difflib.get_close_matches(
         str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5
@@ -116,7 +118,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
-    """Say what to do about an unknown name: the nearest known one, and all of them unless ``rest`` says it.
+    """Suggest the nearest known name, then ``rest`` or all known names.
 
     Examples
     --------
@@ -125,12 +127,10 @@ def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
     >>> suggest("zzz", ["config", "instance"], "add the column")
     'add the column'
     """
-    known = [str(each) for each in known]
-    near = find_nearest(name, known)
-    hint = f"did you mean {near!r}? " if near else ""
-    there = (
-        f"there are {', '.join(known)}"
-        if len(known) > 1
-        else f"there is {', '.join(known) or 'none'}"
-    )
-    return hint + (there if rest is None else rest)
+    names = [str(known_name) for known_name in known]
+    nearest = find_nearest(name, names)
+    hint = f"did you mean {nearest!r}? " if nearest else ""
+    if rest is None:
+        verb = "are" if len(names) > 1 else "is"
+        rest = f"there {verb} {', '.join(names) or 'none'}"
+    return hint + rest

@@ -1,4 +1,4 @@
-"""Checks of arguments that every public function shares; each error says what, where and what to do."""
+"""Checks of arguments, shared by all public functions."""
 
 import math
 from collections.abc import Iterable
@@ -11,17 +11,17 @@ from cobandit.errors import CobanditError
 
 
 def table(given: object) -> None:
-    """Refuse what is no evaluation table, such as the path of one, or a data frame.
+    """Raise unless a value is an EvaluationTable, and not a path or a data frame.
 
     Examples
     --------
     >>> table("my.parquet")
     Traceback (most recent call last):
         ...
-    cobandit.errors.CobanditError: table: an EvaluationTable is needed, got 'my.parquet'; load one with \
-cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.from_frame
+    cobandit.errors.CobanditError: table: an EvaluationTable is needed, got ...
     """
-    # of a run that some left early, the attribute itself may raise
+    # the class is asked, since the attribute of a table without shared instances may
+    # raise
     if not hasattr(type(given), "feedback"):
         what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
         raise CobanditError(
@@ -32,7 +32,7 @@ cobandit.load or cobandit.read, or make it of a data frame with EvaluationTable.
 
 
 def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
-    """``value`` as a finite float array of ``ndim`` dimensions; None for any."""
+    """Return a value as a finite float array of ``ndim`` dimensions, any if None."""
     try:
         if np.ma.is_masked(value):
             raise TypeError("it has masked entries")

@@ -1,8 +1,8 @@
-"""The Pareto order of mean vectors: who dominates whom, by how much, and how hard that is to tell.
+"""The Pareto order of mean vectors: dominance, margins and classification gaps.
 
 Dominance is strict in *every* coordinate, as in the paper (Section 3.2): arms that tie
-in one objective, and exact duplicates, do not dominate each other and stay in the
-Pareto set.  `pareto_mask` knows the standard order, too.
+in one objective, and exact duplicates, do not dominate each other and are in the Pareto
+set.  `pareto_mask` has the standard order as well.
 """
 
 from typing import NamedTuple
@@ -13,26 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Means no further apart than this are equal.  Scores in [0, 1] that are added up in
-#: another order differ in the last digits of their sum: by less than `TIE` N for N of
-#: them, and different sums differ by more.
+#: Largest difference of equal means. Sums of N scores in [0, 1] in another order differ
+#: in their last digits, by less than `TIE` N; different sums differ by more.
 TIE = 1e-9
 
 
 def pareto_mask(
     means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE
 ) -> NDArray[np.bool_]:
-    r"""Which arms are in the Pareto set: no arm dominates them.
+    r"""Return the Pareto set, the arms that no other arm dominates, as a mask.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Mean vector of each arm, larger is better.
     dominance : {"strict", "standard"}
-        By which j dominates i if it is better in every coordinate, as in the paper,
-        Section 3.2; or at least as good in every coordinate and better in one.
+        Whether j dominates i if it is better in every coordinate, as in the paper
+        (Section 3.2), or if it is at least as good in every coordinate and better in
+        one.
     tolerance : float or array_like, shape (D,)
-        Values no further apart are equal.  The default is for means of scores in [0,
+        Largest difference of equal values.  The default is for means of scores in [0,
         1].
 
     Returns
@@ -48,14 +48,15 @@ def pareto_mask(
 
     Notes
     -----
-    Time O(K^2 D), memory O(K D).  In the standard order, what is equal to a third is equal: otherwise three
-    arms could dominate each other in a circle.
+    Time O(K^2 D), memory O(K D).  In the standard order, equality is transitive:
+    otherwise three arms could dominate each other in a cycle.
 
     Examples
     --------
-    >>> pareto_mask([[0.9, 0.1], [0.5, 0.5], [0.4, 0.4], [0.5, 0.4]])
+    >>> means = [[0.9, 0.1], [0.5, 0.5], [0.4, 0.4], [0.5, 0.4]]
+    >>> pareto_mask(means)
     array([ True,  True, False,  True])
-    >>> pareto_mask([[0.9, 0.1], [0.5, 0.5], [0.4, 0.4], [0.5, 0.4]], dominance="standard")
+    >>> pareto_mask(means, dominance="standard")
     array([ True,  True, False, False])
 
     The same scores, added up in two orders:
@@ -63,34 +64,31 @@ def pareto_mask(
     >>> pareto_mask([[0.1 + 0.2 + 0.3], [0.3 + 0.2 + 0.1]])
     array([ True,  True])
     """
-    means, tolerance = (
-        _validation.means(means),
-        _validation.numbers(tolerance, "tolerance", None),
-    )
+    means = _validation.means(means)
+    tolerance = _validation.numbers(tolerance, "tolerance", None)
     if tolerance.shape not in ((), means.shape[1:]) or (tolerance < 0).any():
         raise CobanditError(
             "tolerance: one number >= 0 is needed, or one per objective, got"
             f" {tolerance}"
         )
 
-    standard = (
-        _validation.choice(dominance, "dominance", ("strict", "standard")) == "standard"
-    )
-    if not standard:
-        return np.array(
-            [not (means > mean + tolerance).all(axis=1).any() for mean in means]
-        )
+    dominance = _validation.choice(dominance, "dominance", ("strict", "standard"))
+    if dominance == "strict":
+        is_dominated = [(means > mean + tolerance).all(axis=1).any() for mean in means]
+        return ~np.array(is_dominated)
 
     ranks = _rank(means, tolerance)
-    return np.array(
-        [not ((ranks >= r).all(axis=1) & (ranks > r).any(axis=1)).any() for r in ranks]
-    )
+    is_dominated = [
+        ((ranks >= rank).all(axis=1) & (ranks > rank).any(axis=1)).any()
+        for rank in ranks
+    ]
+    return ~np.array(is_dominated)
 
 
 def _rank(
     means: NDArray[np.float64], tolerance: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Rank each column from below, (K, D); values that are equal to the next share one."""
+    """Return ranks from below in each column, (K, D), equal for equal neighbours."""
     order = np.argsort(means, axis=0)
     steps = np.diff(np.take_along_axis(means, order, axis=0), axis=0) > tolerance
     ranks = np.zeros(means.shape, dtype=np.int64)
@@ -99,15 +97,15 @@ def _rank(
 
 
 def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Pairwise margins ``m(i, j)`` and ``M(i, j)`` of the paper, Section 3.2.
+    r"""Return pairwise margins ``m(i, j)`` and ``M(i, j)`` (paper, Section 3.2).
 
     .. math::
 
         m(i, j) = \min_d (\mu_j^{(d)} - \mu_i^{(d)}), \qquad
         M(i, j) = \max_d (\mu_i^{(d)} - \mu_j^{(d)}) = -m(i, j).
 
-    ``m(i, j) > 0`` says that j dominates i, and by how much in its weakest coordinate;
-    ``M(i, j) > 0`` that i beats j somewhere, and by how much where it is strongest.
+    If ``m(i, j) > 0``, j dominates i, by this margin in its weakest coordinate.  If
+    ``M(i, j) > 0``, i is above j by this margin in its strongest coordinate.
 
     Parameters
     ----------
@@ -124,7 +122,7 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
     Notes
     -----
-    Time and memory O(K^2 D): for looking at few arms.  `classification_gaps` needs no such matrix.
+    Time and memory O(K^2 D), for few arms; `classification_gaps` needs no such matrix.
 
     Examples
     --------
@@ -140,7 +138,7 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def margins_of_others(
     means: ArrayLike,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`margins` whose diagonals no largest m and no smallest M sees."""
+    """Return `margins` with diagonals that affect no largest m and no smallest M."""
     m, M = margins(means)
     np.fill_diagonal(m, -np.inf)
     np.fill_diagonal(M, np.inf)
@@ -148,7 +146,7 @@ def margins_of_others(
 
 
 def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
-    r"""Classification gap :math:`\gamma_i` of each arm (paper, Section 3.2).
+    r"""Return the classification gap :math:`\gamma_i` of each arm (paper, Section 3.2).
 
     .. math::
 
@@ -157,7 +155,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
                       \bigl( M(j, i)^+ + (\Delta_j^-)^+ \bigr) \bigr], \\
         \gamma_i   &= \Delta_i^- \text{ if } i \text{ is dominated, else } \Delta_i^+ .
 
-    Margins up to `TIE` dominate nobody.
+    Margins up to `TIE` are no dominance.
 
     Parameters
     ----------
@@ -167,7 +165,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K,)
-        Non-negative; zero where a tie makes the arm's status undecidable.
+        Non-negative; zero if a tie makes the membership of an arm undecidable.
 
     Raises
     ------
@@ -180,35 +178,38 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    The third arm is dominated by the second with margin 1/8, and that margin is the smaller term in the
-    gaps of both others.
+    The third arm is dominated by the second with margin 1/8, which is also the smaller
+    term in the gaps of both others.
 
     >>> classification_gaps([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
     array([0.125, 0.125, 0.125])
     """
     means = _validation.means(means)
-    # Delta^-, of which only the positive part counts: an arm's margin over itself is
-    # zero
+    # the positive part of Delta^-, since the margin of an arm over itself is zero
     dominated_by = np.array([(means - mean).min(axis=1).max() for mean in means])
-    dominated_by[dominated_by <= TIE] = 0.0  # the Pareto set
+
+    # zero for the Pareto set
+    dominated_by[dominated_by <= TIE] = 0.0
 
     gaps = dominated_by.copy()
     for i in np.flatnonzero(dominated_by == 0).tolist():
         difference = means - means[i]
-        beats = -difference.min(axis=1)  # M(i, j)
-        beaten = np.maximum(difference.max(axis=1), 0.0) + dominated_by
-        apart = np.minimum(beats, beaten)
-        apart[i] = np.inf
-        gaps[i] = max(0.0, apart.min())
+        overtaken = -difference.min(axis=1)  # M(i, j)
+        needed = np.maximum(difference.max(axis=1), 0.0) + dominated_by
+        terms = np.minimum(overtaken, needed)
+        terms[i] = np.inf
+        gaps[i] = max(0.0, terms.min())
     return gaps
 
 
-#: Gaps this close to the largest count as equal to it (paper, Appendix A).
-GAP_RTOL, GAP_ATOL = 1e-10, 1e-12
+#: Relative and absolute tolerance of gaps that count as equal to the largest (paper,
+#: Appendix A).
+GAP_RTOL = 1e-10
+GAP_ATOL = 1e-12
 
 
 def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
-    """Position of the arm that a gap elimination removes: the largest gap, a dominated arm first.
+    """Return the position of the arm that a gap elimination removes.
 
     Parameters
     ----------
@@ -218,12 +219,13 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
     Returns
     -------
     int
-        Among gaps that count as the largest that of a dominated arm, if there is one;
-        then the first.
+        Position of the largest gap.  Of equal gaps, one of a dominated arm has
+        precedence, and then the first.
 
     Examples
     --------
-    >>> find_clearest(np.array([0.5, 0.25, 0.5, 0.5]), np.array([True, False, False, False]))
+    >>> front = np.array([True, False, False, False])
+    >>> find_clearest(np.array([0.5, 0.25, 0.5, 0.5]), front)
     2
     """
     largest = gaps >= gaps.max() - (GAP_ATOL + GAP_RTOL * gaps.max())
@@ -232,22 +234,19 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
 
 
 class GapTerm(NamedTuple):
-    r"""What decides the classification gap of an arm i.
+    r"""The term that determines the classification gap of an arm i."""
 
-    ``by`` is the number of the deciding arm j (the lowest if several do); ``term`` is
-    ``dominated`` (i is dominated most strongly by j: :math:`m(i,j)`), ``overtaken`` (i
-    stays on the front until j has gained :math:`M(i,j)` on it) or ``needed`` (j's own
-    status hangs on i: :math:`M(j,i)^+ + (\Delta_j^-)^+`).
-    """
-
-    front: bool
-    gap: float
-    by: int
+    front: bool  #: whether i is in the Pareto set
+    gap: float  #: its classification gap
+    by: int  #: number of the determining arm j, the lowest of several
+    #: ``"dominated"`` (j dominates i by the largest margin, m(i, j)), ``"overtaken"``
+    #: (i stays on the front until j gains M(i, j)) or ``"needed"`` (the membership of j
+    #: depends on i, by the positive parts of M(j, i) and of its largest margin)
     term: str
 
 
 def gap_terms(means: ArrayLike) -> list[GapTerm]:
-    """Which competitor and which term decide each arm's classification gap.
+    """Return the arm and the term that determine each classification gap.
 
     Parameters
     ----------
@@ -264,7 +263,8 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
 
     Notes
     -----
-    Written from the pairwise margins, independently of `classification_gaps`.  Time and memory O(K^2 D).
+    It uses the pairwise margins, independently of `classification_gaps`.  Time and
+    memory O(K^2 D).
 
     Examples
     --------
@@ -278,14 +278,13 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
     terms = []
     for i in range(len(m)):
         if dominated_by[i] > TIE:
-            terms.append(
-                GapTerm(False, float(dominated_by[i]), int(m[i].argmax()), "dominated")
-            )
+            j = int(m[i].argmax())
+            terms.append(GapTerm(False, float(dominated_by[i]), j, "dominated"))
             continue
+
         j = int(np.minimum(M[i], needed[i]).argmin())
+        gap = max(0.0, float(min(M[i, j], needed[i, j])))
         term = "overtaken" if M[i, j] <= needed[i, j] else "needed"
-        terms.append(
-            GapTerm(True, max(0.0, float(min(M[i, j], needed[i, j]))), j, term)
-        )
+        terms.append(GapTerm(True, gap, j, term))
 
     return terms

@@ -1,7 +1,8 @@
-"""A bandit problem whose means and costs are known, and all that the paper derives from them."""
+"""A bandit problem with known means and costs, and the quantities of the paper."""
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,9 @@ from cobandit.errors import CobanditError
 
 
 def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
-    r"""Hypervolume of single points with the origin as reference, :math:`H(\mu) = \prod_d \mu^{(d)}`.
+    r"""Return the hypervolume of single points with the origin as reference.
+
+    .. math:: H(\mu) = \prod_d \mu^{(d)}
 
     Parameters
     ----------
@@ -22,7 +25,7 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (...)
-        The paper's H_i (Section 3.1).  Time O(D) a point.
+        The paper's H_i (Section 3.1).  Time O(D) per point.
 
     Raises
     ------
@@ -44,27 +47,27 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
 
 
 def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Cost-aware identification complexity :math:`H_{\mu,c}` (paper, Section 3.2).
+    r"""Return the cost-aware complexity :math:`H_{\mu,c}` (paper, Section 3.2).
 
     .. math::
 
         H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
-    with gaps sorted upwards and costs downwards: among the sets of one size, the k most
-    expensive arms have the largest aggregate cost, so K sets are enough.
+    with gaps in ascending and costs in descending order: among the sets of size k, the
+    k most expensive arms have the largest total cost, so K sets are enough.
 
     Parameters
     ----------
     gaps : array_like, shape (K,)
         Classification gaps, >= 0.
     costs : array_like, shape (K,)
-        Costs in any unit; the complexity carries that unit.
+        Costs in any unit, which is the unit of the complexity.
 
     Returns
     -------
     float
-        ``inf`` if a gap is zero (the paper assumes that none is).
+        ``inf`` if a gap is zero, which the paper excludes.
 
     Raises
     ------
@@ -81,17 +84,16 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     32.0
     """
     gaps, costs = check_gaps(gaps, costs)
-    return (
-        float((np.cumsum(np.sort(costs)[::-1]) / np.sort(gaps) ** 2).max())
-        if gaps.all()
-        else float("inf")
-    )
+    if not gaps.all():
+        return inf
+    largest_costs = np.cumsum(np.sort(costs)[::-1])
+    return float((largest_costs / np.sort(gaps) ** 2).max())
 
 
 def check_gaps(
     gaps: ArrayLike, costs: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Classification gaps >= 0 and positive costs, one each of at least one arm."""
+    """Return classification gaps >= 0 and positive costs, checked."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
         raise CobanditError(
@@ -101,18 +103,18 @@ def check_gaps(
 
 
 class Problem:
-    r"""True means and costs of K arms, and what follows from them.
+    r"""True means and costs of K arms, with the quantities of the paper.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Mean reward vectors in [0, 1]; K >= 2, D >= 1.
     costs : array_like, shape (K,)
-        Mean cost of one pull of each arm, in any unit.  Nothing here rescales them: for
-        the paper's statements divide by the largest cost first, so that they lie in
+        Mean cost of one pull of each arm, in any unit.  Costs are not rescaled: divide
+        them by the largest cost for the paper's statements, so that they are in
         [lambda, 1].
     names : sequence of str, optional
-        Names of the arms; default ``"0"``, ``"1"``, ...
+        Names of the arms; by default ``"0"``, ``"1"``, ...
 
     Attributes
     ----------
@@ -125,11 +127,11 @@ class Problem:
     efficiency_gaps : ndarray, shape (K,)
         :math:`\Delta_i = \nu_{i^\star} - \nu_i`.
     pareto_mask : ndarray of bool, shape (K,)
-        The arms of :math:`\mathcal P^\star`.
+        Membership in :math:`\mathcal P^\star`.
     classification_gaps : ndarray, shape (K,)
         :math:`\gamma_i`.
     complexity : float
-        :math:`H_{\mu,c}`, in the unit of the costs; ``inf`` where a gap is zero.
+        :math:`H_{\mu,c}`, in the unit of the costs; ``inf`` if a gap is zero.
 
     Raises
     ------
@@ -138,7 +140,8 @@ class Problem:
 
     Examples
     --------
-    >>> p = Problem([[0.8, 0.5], [0.5, 0.8], [0.4, 0.4]], costs=[1.0, 0.5, 0.25], names=["a", "b", "c"])
+    >>> means = [[0.8, 0.5], [0.5, 0.8], [0.4, 0.4]]
+    >>> p = Problem(means, costs=[1.0, 0.5, 0.25], names=["a", "b", "c"])
     >>> p.names[p.best_arm], p.efficiency
     ('b', array([0.4 , 0.8 , 0.64]))
     >>> p.pareto_mask, p.classification_gaps.round(3)
@@ -166,12 +169,12 @@ class Problem:
 
     @property
     def n_arms(self) -> int:
-        """K."""
+        """Number of arms, K."""
         return self.means.shape[0]
 
     @property
     def n_objectives(self) -> int:
-        """D."""
+        """Number of objectives, D."""
         return self.means.shape[1]
 
     @cached_property
@@ -212,7 +215,7 @@ class Problem:
 
     def _repr_html_(self) -> str:
         """Write the arms as a table, for a notebook."""
-        # a third of a second that the definitions need not wait for
+        # importing pandas takes a third of a second
         import pandas as pd
 
         names = [f"mean {d + 1}" for d in range(self.n_objectives)]

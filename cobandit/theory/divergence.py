@@ -1,13 +1,14 @@
-r"""How far an arm is, in divergence, from being the most efficient: the index of `CoHVKLUCB` (ours).
+r"""The divergence of an arm from the most efficient one, for `CoHVKLUCB` (ours).
 
-The divergence is for rewards that are D coins and costs at lambda or 1, all
-independent.  Moving an arm to means x and mean cost y costs
+Rewards are D binary variables and the cost is lambda or 1, all independent.  The
+divergence of means x and a mean cost y from an arm is
 
 .. math:: \mathcal D(x, y) = \sum_d \mathrm{kl}(\mu^{(d)}, x^{(d)})
-    + \mathrm{kl}\Bigl(\frac{\mu^c - \lambda}{1 - \lambda}, \frac{y - \lambda}{1 - \lambda}\Bigr) ,
+    + \mathrm{kl}\Bigl(\frac{\mu^c - \lambda}{1 - \lambda},
+    \frac{y - \lambda}{1 - \lambda}\Bigr) ,
 
-kl being that of coins.  Of all points with this divergence the one of largest
-efficiency is, for some :math:`\eta > 0`,
+with kl the divergence of binary variables.  The most efficient point at a divergence
+is, for some :math:`\eta > 0`,
 
 .. math::
 
@@ -26,7 +27,9 @@ from cobandit.errors import CobanditError
 
 
 def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
-    r"""kl(p, q) of coins, :math:`p \log\frac pq + (1 - p) \log\frac{1 - p}{1 - q}`.
+    r"""Return the divergence kl(p, q) of binary variables.
+
+    .. math:: p \log\frac pq + (1 - p) \log\frac{1 - p}{1 - q}
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
     Returns
     -------
     ndarray
-        ``inf`` where q is 0 or 1 and p is not.
+        ``inf`` if q is 0 or 1 and p is not.
 
     Examples
     --------
@@ -45,37 +48,35 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
     """
     from scipy.special import rel_entr
 
-    p, q = np.asarray(mean, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    p = np.asarray(mean, dtype=np.float64)
+    q = np.asarray(other, dtype=np.float64)
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
 
 
 def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
-    """Share z that belongs to the share q and to eta: the root in [0, q] of a quadratic."""
-    span, constant = 1 - cost_ratio, multiplier * share * cost_ratio
+    """Return the share z of the most efficient point, given the share q and eta.
+
+    It is the root in [0, q] of a quadratic.
+    """
+    span = 1 - cost_ratio
+    constant = multiplier * share * cost_ratio
     if constant == 0:
         return 0.0
 
-    square, linear = (
-        span * (multiplier - 1),
-        span * (1 - multiplier * share) + multiplier * cost_ratio,
-    )
+    square = span * (multiplier - 1)
+    linear = span * (1 - multiplier * share) + multiplier * cost_ratio
     root = sqrt(max(0.0, linear**2 + 4 * square * constant))
 
-    # of two forms, the one that subtracts nothing
-    return min(
-        share,
-        (
-            (root - linear) / (2 * square)
-            if linear < 0
-            else 2 * constant / (linear + root)
-        ),
-    )
+    # two equal forms of the root: this one has no difference of nearly equal numbers
+    if linear < 0:
+        return min(share, (root - linear) / (2 * square))
+    return min(share, 2 * constant / (linear + root))
 
 
 def least_divergence(
     means: ArrayLike, mean_cost: float, best_efficiency: float, *, cost_ratio: float
 ) -> float:
-    r"""Not the paper's: how far an arm is, in divergence, from being the best.
+    r"""Return the divergence of an arm from being the most efficient one (ours).
 
     .. math::
 
@@ -92,11 +93,11 @@ def least_divergence(
     Returns
     -------
     float
-        Zero for an arm that is as good; ``inf`` if no means and cost are better.
+        Zero for an arm that is as efficient; ``inf`` if no means and cost are better.
 
     Examples
     --------
-    With one objective at unit cost it is the divergence of two coins.
+    With one objective at unit cost it is the divergence of two binary variables.
 
     >>> round(least_divergence([0.5], 1.0, 0.75, cost_ratio=1.0), 6)
     0.143841
@@ -106,26 +107,27 @@ def least_divergence(
     cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if (mu <= 0).any() or (mu >= 1).any() or cost < ratio:
         raise CobanditError(
-            "means inside (0, 1) and a mean cost in [lambda, 1] are needed"
+            "means inside of (0, 1) and a mean cost in [lambda, 1] are needed"
         )
     aim = log(_validation.positive(best_efficiency, "best_efficiency"))
 
     span = 1 - ratio
     q = (cost - ratio) / span if span else 0.0
 
-    def moved(log_multiplier: float) -> tuple[NDArray[np.float64], float]:
+    def best_point(log_multiplier: float) -> tuple[NDArray[np.float64], float]:
         eta = exp(log_multiplier)
         return (1 + eta * mu) / (1 + eta), cheapest(q, eta, cost_ratio=ratio)
 
-    def short(log_multiplier: float) -> float:
-        x, z = moved(log_multiplier)
+    def excess(log_multiplier: float) -> float:
+        """Return the log efficiency of a point, less the aim: falls as eta grows."""
+        x, z = best_point(log_multiplier)
         return float(np.log(x).sum()) - log(ratio + span * z) - aim
 
     if np.log(mu).sum() - log(cost) >= aim:
         return 0.0
-    if short(-50.0) <= 0:
+    if excess(-50.0) <= 0:
         return inf
     from scipy.optimize import brentq
 
-    x, z = moved(brentq(short, -50.0, 50.0, xtol=1e-13))
+    x, z = best_point(brentq(excess, -50.0, 50.0, xtol=1e-13))
     return float(bernoulli_divergence(mu, x).sum() + bernoulli_divergence(q, z))

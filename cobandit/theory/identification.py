@@ -1,4 +1,4 @@
-r"""Theorem 2: its constant, its complexity and its bound on the error."""
+"""Pareto identification: the constants and the error bound of Theorem 2."""
 
 from math import exp
 
@@ -9,14 +9,16 @@ from cobandit import _validation
 
 
 def allocation_constant(n_arms: int, cost_ratio: float) -> float:
-    r"""Normaliser of CoPSI, :math:`L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}`.
+    r"""Return the allocation constant :math:`L_{K,\lambda}` of CoPSI.
+
+    .. math:: L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
     Parameters
     ----------
     n_arms : int
         K >= 2.
     cost_ratio : float
-        lambda in (0, 1]: the smallest cost over the largest.
+        lambda in (0, 1], the smallest cost over the largest.
 
     Returns
     -------
@@ -29,14 +31,12 @@ def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     1.8333333333333333
     """
     others = np.arange(1, _validation.count(n_arms, "n_arms", 2))
-    return float(
-        1
-        + (1 / (1 + others * _validation.positive(cost_ratio, "cost_ratio", 1.0))).sum()
-    )
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
+    return float(1 + (1 / (1 + others * cost_ratio)).sum())
 
 
 def exact_allocation_constant(costs: ArrayLike) -> float:
-    r"""Not the paper's: the smallest normaliser that always fits the budget, for costs that are known.
+    r"""Return the smallest allocation constant for known costs (ours).
 
     .. math::
 
@@ -44,10 +44,10 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
                    = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}},
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
-    The maximum is over orders of elimination; the most expensive arm first attains it,
-    because exchanging two neighbours in the order so that the more expensive one leaves
-    first raises the sum.  It is at most :math:`L_{K,\lambda} - 1/(1+\lambda)` and at
-    most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
+    The maximum is over orders of elimination.  It is attained if the most expensive arm
+    leaves first, because exchanging two neighbours so that the more expensive one
+    leaves first raises the sum.  It is at most :math:`L_{K,\lambda} - 1/(1+\lambda)`
+    and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     1.5
     """
     descending = np.sort(_validation.costs(costs))[::-1]
-    left = np.cumsum(descending[::-1])[::-1]
-    return float(1 + (descending / left)[:-2].sum())
+    remaining = np.cumsum(descending[::-1])[::-1]
+    return float(1 + (descending / remaining)[:-2].sum())
 
 
 def checked_problem(
     n_arms: int, n_objectives: int, complexity: float
 ) -> tuple[int, int, float]:
-    """Check what the bounds read of a problem; a complexity of ``inf`` is one with a gap of zero."""
+    """Check the size and the complexity of a problem, which may be infinite."""
     if complexity != np.inf:
         complexity = _validation.positive(complexity, "complexity")
     return (
@@ -88,7 +88,7 @@ def checked_problem(
 
 
 def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
-    r"""Budget that divides the bound of Theorem 2 by e, :math:`256\, L_{K,\lambda} H_{\mu,c}`."""
+    r"""Return the budget per factor e, :math:`256\, L_{K,\lambda} H_{\mu,c}`."""
     return 256 * allocation_constant(n_arms, cost_ratio) * complexity
 
 
@@ -100,35 +100,33 @@ def identification_error_bound(
     cost_ratio: float,
     complexity: float,
 ) -> float:
-    r"""Theorem 2: :math:`2K^2 D \exp\bigl(-B / (256\, L_{K,\lambda} H_{\mu,c})\bigr)`.
+    r"""Return the bound of Theorem 2 on the probability of an error.
+
+    .. math:: 2K^2 D \exp\bigl(-B / (256\, L_{K,\lambda} H_{\mu,c})\bigr)
 
     Parameters
     ----------
     budget : float
-        B > 0.  The theorem asks for B >= 2 L H; below that the formula exceeds one
-        anyway.
+        B > 0.  The theorem requires B >= 2 L H; below that the formula exceeds one.
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     cost_ratio : float
         lambda in (0, 1].
     complexity : float
-        :math:`H_{\mu,c}` in the unit of the budget; ``inf`` is allowed (a gap of zero).
+        :math:`H_{\mu,c}` in the unit of the budget; ``inf`` if a gap is zero.
 
     Returns
     -------
     float
-        As stated: it may exceed one, and then says nothing.
+        As stated; it may exceed one, and is trivial then.
 
     Examples
     --------
-    >>> identification_error_bound(1e5, n_arms=3, n_objectives=2, cost_ratio=1.0, complexity=10.0) < 1e-7
+    >>> problem = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 1.0}
+    >>> identification_error_bound(1e5, **problem, complexity=10.0) < 1e-7
     True
     """
     n_arms, n_objectives, complexity = checked_problem(n_arms, n_objectives, complexity)
+    budget = _validation.positive(budget, "budget")
     scale = decay_budget(n_arms, cost_ratio, complexity)
-    return (
-        2
-        * n_arms**2
-        * n_objectives
-        * exp(-_validation.positive(budget, "budget") / scale)
-    )
+    return 2 * n_arms**2 * n_objectives * exp(-budget / scale)

@@ -1,4 +1,4 @@
-"""Constants for evaluations in flight: several are under way while the next arm is chosen (ours)."""
+"""The exploration constant for several evaluations in flight (ours)."""
 
 from math import log, sqrt
 
@@ -6,11 +6,10 @@ from cobandit import _validation
 from cobandit.theory.online import horizon
 
 
-# ----------------------------------------------------------------------------- several evaluations at once
 def alpha_in_flight(
     at_once: int, n_init: int, *, budget: float, cost_ratio: float, alpha: float = 2.0
 ) -> float:
-    r"""Exploration constant :math:`\alpha_m` that makes up for m evaluations in flight (ours).
+    r"""Return the exploration constant for m evaluations in flight (ours).
 
     .. math::
 
@@ -18,12 +17,12 @@ def alpha_in_flight(
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
                  \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
-    Radii count what is in flight, and are too narrow by that: of the n evaluations of
-    an arm that were begun, s = n - p are told, with :math:`p \le m - 1`, and :math:`s
-    \ge n_0` when the index decides.  On the event of Theorem 1 at :math:`\alpha` the
-    sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of its mean, and p of
-    them, whichever they are, move it by at most p.  So the mean over the s that are
-    told is within
+    Radii count evaluations in flight, and are too narrow by these: of the n evaluations
+    of an arm that were begun, s = n - p are told, with :math:`p \le m - 1`, and
+    :math:`s \ge n_0` when the index decides.  On the event of Theorem 1 at
+    :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of
+    its mean, and any p of them change it by at most p.  So the mean over the s told
+    evaluations is within
 
     .. math::
 
@@ -32,24 +31,24 @@ def alpha_in_flight(
 
     of the truth, and optimism holds with radii at :math:`\alpha_m`.
 
-    Where the order of results is unrelated to what they are, :math:`\kappa = 1 + (m -
-    1) / n_0` is enough: in the order of arrival results are independent draws, and
-    :math:`n / s` is the whole loss.  It is related where fast answers come first and
+    If the order of results is independent of their values, :math:`\kappa = 1 + (m - 1)
+    / n_0` is enough: results are then independent draws in the order of arrival, and
+    :math:`n / s` is the only loss.  They are dependent if fast answers come first and
     speed is an objective.
 
     Parameters
     ----------
     at_once : int
-        m >= 1, most evaluations in flight.
+        m >= 1, largest number of evaluations in flight.
     n_init : int
-        :math:`n_0 \ge 1`, evaluations of each arm that are told before the index decides.
+        :math:`n_0 \ge 1`, told evaluations of each arm before the index decides.
     budget, cost_ratio, alpha : float
         B, lambda, and the alpha at which the event of Theorem 1 holds.
 
     Returns
     -------
     float
-        alpha itself for one at a time.
+        alpha itself for one evaluation at a time.
 
     Examples
     --------
@@ -57,9 +56,7 @@ def alpha_in_flight(
     3.186
     """
     others = _validation.count(at_once, "at_once", 1) - 1
-    n_init, alpha = (
-        _validation.count(n_init, "n_init", 1),
-        _validation.positive(alpha, "alpha"),
-    )
+    n_init = _validation.count(n_init, "n_init", 1)
+    alpha = _validation.positive(alpha, "alpha")
     spread = others / sqrt(alpha * n_init * log(horizon(budget, cost_ratio)))
     return alpha * ((1 + others / n_init) * (1 + spread)) ** 2

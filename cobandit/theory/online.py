@@ -11,14 +11,16 @@ from cobandit.errors import CobanditError
 
 
 def horizon(budget: float, cost_ratio: float) -> int:
-    r"""Deterministic bound on the number of pulls, :math:`T_B = \lceil B / \lambda \rceil + 1` (Section 4.1).
+    r"""Return the largest number of pulls, :math:`T_B = \lceil B / \lambda \rceil + 1`.
+
+    See Section 4.1.
 
     Parameters
     ----------
     budget : float
         B > 0.
     cost_ratio : float
-        lambda in (0, 1]; the budget is in units of the largest cost.
+        lambda in (0, 1], where the budget is in units of the largest cost.
 
     Returns
     -------
@@ -29,17 +31,17 @@ def horizon(budget: float, cost_ratio: float) -> int:
     >>> horizon(10, 0.5)
     21
     """
-    budget, cost_ratio = (
-        _validation.positive(budget, "budget"),
-        _validation.positive(cost_ratio, "cost_ratio", 1.0),
-    )
+    budget = _validation.positive(budget, "budget")
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     return ceil(_budget.pulls_within(budget, cost_ratio)) + 1
 
 
 def confidence_radius(
     pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0
 ) -> float:
-    r"""Radius :math:`\beta = \sqrt{\alpha \log T_B / n}` after n pulls of an arm (Section 4.1).
+    r"""Return the radius after n pulls of an arm.
+
+    .. math:: \beta = \sqrt{\alpha \log T_B / n} \qquad \text{(Section 4.1)}
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ def confidence_radius(
     budget, cost_ratio : float
         B and lambda.
     alpha : float
-        Exploration constant; Theorem 1 asks for alpha >= 2.
+        Exploration constant; Theorem 1 requires alpha >= 2.
 
     Returns
     -------
@@ -60,16 +62,17 @@ def confidence_radius(
     0.8724
     """
     pulls = _validation.count(pulls, "pulls", 1)
-    return sqrt(
-        _validation.positive(alpha, "alpha") * log(horizon(budget, cost_ratio)) / pulls
-    )
+    alpha = _validation.positive(alpha, "alpha")
+    return sqrt(alpha * log(horizon(budget, cost_ratio)) / pulls)
 
 
 def index_constant(n_objectives: int, cost_ratio: float) -> float:
-    r"""Constant :math:`C_{\lambda,H} = 4D/\lambda + 4/\lambda^2` of Theorem 1.
+    r"""Return the constant :math:`C_{\lambda,H}` of Theorem 1.
+
+    .. math:: C_{\lambda,H} = 4D/\lambda + 4/\lambda^2
 
     On the concentration event no index exceeds its arm's efficiency by more than this
-    times the radius.
+    constant times the radius.
 
     Parameters
     ----------
@@ -100,7 +103,9 @@ def failure_probability(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Bound :math:`2K(D+1)\,T_B^{1-2\alpha}` on leaving the concentration event (Theorem 1, Step 1).
+    r"""Return the bound on the probability of leaving the concentration event.
+
+    .. math:: 2K(D+1)\,T_B^{1-2\alpha} \qquad \text{(Theorem 1, Step 1)}
 
     Parameters
     ----------
@@ -112,28 +117,28 @@ def failure_probability(
     Returns
     -------
     float
-        As stated: it may exceed one, and then says nothing.
+        As stated; it may exceed one, and is trivial then.
 
     Examples
     --------
-    >>> bound = failure_probability(n_arms=3, n_objectives=2, cost_ratio=0.5, budget=4.5, alpha=2)
+    >>> size = {"n_arms": 3, "n_objectives": 2}
+    >>> bound = failure_probability(**size, cost_ratio=0.5, budget=4.5, alpha=2)
     >>> round(bound, 6)  # 18 / 10^3
     0.018
     """
-    n_arms, n_objectives = (
-        _validation.count(n_arms, "n_arms", 2),
-        _validation.count(n_objectives, "n_objectives", 1),
-    )
+    n_arms = _validation.count(n_arms, "n_arms", 2)
+    n_objectives = _validation.count(n_objectives, "n_objectives", 1)
     exponent = 1 - 2 * _validation.positive(alpha, "alpha")
-    return (
-        2 * n_arms * (n_objectives + 1) * float(horizon(budget, cost_ratio)) ** exponent
-    )
+    pulls = float(horizon(budget, cost_ratio))
+    return 2 * n_arms * (n_objectives + 1) * pulls**exponent
 
 
 def leading_constant(
     gap: float, *, n_objectives: int, cost_ratio: float, alpha: float = 2.0
 ) -> float:
-    r"""Coefficient of :math:`\log T_B` in Theorem 1, :math:`4 \alpha C_{\lambda,H}^2 / \Delta_i^2`.
+    r"""Return the coefficient of :math:`\log T_B` in Theorem 1.
+
+    .. math:: 4 \alpha C_{\lambda,H}^2 / \Delta_i^2
 
     Parameters
     ----------
@@ -166,17 +171,19 @@ def pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Theorem 1: expected pulls of an arm with efficiency gap Delta under Algorithm 1 as printed.
+    r"""Return the bound of Theorem 1 on the expected pulls of a suboptimal arm.
 
     .. math::
 
-        \mathrm E[n_i(B)] \le 1 + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rceil
-                            + 2K(D+1)\,T_B^{2-2\alpha}
+        \mathrm E[n_i(B)] \le 1
+            + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2}
+            \Bigr\rceil
+            + 2K(D+1)\,T_B^{2-2\alpha}
 
-    That is ``CoHVUCB(..., selection="all")`` with radii that are not scaled.  It holds
-    for feasible selection, too: that makes at most :math:`1/\lambda` pulls more, over
-    all arms together, for which the factor 4 has room (ours; the paper's proof does not
-    speak of them).
+    It is about Algorithm 1 as printed: ``CoHVUCB(..., selection="all")`` with unscaled
+    radii.  It also holds for feasible selection, which makes at most :math:`1/\lambda`
+    more pulls over all arms together, since the factor 4 is larger than needed (ours;
+    the paper's proof does not treat feasible selection).
 
     Parameters
     ----------
@@ -187,21 +194,22 @@ def pull_bound(
     cost_ratio, budget : float
         lambda in (0, 1] and B > 0.
     alpha : float
-        The theorem asks for alpha >= 2; smaller values are computed as asked.
+        The theorem requires alpha >= 2; smaller values are not refused.
 
     Returns
     -------
     float
-        As stated; never below one, and of use only below the trivial B / lambda.
+        As stated; at least one, and useful only below the trivial bound B / lambda.
 
     Raises
     ------
     CobanditError
-        If an argument is out of range; the bound does not speak of arms with gap zero.
+        If an argument is out of range, such as a gap of zero.
 
     Examples
     --------
-    >>> bound = pull_bound(0.5, n_arms=2, n_objectives=1, cost_ratio=1.0, budget=99, alpha=2.0)
+    >>> size = {"n_arms": 2, "n_objectives": 1}
+    >>> bound = pull_bound(0.5, **size, cost_ratio=1.0, budget=99, alpha=2.0)
     >>> round(bound, 6)  # 1 + ceil(4 * 2 * 8^2 * log(100) / 0.25) + 8 / 100^2
     9433.0008
     """
@@ -228,7 +236,9 @@ def efficiency_regret_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Theorem 1 with its constants: :math:`\sum_i \Delta_i` times `pull_bound`, arms with gap zero left out.
+    r"""Return the bound of Theorem 1 on the efficiency regret, with its constants.
+
+    It is the sum of :math:`\Delta_i` times `pull_bound` over suboptimal arms.
 
     Parameters
     ----------
@@ -246,16 +256,19 @@ def efficiency_regret_bound(
 
     Examples
     --------
-    >>> round(efficiency_regret_bound([0.0, 0.5], n_objectives=1, cost_ratio=1.0, budget=99), 4)
+    >>> settings = {"n_objectives": 1, "cost_ratio": 1.0, "budget": 99}
+    >>> round(efficiency_regret_bound([0.0, 0.5], **settings), 4)
     4716.5004
     """
-    return _wasted(
-        gaps_of(gaps), np.ones(np.size(gaps)), n_objectives, cost_ratio, budget, alpha
-    )
+    gaps = gaps_of(gaps)
+    ones = np.ones(np.size(gaps))
+    return _sum_pull_bounds(gaps, ones, n_objectives, cost_ratio, budget, alpha)
 
 
 def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
-    r"""Lemma 1: no policy's expected hypervolume exceeds :math:`\nu_{i^\star} (B + 1)`.
+    r"""Return the bound :math:`\nu_{i^\star} (B + 1)` of Lemma 1 on hypervolume.
+
+    No policy exceeds it.
 
     Parameters
     ----------
@@ -273,9 +286,8 @@ def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
     >>> optimal_utility_bound(0.5, 9)
     5.0
     """
-    return _validation.non_negative(best_efficiency, "best_efficiency") * (
-        _validation.positive(budget, "budget") + 1
-    )
+    efficiency = _validation.non_negative(best_efficiency, "best_efficiency")
+    return efficiency * (_validation.positive(budget, "budget") + 1)
 
 
 def standard_regret_bound(
@@ -288,13 +300,17 @@ def standard_regret_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Corollary 1 in the finite-budget form of its proof.
+    r"""Return the bound of Corollary 1 on the standard regret, for a finite budget.
 
     .. math::
 
-        \mathrm E[R_B^{\mathrm{std}}] \le 2 \nu_{i^\star} + \sum_{i \ne i^\star} \mu_i^c \Delta_i
-            \Bigl( 1 + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2} \Bigr\rceil
-                     + 2K(D+1)\,T_B^{2-2\alpha} \Bigr)
+        \mathrm E[R_B^{\mathrm{std}}] \le 2 \nu_{i^\star}
+            + \sum_{i \ne i^\star} \mu_i^c \Delta_i \Bigl( 1
+            + \Bigl\lceil \frac{4 \alpha C_{\lambda,H}^2 \log T_B}{\Delta_i^2}
+            \Bigr\rceil
+            + 2K(D+1)\,T_B^{2-2\alpha} \Bigr)
+
+    This is the form in the corollary's proof.
 
     Parameters
     ----------
@@ -316,39 +332,40 @@ def standard_regret_bound(
 
     Examples
     --------
-    >>> bound = standard_regret_bound([0.0, 0.5], [1.0, 1.0], 0.75, n_objectives=1, cost_ratio=1.0, budget=99)
-    >>> round(bound, 4)  # 2 * 0.75 more than the efficiency regret bound, as costs are 1
+    >>> settings = {"n_objectives": 1, "cost_ratio": 1.0, "budget": 99}
+    >>> bound = standard_regret_bound([0.0, 0.5], [1.0, 1.0], 0.75, **settings)
+    >>> round(bound, 4)  # the efficiency regret bound plus 2 * 0.75, at costs of 1
     4718.0004
     """
-    gaps, cost_ratio = (
-        gaps_of(gaps),
-        _validation.positive(cost_ratio, "cost_ratio", 1.0),
-    )
+    gaps = gaps_of(gaps)
+    cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     mean_costs = _validation.costs(mean_costs, "mean_costs", n_arms=len(gaps))
-    if (
-        mean_costs.max() > _budget.add_slack(1.0)
-        or _budget.add_slack(float(mean_costs.min())) < cost_ratio
-    ):
+    is_too_high = mean_costs.max() > _budget.add_slack(1.0)
+    is_too_low = _budget.add_slack(float(mean_costs.min())) < cost_ratio
+    if is_too_high or is_too_low:
         raise CobanditError(
             f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest"
         )
 
-    wasted = _wasted(gaps, mean_costs, n_objectives, cost_ratio, budget, alpha)
-    return 2 * _validation.non_negative(best_efficiency, "best_efficiency") + wasted
+    efficiency = _validation.non_negative(best_efficiency, "best_efficiency")
+    suboptimal = _sum_pull_bounds(
+        gaps, mean_costs, n_objectives, cost_ratio, budget, alpha
+    )
+    return 2 * efficiency + suboptimal
 
 
 def gaps_of(gaps: ArrayLike) -> np.ndarray:
-    """Efficiency gaps, checked: one an arm, the smallest being zero."""
+    """Return efficiency gaps, of which the smallest has to be zero."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(
-            "gaps: one for each of at least two arms, the smallest being 0, the best"
-            " arm's"
+            "gaps: one for each of at least two arms is needed, and the smallest has to"
+            " be 0, the gap of the best arm"
         )
     return gaps
 
 
-def _wasted(
+def _sum_pull_bounds(
     gaps: np.ndarray,
     costs: np.ndarray,
     n_objectives: int,
@@ -356,14 +373,14 @@ def _wasted(
     budget: float,
     alpha: float,
 ) -> float:
-    """Costs times gaps times the bound on pulls, added up over suboptimal arms."""
-    how: Any = {
+    """Return the sum of cost times gap times `pull_bound` over suboptimal arms."""
+    settings: Any = {
+        "n_arms": len(gaps),
         "n_objectives": n_objectives,
         "cost_ratio": cost_ratio,
         "budget": budget,
         "alpha": alpha,
     }
     arms = zip(gaps[gaps > 0], costs[gaps > 0], strict=True)
-    return float(
-        sum(cost * gap * pull_bound(gap, n_arms=len(gaps), **how) for gap, cost in arms)
-    )
+    terms = [cost * gap * pull_bound(gap, **settings) for gap, cost in arms]
+    return float(sum(terms))

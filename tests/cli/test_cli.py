@@ -245,11 +245,11 @@ BAD = {
     ),
     "output nowhere": (
         ["replay", "synthetic-24", "-o", "none/runs.csv"],
-        "folder that exists",
+        "in an existing folder",
     ),
     "output is a folder": (
         ["replay", "synthetic-24", "-o", "folder.csv", "-b", "2"],
-        "folder that exists",
+        "in an existing folder",
     ),
 }
 
