@@ -12,7 +12,8 @@ Ints = NDArray[np.int64]
 
 #: Newton's steps of the multiplicative model, at most, and the change at which they
 #: end.
-STEPS, SMALL = 100, 1e-12
+STEPS = 100
+SMALL = 1e-12
 #: Largest change of a logarithm in one of these steps.
 LONGEST_STEP = 2.0
 
@@ -71,13 +72,16 @@ class AdjustedMeans:
     def __init__(
         self, arm: Ints, instance: Ints, values: Floats, multiplicative: bool = False
     ):
-        self._arm, self._instance, self._multiplicative = arm, instance, multiplicative
+        self._arm = arm
+        self._instance = instance
+        self._multiplicative = multiplicative
         self._shape = n_arms, _ = int(arm.max()) + 1, int(instance.max()) + 1
         present = sparse.csr_array((np.ones(len(arm)), (arm, instance)), self._shape)
         _, part = connected_components(
             sparse.block_array([[None, present], [present.T, None]]), False
         )
-        self._part, self._part_of_instance = part[:n_arms], part[n_arms:]
+        self._part = part[:n_arms]
+        self._part_of_instance = part[n_arms:]
         same = self._part[:, None] == self._part
         #: What makes the information matrix invertible: in each part one direction has
         #: no information.
@@ -120,7 +124,8 @@ class AdjustedMeans:
 
     def _use(self, weights: Floats) -> None:
         """Factorise the information matrix of the arms' effects, given row weights."""
-        self._weights, self._totals = weights, self._by_instance(weights)
+        self._weights = weights
+        self._totals = self._by_instance(weights)
         rows = sparse.csr_array((weights, (self._arm, self._instance)), self._shape)
         information = (
             np.diag(self._by_arm(weights)) - ((rows / self._totals) @ rows.T).toarray()
@@ -130,8 +135,8 @@ class AdjustedMeans:
 
     def _solve(self, right: Floats) -> Floats:
         """Return effects, with mean zero in each part, from scores (K,) or (K, R)."""
-        found = linalg.cho_solve(self._factor, right)
-        centred: Floats = found - self._same @ found
+        effects = linalg.cho_solve(self._factor, right)
+        centred: Floats = effects - self._same @ effects
         return centred
 
     def _by_arm(self, values: Floats) -> Floats:

@@ -123,11 +123,11 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     """
     path = Path(name_or_path)
     if path.is_dir() and str(name_or_path) not in _cards():
-        there = min(path.glob("*.parquet"), default=path / "table.parquet")
+        table = min(path.glob("*.parquet"), default=path / "table.parquet")
         raise_fault(
             path,
             "this is a folder",
-            f"name the table in it, such as {there}",
+            f"name the table in it, such as {table}",
             "is-a-folder",
         )
     return read(path) if path.suffix or path.is_file() else load(str(name_or_path))
@@ -203,7 +203,8 @@ def _card(name: str) -> Card:
 
 def _places(card: Card) -> tuple[Path | None, Path]:
     """Where the mirror, if one is named, and the cache would hold the records."""
-    mirror, inside = os.environ.get(MIRROR), Path(card.name) / card.records
+    mirror = os.environ.get(MIRROR)
+    inside = Path(card.name) / card.records
     return Path(mirror).expanduser() / inside if mirror else None, Path(
         pooch.os_cache("cobandit")
     ) / inside

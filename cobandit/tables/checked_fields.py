@@ -73,7 +73,7 @@ def _fault(
     """Translate one of pydantic's error entries."""
     place = ".".join(str(part) for part in detail["loc"])
     in_file = f"{source}, field {place!r}" if place else str(source)
-    where = source(place) if callable(source) else in_file
+    location = source(place) if callable(source) else in_file
 
     # the remedy of the field at fault, or of the one that holds it; a number is a
     # position in a list
@@ -94,9 +94,9 @@ def _fault(
         fault = error.faults[0]
         # the fault may be about a file that the field names
         problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem
-        return replace(fault, file=where, problem=problem)
+        return replace(fault, file=location, problem=problem)
 
-    return Fault(where, describe_problem(detail), remedy, code=detail["type"])
+    return Fault(location, describe_problem(detail), remedy, code=detail["type"])
 
 
 def describe_problem(detail: dict[str, Any]) -> str:

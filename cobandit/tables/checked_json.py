@@ -23,7 +23,7 @@ class LogRecord(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
 
 
-def parse_json(kind: type[M], content: bytes | Path, where: str | Path = "") -> M:
+def parse_json(kind: type[M], content: bytes | Path, place: str | Path = "") -> M:
     """Read a record from JSON: from a file, or from bytes and their place.
 
     Raises
@@ -44,16 +44,16 @@ def parse_json(kind: type[M], content: bytes | Path, where: str | Path = "") -> 
     cobandit.errors.TableError: toy.json: size: the field is missing -> check that ...
     """
     if isinstance(content, Path):
-        where = content
+        place = content
         content = read_bytes(content)
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
         remedy = "check that this is the right file, complete and of this format"
-        raise_fault(where, first_fault(error), remedy, "bad-record")
+        raise_fault(place, first_fault(error), remedy, "bad-record")
 
 
-def plain_text(value: Any, where: str | Path, field: str) -> str:
+def plain_text(value: Any, place: str | Path, field: str) -> str:
     """Return a name as text that can be stored and shown.
 
     Raises
@@ -69,5 +69,5 @@ def plain_text(value: Any, where: str | Path, field: str) -> str:
     text = str(value)
     if not text.strip() or text.encode(errors="ignore").decode() != text:
         problem = f"{field} is blank or not valid text: {text[:60]!a}"
-        raise_fault(where, problem, "correct the log", "bad-text")
+        raise_fault(place, problem, "correct the log", "bad-text")
     return text

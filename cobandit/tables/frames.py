@@ -131,7 +131,7 @@ def _rename_keys(
 
 
 def charge(
-    config: pd.Series, cost: float | Mapping[str, float], where: str
+    config: pd.Series, cost: float | Mapping[str, float], place: str
 ) -> pd.Series:
     """Charge every evaluation the same cost, or the cost of its configuration.
 
@@ -139,7 +139,7 @@ def charge(
     ----------
     config : Series of str, length N
     cost : float or mapping of str to float
-    where : str
+    place : str
         Origin of the cost, for messages.
 
     Raises
@@ -153,19 +153,19 @@ def charge(
     [1.0, 20.0, 1.0]
     """
     if not isinstance(cost, Mapping):
-        return pd.Series(_validation.scalar(cost, where), config.index)
+        return pd.Series(_validation.scalar(cost, place), config.index)
 
     configs = sorted(config.dropna().unique())
     unknown = sorted(set(cost) - set(configs))
     if unknown:
         problem = f"there is no configuration {unknown[0]!r}"
         remedy = suggest(unknown[0], configs)
-        raise_fault(where, problem, remedy, "unknown-configuration")
+        raise_fault(place, problem, remedy, "unknown-configuration")
 
     missing = sorted(set(configs) - set(cost))
     if missing:
         problem = f"there is no cost of {', '.join(missing)}"
-        raise_fault(where, problem, "give one per configuration", "missing-cost")
+        raise_fault(place, problem, "give one per configuration", "missing-cost")
 
     return config.map(cost).astype(float)
 

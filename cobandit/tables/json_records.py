@@ -14,7 +14,8 @@ OF_FILE = "file."
 LABELS = ("name", "key", "metric")
 
 #: Most fields of a file that become columns, and letters of the longest.
-MOST_FIELDS, LONGEST_FIELD = 100, 200
+MOST_FIELDS = 100
+LONGEST_FIELD = 200
 
 #: Records of an object from which on none are looked for within them.
 FEW_RECORDS = 3
@@ -76,7 +77,9 @@ def follow_path(value: Any, path: str) -> FoundRecords | None:
     >>> follow_path({"v1.5": {"a": {"ok": 1}, "b": {"ok": 0}}}, "v1.5").records
     [{'key': 'a', 'ok': 1}, {'key': 'b', 'ok': 0}]
     """
-    inner, keys, rest = value, [], path
+    inner = value
+    keys = []
+    rest = path
     while rest:
         if not isinstance(inner, Mapping):
             return None
@@ -213,7 +216,8 @@ def _is_objects(value: Any) -> bool:
 
 def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
     """Read the names of columns with rows of values."""
-    columns, rows = value.get("columns"), value.get("data")
+    columns = value.get("columns")
+    rows = value.get("data")
     if not isinstance(columns, list) or not isinstance(rows, list):
         return []
     if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):

@@ -75,7 +75,11 @@ class Price(Fields):
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # a run keeps a checksum of it: that of a price without `written` is as it was
         # before there was one
-        return (each for each in super().__repr_args__() if each != ("written", None))
+        return (
+            argument
+            for argument in super().__repr_args__()
+            if argument != ("written", None)
+        )
 
     def usd(self, usage: Usage) -> float:
         r"""Turn tokens into money.
@@ -206,7 +210,7 @@ class Prices:
                 )
                 raise_fault(self.file or "prices", problem, remedy, "price-zero")
 
-    def refuse(self, model: str, where: str = "") -> NoReturn:
+    def refuse(self, model: str, place: str = "") -> NoReturn:
         """Stop since there is no price of a model.
 
         Raises
@@ -222,7 +226,7 @@ class Prices:
             " into a file of prices"
         )
         remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
-        raise_fault(where or self.file or "prices", problem, remedy, "no-price")
+        raise_fault(place or self.file or "prices", problem, remedy, "no-price")
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
         """Describe the sources of the prices of models, with their day.
@@ -235,27 +239,28 @@ class Prices:
         >>> mine.describe([("mine", None), ("gpt-4o-mini", None)])  # doctest: +ELLIPSIS
         'my.yml (mine); genai-prices ... as of 2026-11-01 (gpt-4o-mini of openai)'
         """
-        own, listed = [], []
+        own_models = []
+        package_models = []
         for model, base_url in dict.fromkeys(models):
             if model in self.own:
-                own.append(model)
+                own_models.append(model)
             elif self.usd(Usage(0, 0, 0), model, base_url) is not None:
                 reference = self._references[model, base_url]
-                listed.append(
+                package_models.append(
                     f"{model} of {reference.name}" if reference is not None else model
                 )
 
-        said = (
-            [f"{self.file or 'given'} ({ellipsize(', '.join(own), 200)})"]
-            if own
+        parts = (
+            [f"{self.file or 'given'} ({ellipsize(', '.join(own_models), 200)})"]
+            if own_models
             else []
         )
-        if listed:
-            said.append(
-                f"{package()} as of {self.day} ({ellipsize(', '.join(listed), 400)})"
+        if package_models:
+            parts.append(
+                f"{package()} as of {self.day} ({ellipsize(', '.join(package_models), 400)})"
             )
 
-        return "; ".join(said)
+        return "; ".join(parts)
 
     def _find(self, model: str, base_url: str | None) -> _Reference | None:
         for name, vendor in _candidates(model, base_url):
@@ -282,7 +287,7 @@ class Prices:
             counts["cache_read_tokens"] = usage.cached
         if usage.written:
             counts["cache_write_tokens"] = usage.written
-        found: Any = genai_prices.calc_price(  # type: ignore[call-overload]
+        price: Any = genai_prices.calc_price(  # type: ignore[call-overload]
             genai_prices.Usage(**counts),
             reference.model,
             # at noon, since some are cheaper at night: what is asked when is not known
@@ -290,7 +295,7 @@ class Prices:
             genai_request_timestamp=datetime.combine(self.day, time(12), UTC),
             **reference.vendor,
         )
-        return float(found.total_price), found.provider.id
+        return float(price.total_price), price.provider.id
 
 
 def _candidates(
@@ -347,8 +352,8 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
             "no-prices",
         )
 
-    own = {
+    own_prices = {
         str(model): check_fields(Price, fields, f"{path}, model {str(model)!r}")
         for model, fields in content.items()
     }
-    return Prices(own, day, str(path))
+    return Prices(own_prices, day, str(path))

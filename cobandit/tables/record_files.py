@@ -93,13 +93,14 @@ def read_columns(
             frame = _read_parquet(path, names, wanted, nested)
             return _expand_json(frame, names) if nested else frame
         if suffix == ".json":
-            found = _read_json(path, records, nested)
-            if found.path and records is None and remarks is not None:
-                remarks.append(f"records: those at {found.path!r} (--records)")
+            result = _read_json(path, records, nested)
+            if result.path and records is None and remarks is not None:
+                remarks.append(f"records: those at {result.path!r} (--records)")
             places = (
-                (f"record {number}", row) for number, row in enumerate(found.records, 1)
+                (f"record {number}", row)
+                for number, row in enumerate(result.records, 1)
             )
-            return _make_frame(places, names, None, nested, path, found.beside)
+            return _make_frame(places, names, None, nested, path, result.beside)
         if suffix == ".jsonl":
             return _make_frame(
                 _read_jsonl(path, wanted), names, wanted, nested, path, {}
@@ -161,12 +162,12 @@ def _estimate_rows(path: Path) -> float:
 
 
 def _columns_to_read(
-    there: Sequence[str], wanted: Sequence[str] | None
+    names: Sequence[str], wanted: Sequence[str] | None
 ) -> list[str] | None:
     """Return the wanted columns, or None, for all, if one is not there exactly once."""
     return (
         list(wanted)
-        if wanted and all(there.count(name) == 1 for name in wanted)
+        if wanted and all(names.count(name) == 1 for name in wanted)
         else None
     )
 
@@ -262,7 +263,9 @@ def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
         return candidates[0]
     if nested and not candidates and isinstance(value, dict):
         return FoundRecords("", [value], {})  # such as the result of one instance
-    paths = [found.path for found in candidates[:MOST_OFFERED] if found.path]
+    paths = [
+        candidate.path for candidate in candidates[:MOST_OFFERED] if candidate.path
+    ]
     remedy = "say where the records are with --records, such as results.rows"
     if paths:
         remedy = (

@@ -65,13 +65,13 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     if not isinstance(card, Card):
         card = read_card(path.with_suffix(".yml") if card is None else card)
     check_size(path)
-    found = file_sha256(path) if card.sha256 else None
-    if found != card.sha256:
+    checksum = file_sha256(path) if card.sha256 else None
+    if checksum != card.sha256:
         described = path.with_name(card.records)
         if described.name != path.name and described.is_file():
             problem = f"the card next to it describes {described.name}, not this file"
             raise_fault(path, problem, f"name {described}", "other-card")
-        problem = f"the file's sha256 is {found}, but its card says {card.sha256}"
+        problem = f"the file's sha256 is {checksum}, but its card says {card.sha256}"
         remedy = (
             "restore the file that the card describes, or put the new sum into it if it"
             " is meant"
@@ -218,15 +218,16 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
     """Whether a card gives the table's own scores and split to its evaluations."""
     if frame.duplicated(["config", "instance"]).any():
         return False
-    made = EvaluationTable.from_records(frame, card, table.name)
-    return made.limits == table.limits and made.rows["split"].equals(
+    copy = EvaluationTable.from_records(frame, card, table.name)
+    return copy.limits == table.limits and copy.rows["split"].equals(
         table.rows["split"]
     )
 
 
 def _pinned(table: EvaluationTable) -> Card:
     """Fix, for a part of a table, the limits and split of the whole."""
-    rows, card = table.rows, table.card
+    rows = table.rows
+    card = table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
     objectives = tuple(
         (
@@ -287,13 +288,16 @@ def write_table(
         with tempfile.TemporaryDirectory(
             prefix=".cobandit-", dir=output.parent
         ) as folder:
-            records, card = Path(folder) / output.name, Path(folder) / card_path.name
-            made = pa.Table.from_pandas(frame, preserve_index=False)
-            kept = made.schema.metadata | (
+            records = Path(folder) / output.name
+            card = Path(folder) / card_path.name
+            records_table = pa.Table.from_pandas(frame, preserve_index=False)
+            schema_metadata = records_table.schema.metadata | (
                 {MEMORY: json.dumps(metadata)} if metadata else {}
             )
             parquet.write_table(
-                made.replace_schema_metadata(kept), records, compression="zstd"
+                records_table.replace_schema_metadata(schema_metadata),
+                records,
+                compression="zstd",
             )
             content = {**fields, "records": output.name, "sha256": file_sha256(records)}
             body = yaml.safe_dump(

@@ -60,13 +60,14 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         rates = {
             name: 100 * float(part["resolved"].mean()) for name, part in parts.items()
         }
-        off = [
+        inconsistent = [
             name
             for name, rate in rates.items()
             if abs(rate - entries[name]["resolved"]) > TOLERANCE
         ]
         frame = pd.concat(
-            [part for name, part in parts.items() if name not in off], ignore_index=True
+            [part for name, part in parts.items() if name not in inconsistent],
+            ignore_index=True,
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         remedy = "use the file at the commit that the dataset card names"
@@ -80,7 +81,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     notes = [
         f"dropped {name!r}: its rows resolve {rates[name]:.1f} %, "
         f"the entry itself says {entries[name]['resolved']:.1f} %"
-        for name in off
+        for name in inconsistent
     ]
     if without_rows := [name for name in entries if name not in parts]:
         named = ", ".join(without_rows)
@@ -101,11 +102,13 @@ def _rows(name: str, entry: dict[str, Any]) -> pd.DataFrame:
         column: [record[key] for record in details.values()]
         for column, key in COLUMNS.items()
     }
-    about = {
+    description = {
         "model": tags["Model"],
         "organisation": tags["Org"],
         "open_weights": bool(entry["os_model"]),
         "agent_version": entry["mini-swe-agent_version"],
         "date": entry["date"],
     }
-    return pd.DataFrame({"config": name, "instance": list(details), **rows, **about})
+    return pd.DataFrame(
+        {"config": name, "instance": list(details), **rows, **description}
+    )

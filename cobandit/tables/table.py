@@ -283,9 +283,9 @@ class EvaluationTable(TableStatistics):
 
     def __repr__(self) -> str:
         """Show name, kind, size, objectives, unit of the cost and notes."""
-        fewest = self.n_instances.min()
-        most = self.n_instances.max()
-        n_instances = f"{fewest}" if fewest == most else f"{fewest}-{most}"
+        smallest = self.n_instances.min()
+        largest = self.n_instances.max()
+        n_instances = f"{smallest}" if smallest == largest else f"{smallest}-{largest}"
         size = f"{self.n_arms} configurations x {n_instances} instances"
         lines = [
             f"{self.name} ({self.kind}): {size}",
@@ -378,12 +378,12 @@ class EvaluationTable(TableStatistics):
             If the query does not parse, names an unknown column, is not a condition, or
             leaves fewer than two arms.
         """
-        where = f"subset {query!r} of {self.name}"
-        keep = evaluate_condition(self._records.arms.reset_index(), query, where)
+        place = f"subset {query!r} of {self.name}"
+        keep = evaluate_condition(self._records.arms.reset_index(), query, place)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
             remedy = f"widen the condition: at least {MIN_ARMS} are needed"
-            raise_fault(where, problem, remedy, "one-configuration")
+            raise_fault(place, problem, remedy, "one-configuration")
 
         new_number = np.cumsum(keep) - 1
         records = self._records.take(np.flatnonzero(keep[self._records.arm]))

@@ -133,20 +133,20 @@ class _Counts:
 
     def find(self, names: tuple[str, ...]) -> tuple[str, int] | None:
         """Find the first count of several names, one above zero if there is any."""
-        found = None
+        best = None
         for name in names:
             value: Any = self._raw
             for part in name.split("."):
                 value = value.get(part) if isinstance(value, Mapping) else None
             count = None if value is None else self._read(name, value)
-            if count is not None and (found is None or not found[1]):
-                found = name, count
-        return found
+            if count is not None and (best is None or not best[1]):
+                best = name, count
+        return best
 
     def count(self, *names: str) -> int | None:
         """As `find`, without the name."""
-        found = self.find(names)
-        return None if found is None else found[1]
+        best = self.find(names)
+        return None if best is None else best[1]
 
     def _read(self, name: str, value: Any) -> int | None:
         try:
@@ -181,7 +181,7 @@ class _Parts(NamedTuple):
 
 
 def read_usage(
-    raw: Any, *, asked: str | None = None, answered: str | None = None
+    raw: Any, *, prompt_text: str | None = None, answer_text: str | None = None
 ) -> Reading:
     """Read the counts of tokens of one answer, whatever its vendor calls them.
 
@@ -189,7 +189,7 @@ def read_usage(
     ----------
     raw : object
         The field ``usage`` of an answer, or that of a log; None if there is none.
-    asked, answered : str, optional
+    prompt_text, answer_text : str, optional
         Texts of prompt and answer, to estimate what was not counted: four characters
         are a token.
 
@@ -230,7 +230,7 @@ def read_usage(
         doubt = Doubt(
             "usage is no record", f"usage is {str(raw)[:40]!a}, not counts by name"
         )
-        return _complete(None, None, None, (doubt,), asked, answered)
+        return _complete(None, None, None, (doubt,), prompt_text, answer_text)
     raw = raw or {}
     for name in _NESTED:
         if isinstance(raw.get(name), Mapping):
@@ -248,7 +248,9 @@ def read_usage(
         prompt = None if miss is None else ("prompt_tokens", miss + cached[1])
     if prompt is None or output is None:
         known = None if prompt is None else prompt[1]
-        return _complete(known, output, total, tuple(counts.doubts), asked, answered)
+        return _complete(
+            known, output, total, tuple(counts.doubts), prompt_text, answer_text
+        )
 
     usual = _Parts(
         cached_apart=prompt[0] in _EXCLUSIVE and cached[0] in _CACHED_APART,
@@ -261,7 +263,9 @@ def read_usage(
     if total is None:
         usage = usages[0]
     else:
-        fitting = [each for each in usages if each.prompt + each.output == total]
+        fitting = [
+            reading for reading in usages if reading.prompt + reading.output == total
+        ]
         usage = (fitting or usages)[0]
         if not fitting:
             usage = _exceed(usage, total, counts.doubts)
@@ -272,22 +276,22 @@ def _readings(
     usual: _Parts, prompt: int, output: int, cached: int, written: int, reasoning: int
 ) -> Iterator[Usage]:
     """Go through possible readings, the usual one of such names first."""
-    parts = sorted(
+    all_parts = sorted(
         (_Parts(*flags) for flags in product((False, True), repeat=3)),
-        key=lambda each: sum(a != b for a, b in zip(each, usual, strict=True)),
+        key=lambda parts: sum(a != b for a, b in zip(parts, usual, strict=True)),
     )
-    seen = set()
-    for each in parts:
-        inside = (0 if each.cached_apart else cached) + (
-            0 if each.written_apart else written
+    known = set()
+    for parts in all_parts:
+        inside = (0 if parts.cached_apart else cached) + (
+            0 if parts.written_apart else written
         )
-        generated = output + (reasoning if each.reasoning_apart else 0)
+        generated = output + (reasoning if parts.reasoning_apart else 0)
         # what is larger than the whole is no part of it
-        if inside > prompt or (reasoning > output and not each.reasoning_apart):
+        if inside > prompt or (reasoning > output and not parts.reasoning_apart):
             continue
         usage = Usage(prompt - inside, cached, generated, written)
-        if usage not in seen:
-            seen.add(usage)
+        if usage not in known:
+            known.add(usage)
             yield usage
 
 
@@ -312,8 +316,8 @@ def _complete(
     output: int | None,
     total: int | None,
     doubts: tuple[Doubt, ...],
-    asked: str | None,
-    answered: str | None,
+    prompt_text: str | None,
+    answer_text: str | None,
 ) -> Reading:
     """Complete a missing count from the total, else from the text."""
     if total is not None and prompt is not None:
@@ -325,10 +329,10 @@ def _complete(
         doubt = Doubt("a total alone", text)
         return Reading(Usage(0, 0, total), (*doubts, doubt))
 
-    if prompt is None and asked is not None:
-        prompt = count_characters(asked)
-    if output is None and answered is not None:
-        output = count_characters(answered)
+    if prompt is None and prompt_text is not None:
+        prompt = count_characters(prompt_text)
+    if output is None and answer_text is not None:
+        output = count_characters(answer_text)
     if prompt is None or output is None:
         return Reading(None, doubts)
 

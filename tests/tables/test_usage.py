@@ -151,14 +151,14 @@ def test_what_does_not_add_up_is_charged_and_named(counts, usage, kind):
 )
 def test_what_is_not_counted_is_estimated_from_texts_alone(counts):
     assert read_usage(counts).usage is None
-    reading = read_usage(counts, asked="a" * 40, answered="b" * 9)
+    reading = read_usage(counts, prompt_text="a" * 40, answer_text="b" * 9)
     assert reading.usage == Usage(10, 0, 3) and reading.estimated
     assert "not counted" in [doubt.kind for doubt in reading.doubts]
 
 
 def test_one_count_is_kept_where_the_other_is_estimated():
     assert read_usage(
-        {"completion_tokens": 50}, asked="a" * 40, answered="b"
+        {"completion_tokens": 50}, prompt_text="a" * 40, answer_text="b"
     ).usage == Usage(10, 0, 50)
 
 
@@ -218,7 +218,7 @@ def test_whatever_is_inside_of_what_the_total_is_met(
     )
 )
 def test_nothing_ends_in_an_error_or_in_less_than_nothing(counts):
-    usage = read_usage(counts, asked="", answered="").usage
+    usage = read_usage(counts, prompt_text="", answer_text="").usage
     assert usage is not None and min(usage) >= 0
 
 

@@ -61,7 +61,9 @@ class EndpointAnswer(NamedTuple):
 
     def read_tokens(self, prompt: str) -> Reading:
         """Read the counts of tokens, and estimate missing ones from the texts."""
-        return read_usage(self.usage, asked=prompt, answered=self.reasoning + self.text)
+        return read_usage(
+            self.usage, prompt_text=prompt, answer_text=self.reasoning + self.text
+        )
 
 
 def read_answer(content: bytes) -> EndpointAnswer | None:

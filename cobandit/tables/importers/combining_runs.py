@@ -28,7 +28,8 @@ from cobandit.tables.importers.repeated_evaluations import (
 )
 from cobandit.tables.importers.scores import rescale_scores, settle_missing
 
-SCORE, SECONDS = "score", "seconds"
+SCORE = "score"
+SECONDS = "seconds"
 
 
 def combine_runs(
@@ -148,7 +149,8 @@ def combine_runs(
         frame, [*arms, *shared], logged["name"], repeats, notes
     ).reset_index(drop=True)
 
-    n_configs, n_logs = frame["config"].nunique(), logged["run"].nunique()
+    n_configs = frame["config"].nunique()
+    n_logs = logged["run"].nunique()
     per_instance = frame["instance"].value_counts()
     n_shared = int((per_instance == n_configs).sum())
     if not n_shared:
@@ -162,7 +164,7 @@ def combine_runs(
         )
     measured = {"tasks": tasks, "metrics": metrics.of, **measured}
     origin = "; ".join(
-        [source, *(f"{what}: {_list(value)}" for what, value in measured.items())]
+        [source, *(f"{name}: {_list(value)}" for name, value in measured.items())]
     )
     notes.remarks[:0] = [
         f"source: {origin}",
@@ -275,9 +277,9 @@ def _evaluations(
 
     logged_scores = np.array(frame["scores"].tolist())
     scores = rescale_scores(logged_scores, objectives, frame["config"], options, notes)
-    scores, kept = settle_missing(scores, frame["config"], options, notes)
+    scores, has_scores = settle_missing(scores, frame["config"], options, notes)
     frame["scores"] = pd.Series(list(scores), dtype=object)
-    frame = frame[kept].reset_index(drop=True)
+    frame = frame[has_scores].reset_index(drop=True)
     if frame.empty:
         raise_fault(
             "the logs",

@@ -34,7 +34,7 @@ def combine_samples(
     source: str,
     measured: Mapping[str, Any],
     *,
-    what: str = "score",
+    metric_kind: str = "score",
     default: Sequence[str] = (),
     keep_name: bool = False,
     paid: Cost | None = None,
@@ -52,7 +52,7 @@ def combine_samples(
         What the logs are.
     measured : mapping
         As of `combine_runs`.
-    what : str
+    metric_kind : str
         What scores are called, such as ``"scorer"``.
     default : sequence of str
         Scores that are taken if the user names none.
@@ -77,7 +77,7 @@ def combine_samples(
     """
     collected = filter_samples(collected, options, notes)
     scored = [(log.task, sample.scores) for log in collected for sample in log.samples]
-    metrics = choose_metrics(what, options.metric or default, scored)
+    metrics = choose_metrics(metric_kind, options.metric or default, scored)
     if keep_name and len(metrics.objectives) == 1:
         metrics = metrics._replace(objectives=next(iter(metrics.of.values())))
     for log in collected:

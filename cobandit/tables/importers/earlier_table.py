@@ -36,8 +36,9 @@ def read_earlier(output: Path, source: str) -> Earlier:
         If it is not valid, or no import of the same kind made it.
     """
     card = read(output).card  # one error for whatever is wrong with the table
-    frame, made = pd.read_parquet(output), read_memory(output)
-    if made.get("importer") != source:
+    frame = pd.read_parquet(output)
+    provenance = read_memory(output)
+    if provenance.get("importer") != source:
         raise_fault(
             output,
             f"it was not made by cobandit import {source}, so nothing can be added"
@@ -45,7 +46,7 @@ def read_earlier(output: Path, source: str) -> Earlier:
             START_AGAIN,
             "other-source",
         )
-    return Earlier(output, card, frame, made)
+    return Earlier(output, card, frame, provenance)
 
 
 def add_to(
@@ -128,8 +129,8 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
         .reset_index()
         for frame in (earlier.frame, result.frame)
     )
-    both = earlier_arms.merge(arms_now, on=arms, suffixes=("", "_now"))
-    names = dict(zip(both["config_now"], both["config"], strict=True))
+    shared_arms = earlier_arms.merge(arms_now, on=arms, suffixes=("", "_now"))
+    names = dict(zip(shared_arms["config_now"], shared_arms["config"], strict=True))
     return result._replace(
         frame=result.frame.assign(config=result.frame["config"].replace(names)),
         settings={
@@ -170,22 +171,22 @@ def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResul
     is_repeated = values.index.isin(earlier_values.index)
     replaced = earlier_values.reindex(values.index).to_numpy(float)
     is_unchanged = (replaced == values.to_numpy(float)).all(axis=1)
-    kept = earlier_frame[~earlier_values.index.isin(values.index)]
+    other_rows = earlier_frame[~earlier_values.index.isin(values.index)]
     is_replaced = is_repeated & ~is_unchanged
     notes.remarks.append(
         f"update: {(~is_repeated).sum():,} evaluations added, {is_replaced.sum():,}"
-        f" replaced, {is_unchanged.sum():,} unchanged, {len(kept):,} that are not in"
+        f" replaced, {is_unchanged.sum():,} unchanged, {len(other_rows):,} that are not in"
         " this import kept"
     )
 
     def place(row: int, column: str | None) -> Place:
-        if row <= len(kept):
-            return Place(str(earlier.path), int(kept.index[row - 1]) + 1, column)
-        return result.place(row - len(kept), column)
+        if row <= len(other_rows):
+            return Place(str(earlier.path), int(other_rows.index[row - 1]) + 1, column)
+        return result.place(row - len(other_rows), column)
 
     source = earlier.card.source
     return result._replace(
-        frame=pd.concat([kept, frame], ignore_index=True),
+        frame=pd.concat([other_rows, frame], ignore_index=True),
         objectives=earlier.card.objectives,
         source=source if result.source in source else f"{source}; {result.source}",
         place=place,

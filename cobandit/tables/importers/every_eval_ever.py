@@ -134,10 +134,10 @@ class _Evaluation(LogRecord):
             *(
                 {
                     name: _read_detail(value)
-                    for name, value in each.items()
+                    for name, value in detail.items()
                     if name not in _OF_THE_MODEL
                 }
-                for each in details
+                for detail in details
             ),
             *(config.generation_args for config in generated),
         ]
@@ -205,20 +205,18 @@ def read_logs(
         notes,
         "Every Eval Ever records",
         measured,
-        what="metric",
+        metric_kind="metric",
         default=tuple(names),
         keep_name=bool(names),
         paid=paid,
     )
 
 
-def _are_exported(found: Sequence[Log]) -> bool:
+def _are_exported(logs: Sequence[Log]) -> bool:
     """Whether cobandit wrote all of these records, of tables with costs in one unit."""
-    units = {sample.fields.get(UNIT) for log in found for sample in log.samples}
+    units = {sample.fields.get(UNIT) for log in logs for sample in log.samples}
     return (
-        all(log.configuration for log in found)
-        and len(units) == 1
-        and None not in units
+        all(log.configuration for log in logs) and len(units) == 1 and None not in units
     )
 
 
@@ -227,8 +225,8 @@ def _read(
 ) -> Iterator[Log]:
     """Read a file of instances: a log for each evaluation and task in it."""
     groups: dict[tuple[str, str], list[_Line]] = {}
-    for where, content in read_lines(file):
-        line = parse_json(_Line, content, where)
+    for place, content in read_lines(file):
+        line = parse_json(_Line, content, place)
         groups.setdefault((line.evaluation_id, line.evaluation_name), []).append(line)
 
     for (identifier, task), lines in groups.items():

@@ -12,7 +12,9 @@ from cobandit.tables.text_layout import SEPARATORS
 
 #: Column of the name of the file, of the row in it, and the stem of those of its
 #: folders.
-FILE, ROW, FOLDER = "file", "row", "folder"
+FILE = "file"
+ROW = "row"
+FOLDER = "folder"
 
 _SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
 
@@ -86,12 +88,12 @@ class FileColumns:
         if FILE in columns or not set(config) <= {FILE}:
             return
         names = [name_file(file) for file in self._folders]
-        again = [name for name in names if names.count(name) > 1]
-        if again:
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
             remedy = f"name the configuration by the folder: --config {FOLDER}1"
             raise_fault(
                 "--config",
-                f"several files are called {again[0]!r}",
+                f"several files are called {repeated[0]!r}",
                 remedy,
                 "equal-file-names",
             )

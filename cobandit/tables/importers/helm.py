@@ -27,7 +27,8 @@ from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings
 from cobandit.tables.usage import Usage
 
-STATS, SPEC = "per_instance_stats.json", "run_spec.json"
+STATS = "per_instance_stats.json"
+SPEC = "run_spec.json"
 #: Statistics over all instances, which a run need not have.
 TOTALS = "stats.json"
 
@@ -101,24 +102,27 @@ def read_logs(
     paths: Sequence[Path], options: HelmOptions, notes: Notes
 ) -> ImportResult:
     """Read runs of HELM, folders with run_spec.json and per_instance_stats.json."""
-    found = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
-    files = dict.fromkeys(file.with_name(STATS) for file in found)
+    files = find_files(paths, [STATS, SPEC], "per-instance statistics of HELM")
+    statistics = dict.fromkeys(file.with_name(STATS) for file in files)
     runs = collect(
-        files,
+        statistics,
         lambda file: [_read(file, options, notes)],
         options,
         notes,
         lambda file: _spec(file).task,
     )
     measured = options.identify(options.latency)
-    return combine_samples(runs, options, notes, "HELM runs", measured, what="metric")
+    return combine_samples(
+        runs, options, notes, "HELM runs", measured, metric_kind="metric"
+    )
 
 
 def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
     spec = _spec(file)
 
     # a run does not say when it was
-    adapter, when = dict(spec.adapter_spec), file.stat().st_mtime
+    adapter = dict(spec.adapter_spec)
+    modified = file.stat().st_mtime
     deployment, model = (
         adapter.pop("model_deployment", None),
         adapter.pop("model", None),
@@ -154,7 +158,9 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
             )
         )
 
-    return Log(str(file), spec.task, settings, samples, when=when, means=_means(file))
+    return Log(
+        str(file), spec.task, settings, samples, when=modified, means=_means(file)
+    )
 
 
 def _means(file: Path) -> dict[str, float]:
@@ -184,7 +190,7 @@ def _spec(file: Path) -> _Spec:
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
     """Return the statistics by name of each unperturbed (instance, trial)."""
-    found: dict[tuple[str, int], dict[str, float | None]] = {}
+    values: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for entry in parse_json(_Entries, file).root:
         if entry.perturbation is not None:
@@ -192,10 +198,10 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
                 (entry.instance_id, entry.train_trial_index, str(entry.perturbation))
             )
             continue
-        stats = found.setdefault((entry.instance_id, entry.train_trial_index), {})
+        stats = values.setdefault((entry.instance_id, entry.train_trial_index), {})
         stats |= {stat.name.name: stat.mean for stat in entry.stats}
 
-    if not found:
+    if not values:
         raise_fault(
             file,
             "it holds no instance as it was asked",
@@ -204,12 +210,12 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
         )
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
-    for stats in found.values():
+    for stats in values.values():
         # where it is missing the other one, which includes an echoed prompt
         stats.setdefault("num_output_tokens", stats.get("num_completion_tokens"))
 
     # HELM writes a statistic that it could not compute without a mean
     return {
         key: {name: mean for name, mean in stats.items() if mean is not None}
-        for key, stats in found.items()
+        for key, stats in values.items()
     }

@@ -43,7 +43,7 @@ class Notes:
 
     def count(
         self,
-        what: str,
+        kind: str,
         configs: Iterable[str],
         every: Iterable[str] = (),
         how: str = "",
@@ -71,35 +71,35 @@ class Notes:
         {'a': Counter({'answers cut off': 1})}
         """
         totals = Counter(every)
-        kind = f"{what}, {how}" if how else what
+        label = f"{kind}, {how}" if how else kind
         lines = []
         for config, number in Counter(configs).items():
             total = f" of {totals[config]:,}" if totals else ""
-            lines.append(f"{kind}: {number:,}{total} evaluations of {config}")
-            self.counts.setdefault(config, Counter())[what] += number
+            lines.append(f"{label}: {number:,}{total} evaluations of {config}")
+            self.counts.setdefault(config, Counter())[kind] += number
         self.counted += limit_lines(lines)
 
-    def doubt(self, where: str, doubts: Iterable[Doubt]) -> None:
+    def doubt(self, place: str, doubts: Iterable[Doubt]) -> None:
         """Count what could not be read as it should."""
         for kind, text in doubts:
-            number, first = self.doubts.get(kind, (0, f"{where}: {text}"))
+            number, first = self.doubts.get(kind, (0, f"{place}: {text}"))
             self.doubts[kind] = number + 1, first
 
-    def compare(self, file: str, written: int, held: int, counted: Any) -> None:
+    def compare(self, file: str, written: int, n_read: int, counted: Any) -> None:
         """Remark that a log has fewer or more evaluations than its run counted.
 
         Evaluations that are ``written`` twice may have been counted twice.
         """
-        if type(counted) is not int or counted in (written, held):
+        if type(counted) is not int or counted in (written, n_read):
             return
-        if held < counted:
+        if n_read < counted:
             self.remarks.append(
-                f"incomplete: {file} holds {held} of the {counted} evaluations of"
+                f"incomplete: {file} holds {n_read} of the {counted} evaluations of"
                 " its run"
             )
         else:
             self.remarks.append(
-                f"differs: {file} holds {held} evaluations, and its run counted"
+                f"differs: {file} holds {n_read} evaluations, and its run counted"
                 f" {counted}"
             )
 
@@ -124,7 +124,7 @@ class Notes:
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 
-def limit_lines(lines: list[str], most: int = 3) -> list[str]:
+def limit_lines(lines: list[str], limit: int = 3) -> list[str]:
     """Keep the first lines, and say how many more there are."""
-    more = len(lines) - most
-    return lines if more <= 0 else [*lines[:most], f"and {more:,} more of these"]
+    n_more = len(lines) - limit
+    return lines if n_more <= 0 else [*lines[:limit], f"and {n_more:,} more of these"]

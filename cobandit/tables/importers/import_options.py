@@ -15,10 +15,10 @@ from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.prices import Prices, read_prices
 
 
-def as_list(given: Any) -> Any:
+def as_list(value: Any) -> Any:
     """One value or several, or none, as a list."""
     return (
-        given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+        value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     )
 
 

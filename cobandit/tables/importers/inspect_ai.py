@@ -106,13 +106,13 @@ class InspectSample(LogRecord):
 
     def values(self) -> dict[str, JsonValue]:
         """Return the scores by name; a dictionary counts as a score per key."""
-        found: dict[str, JsonValue] = {}
+        scores: dict[str, JsonValue] = {}
         for name, score in (self.scores or {}).items():
             if isinstance(score.value, dict):
-                found |= {f"{name}.{key}": value for key, value in score.value.items()}
+                scores |= {f"{name}.{key}": value for key, value in score.value.items()}
             else:
-                found[name] = score.value
-        return found
+                scores[name] = score.value
+        return scores
 
     def why_unusable(self, metrics: Iterable[str] = ()) -> str | None:
         """Return why the sample is unusable, or None; some scores may be needed."""
@@ -225,7 +225,7 @@ class _Results(LogRecord):
     def reducers(self) -> str:
         """How epochs were reduced, where that is not their mean."""
         return ", ".join(
-            {each.reducer for each in self.scores if each.reducer} - {"mean"}
+            {entry.reducer for entry in self.scores if entry.reducer} - {"mean"}
         )
 
 
@@ -271,7 +271,7 @@ def read_logs(
         notes,
         "Inspect AI logs",
         measured,
-        what="scorer",
+        metric_kind="scorer",
         remedy=remedy,
     )
 
@@ -307,12 +307,12 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
 
     # what the run was started with stands in the plan, and wins over what the model was
     # made with
-    given = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
+    sources = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
     results = log.results or _Results()
     return Log(
         str(file),
         log.eval.task,
-        collect_settings(file, log.eval.model, *given, {"solver": log.eval.solver}),
+        collect_settings(file, log.eval.model, *sources, {"solver": log.eval.solver}),
         samples,
         finished=log.status == "success",
         when=find_begin(

@@ -127,7 +127,7 @@ def read_logs(
         notes,
         source,
         measured,
-        what="metric",
+        metric_kind="metric",
         unit=tokens.unit,
         remedy=remedy,
     )
@@ -135,14 +135,15 @@ def read_logs(
 
 def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
     """Read a file of samples of all filters, with the fields of their documents."""
-    results, task = _results(file), _task(file)
+    results = _results(file)
+    task = _task(file)
     day, _, time = _date(file).partition("T")
     settings = _settings(file, task, results)
 
     reads_all = options.where is not None or options.cluster is not None
     samples = []
-    for where, content in read_lines(file):
-        line = parse_json(_Line, content, where)
+    for place, content in read_lines(file):
+        line = parse_json(_Line, content, place)
         document = (line.model_extra or {}).get("doc")
         # the documents would fill the memory
         fields = document if reads_all and isinstance(document, dict) else {}
@@ -155,7 +156,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
         )
         samples.append(
             Sample(
-                plain_text(line.doc_id, where, "the doc_id"),
+                plain_text(line.doc_id, place, "the doc_id"),
                 line.scores,
                 (ModelUse(str(settings["model"]), usage),),
                 repeat=line.filter,
@@ -185,16 +186,16 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
 
 def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
     """Return the filter of each task: the only one, or the one in the options."""
-    found: dict[str, set[str]] = {}
+    filters: dict[str, set[str]] = {}
     for log in runs:
-        found.setdefault(log.task, set()).update(
+        filters.setdefault(log.task, set()).update(
             sample.repeat for sample in log.samples
         )
     if wanted is not None:
-        choose("filter", wanted, set().union(*found.values()), "--filter")
+        choose("filter", wanted, set().union(*filters.values()), "--filter")
     return {
         task: choose("filter", wanted if len(names) > 1 else None, names, "--filter")
-        for task, names in found.items()
+        for task, names in filters.items()
     }
 
 
@@ -230,20 +231,20 @@ def _date(file: Path) -> str:
 def _results(file: Path) -> _Results:
     """Read the results file of a run, next to the samples and of the same date."""
     date = _date(file)
-    found = [
+    files = [
         path
         for path in sorted(file.parent.iterdir())
         if path.name.endswith(f"_{date}.json")
     ]
-    if len(found) != 1:
+    if len(files) != 1:
         problem = (
-            f"results_{date}.json, which names the model, is next to it {len(found)}"
+            f"results_{date}.json, which names the model, is next to it {len(files)}"
             " times"
         )
         raise_fault(
             file, problem, "put that one file next to the samples", "no-results-file"
         )
-    return parse_json(_Results, found[0])
+    return parse_json(_Results, files[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
@@ -267,11 +268,11 @@ def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
     )
 
 
-def _arguments(given: JsonValue) -> dict[str, Any]:
+def _arguments(value: JsonValue) -> dict[str, Any]:
     """Return arguments as a dictionary; the log may have ``key=value,key=value``."""
-    if isinstance(given, dict):
-        return dict(given)
-    pairs = (part.split("=", 1) for part in str(given).split(",") if "=" in part)
+    if isinstance(value, dict):
+        return dict(value)
+    pairs = (part.split("=", 1) for part in str(value).split(",") if "=" in part)
     return {key.strip(): _value(value.strip()) for key, value in pairs}
 
 
@@ -282,11 +283,11 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _answers(line: _Line, given: bool) -> list[str] | None:
+def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
     """Return the generated texts, or the rated ones if the options count them."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
-    if not given:
+    if not counts_rated:
         return None
     return [_text(part) for request in line.requests for part in request[1:2]]
 

@@ -77,9 +77,9 @@ def add_declared(
 def keep_last(log: Log, notes: Notes) -> list[Sample]:
     """Keep the last of samples that are written more than once."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
-    if again := len(log.samples) - len(last):
+    if n_repeated := len(log.samples) - len(last):
         notes.remarks.append(
-            f"written twice in {log.file}: {again:,} evaluations; the last of each"
+            f"written twice in {log.file}: {n_repeated:,} evaluations; the last of each"
             " counts"
         )
     return list(last.values())
@@ -154,7 +154,11 @@ def compare_questions(
             )
             same.append(
                 _rename(
-                    log, {name: by_question[asked] for name, asked in questions.items()}
+                    log,
+                    {
+                        name: by_question[question]
+                        for name, question in questions.items()
+                    },
                 )
             )
         elif len(differ) < MOSTLY * len(shared):

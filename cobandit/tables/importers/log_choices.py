@@ -95,16 +95,18 @@ def collect(
     return [collected[number] for number in chosen]
 
 
-def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> str:
+def choose(
+    kind: str, wanted: str | None, candidates: Iterable[str], option: str
+) -> str:
     """Return the wanted name, or the only one; refuse to guess among several.
 
     Parameters
     ----------
-    what : str
+    kind : str
         What is chosen, such as ``"filter"``.
     wanted : str or None
         What the user asked for.
-    found : iterable of str
+    candidates : iterable of str
         What there is.
     option : str
         The option that makes the choice, for the message.
@@ -123,19 +125,19 @@ def choose(what: str, wanted: str | None, found: Iterable[str], option: str) -> 
         ...
     cobandit.errors.TableError: the logs: there is more than one filter: a, b -> ...
     """
-    names = sorted(set(found))
+    names = sorted(set(candidates))
     if not names:
         remedy = "check that these are the right files, of a run that finished"
-        raise_fault("the logs", f"there is no {what}", remedy, "nothing-to-choose")
+        raise_fault("the logs", f"there is no {kind}", remedy, "nothing-to-choose")
 
     if wanted is None and len(names) > 1:
-        problem = f"there is more than one {what}: {', '.join(names)}"
+        problem = f"there is more than one {kind}: {', '.join(names)}"
         raise_fault("the logs", problem, f"choose with {option}", "several-to-choose")
 
     if wanted is not None and wanted not in names:
         raise_fault(
             "the logs",
-            f"there is no {what} {wanted!r}",
+            f"there is no {kind} {wanted!r}",
             suggest(wanted, names),
             "unknown-choice",
         )
@@ -151,7 +153,7 @@ class Metrics(NamedTuple):
 
 
 def choose_metrics(
-    what: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]
+    kind: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]
 ) -> Metrics:
     """Choose the wanted metrics as objectives, or the only metric as the accuracy.
 
@@ -160,7 +162,7 @@ def choose_metrics(
 
     Parameters
     ----------
-    what : str
+    kind : str
         What they are called, such as ``"scorer"``.
     wanted : sequence of str
         What the user asked for.
@@ -193,13 +195,13 @@ def choose_metrics(
     option = "--metric (repeat it for several objectives)"
     wishes: Sequence[str | None] = list(dict.fromkeys(wanted)) or [None]
 
-    chosen = tuple(choose(what, name, names, option) for name in wishes)
+    chosen = tuple(choose(kind, name, names, option) for name in wishes)
     chosen_by_task = {
         task: tuple(name for name in chosen if name in has)
         for task, has in by_task.items()
     }
-    for task, taken in chosen_by_task.items():
-        if taken != chosen and any(
+    for task, metrics in chosen_by_task.items():
+        if metrics != chosen and any(
             len(scores) != 1 for scores in chosen_by_task.values()
         ):
             problem = (
@@ -212,7 +214,7 @@ def choose_metrics(
             raise_fault("the logs", problem, remedy, "needs-choice")
 
     several = len(chosen) > 1 and all(
-        taken == chosen for taken in chosen_by_task.values()
+        metrics == chosen for metrics in chosen_by_task.values()
     )
     return Metrics(chosen_by_task, chosen if several else ("accuracy",))
 

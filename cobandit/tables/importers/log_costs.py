@@ -146,13 +146,13 @@ class Charge:
         self._priced = set[str]()
         self._unpriced = set[str]()
 
-    def __call__(self, sample: Sample, where: str) -> tuple[float, float | None]:
+    def __call__(self, sample: Sample, place: str) -> tuple[float, float | None]:
         """Return generated tokens and tokens of prompts, or their cost and None.
 
         The former is NaN where it is not known.
         """
         for use in sample.used:
-            self._notes.doubt(where, use.doubts)
+            self._notes.doubt(place, use.doubts)
         if self._options.cost == "usd":
             costs = [self._usd(use) for use in sample.used]
             return (sum(costs) if costs else math.nan), None

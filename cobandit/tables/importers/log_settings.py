@@ -108,7 +108,9 @@ def collect_settings(
 
 
 def name_configurations(
-    settings: Sequence[Mapping[str, Any]], by: Sequence[str], taken: Container[str]
+    settings: Sequence[Mapping[str, Any]],
+    chosen_settings: Sequence[str],
+    reserved: Container[str],
 ) -> pd.DataFrame:
     """Name the configuration of each log by its model and the settings that differ.
 
@@ -116,9 +118,9 @@ def name_configurations(
     ----------
     settings : sequence of mapping
         What each log says of its configuration.
-    by : sequence of str
+    chosen_settings : sequence of str
         Settings that make a configuration; empty for all that differ.
-    taken : container of str
+    reserved : container of str
         Columns that no setting can have; it is called ``..._setting`` there.
 
     Returns
@@ -140,13 +142,15 @@ def name_configurations(
     1  m top_p=0.7     m    0.7
     """
     names_of_settings = {name for run_settings in settings for name in run_settings}
-    asked = [choose("setting", name, names_of_settings, "--by") for name in by]
+    chosen = [
+        choose("setting", name, names_of_settings, "--by") for name in chosen_settings
+    ]
     names = [
         "model",
-        *(name for name in asked or find_differing(settings) if name != "model"),
+        *(name for name in chosen or find_differing(settings) if name != "model"),
     ]
     columns = {
-        f"{name}_setting" if name in taken else name: _unify(
+        f"{name}_setting" if name in reserved else name: _unify(
             [run_settings.get(name) for run_settings in settings]
         )
         for name in names

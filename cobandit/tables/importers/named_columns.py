@@ -42,7 +42,7 @@ def read_names(
     frame: pd.DataFrame,
     column: str,
     file: Path,
-    where: str | None,
+    condition: str | None,
     measured: Sequence[str] = (),
 ) -> np.ndarray:
     """Read a column of names as text, each there.
@@ -53,7 +53,7 @@ def read_names(
     column : str
     file : Path
         The file that the frame was read from, for messages.
-    where : str or None
+    condition : str or None
         The condition on rows that is given, to which a remedy adds.
     measured : sequence of str
         Columns that rows without a name, such as events of a log that are no
@@ -65,7 +65,7 @@ def read_names(
     if keys.labels and (keys.codes < 0).any():
         remedy = None
         for name in (*measured, column):
-            remedy = remedy or find_where(frame, name, keys.codes < 0, where)
+            remedy = remedy or find_where(frame, name, keys.codes < 0, condition)
         faults.entries[:] = [
             replace(fault, remedy=remedy or fault.remedy) for fault in faults.entries
         ]
@@ -79,7 +79,7 @@ def read_names(
 
 
 def find_where(
-    frame: pd.DataFrame, column: str, missing: np.ndarray, where: str | None
+    frame: pd.DataFrame, column: str, missing: np.ndarray, user_condition: str | None
 ) -> str | None:
     """Find a condition on a column that leaves out rows without a value.
 
@@ -91,11 +91,11 @@ def find_where(
     if column not in frame:
         return None
 
-    prefix = "" if where is None else f"({where}) and "
+    prefix = "" if user_condition is None else f"({user_condition}) and "
     for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
         try:
             is_kept = evaluate_condition(frame, condition, "--where")
-        except TableError:  # as of a name that no condition can have
+        except TableError:  # the name cannot stand in a condition
             continue
         if is_kept.any() and not (is_kept & missing).any():
             return (

@@ -69,7 +69,7 @@ class _Entry(LogRecord):
     prompt: _Named = _Named()
     vars: dict[str, JsonValue] = Field(default_factory=dict)
     metadata: Annotated[
-        dict[str, JsonValue], BeforeValidator(lambda given: given or {})
+        dict[str, JsonValue], BeforeValidator(lambda value: value or {})
     ] = Field(default_factory=dict)
     response: _Response | None = None
     score: JsonValue = None
@@ -155,7 +155,7 @@ class _Prompt(_Named):
     provider: str | None = None
     metrics: Annotated[
         _Metrics,
-        BeforeValidator(lambda given: given if isinstance(given, dict) else {}),
+        BeforeValidator(lambda value: value if isinstance(value, dict) else {}),
     ] = _Metrics()
 
 
@@ -187,9 +187,9 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
     """Read a file: a log for each provider with each prompt."""
     parsed = parse_json(_File, file).results
     if parsed.stats:
-        held = len(parsed.results)
+        n_results = len(parsed.results)
         counted = parsed.stats.successes + parsed.stats.failures + parsed.stats.errors
-        notes.compare(str(file), held, held, counted)
+        notes.compare(str(file), n_results, n_results, counted)
 
     samples: dict[tuple[str | None, str | None], list[Sample]] = {}
     repeats: Counter[tuple[str | None, str | None, str]] = Counter()
@@ -210,7 +210,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
             )
         )
 
-    when = find_begin(parsed.timestamp)
+    began = find_begin(parsed.timestamp)
     metrics: dict[tuple[str | None, str | None], _Metrics] = defaultdict(_Metrics)
     metrics.update(
         {(prompt.provider, prompt.name): prompt.metrics for prompt in parsed.prompts}
@@ -221,7 +221,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
             "promptfoo",
             collect_settings(file, provider, {"prompt": prompt}),
             samples[provider, prompt],
-            when=when,
+            when=began,
             counted=metrics[provider, prompt].counted or None,
             means=metrics[provider, prompt].means,
         )

@@ -36,7 +36,7 @@ class ScoreReader:
 
     Parameters
     ----------
-    given : sequence of str
+    words : sequence of str
         Numbers of words, each as WORD=NUMBER; they come before those of `WORDS`.
 
     Examples
@@ -48,9 +48,9 @@ class ScoreReader:
     ["scores of side are words without a number: 'right' (1): give each one with ..."]
     """
 
-    def __init__(self, given: Sequence[str] = ()):
+    def __init__(self, words: Sequence[str] = ()):
         self._words = dict(WORDS)
-        for text in given:
+        for text in words:
             word, equals, number = text.rpartition("=")
             if not equals:
                 raise_fault(
@@ -92,7 +92,7 @@ class ScoreReader:
         return lines
 
 
-def read_score(value: Any, where: str, metric: str) -> float:
+def read_score(value: Any, place: str, metric: str) -> float:
     """Return the number of a score that has to have one.
 
     Raises
@@ -108,18 +108,19 @@ def read_score(value: Any, where: str, metric: str) -> float:
     number = ScoreReader().read(value, metric)
     if not np.isfinite(number):
         problem = f"the score of {metric} is {value!r}, not a finite number"
-        raise_fault(where, problem, "correct it or leave it out", "mean-differs")
+        raise_fault(place, problem, "correct it or leave it out", "mean-differs")
     return number
 
 
 def read_by_objective(
-    given: Iterable[str], objectives: Sequence[str], option: str
+    texts: Iterable[str], objectives: Sequence[str], option: str
 ) -> dict[str, list[str]]:
     """Read values that are given as NAME=VALUE, or as VALUE for every objective.
 
     Parameters
     ----------
-    given : iterable of str
+    texts : iterable of str
+        The values, as a user wrote them.
     objectives : sequence of str
         Known names.
     option : str
@@ -133,7 +134,7 @@ def read_by_objective(
     Raises
     ------
     TableError
-        If a name is no objective.
+        If a name is not an objective.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def read_by_objective(
     {'quality': ['-1'], 'tone': ['-1', '999']}
     """
     values: dict[str, list[str]] = {name: [] for name in objectives}
-    for text in given:
+    for text in texts:
         name, equals, value = text.rpartition("=")
         if equals and name not in values:
             raise_fault(
@@ -259,13 +260,13 @@ def rescale_scores(
         low, high = read_range(ranges[name], (0.0, options.scale), name)
         outside = ~np.isnan(column) & ~((column >= low) & (column <= high))
         if outside.mean() > WRONG_RANGE:
-            seen = column[~np.isnan(column)]
+            known = column[~np.isnan(column)]
             problem = (
                 f"{outside.sum():,} of {len(column):,} scores of {name} are outside"
                 f" {low:g} to {high:g}"
             )
             remedy = (
-                f"they run from {seen.min():g} to {seen.max():g}: say their range with"
+                f"they run from {known.min():g} to {known.max():g}: say their range with"
                 f" --range {name}="
             )
             raise_fault(

@@ -136,7 +136,7 @@ def read_tables(
 
 def _read_parts(
     files: Sequence[Path],
-    given: Sequence[Path],
+    named: Sequence[Path],
     places: FileColumns,
     options: TidyOptions,
     notes: Notes,
@@ -154,11 +154,11 @@ def _read_parts(
             source = read_file(file, places, options, notes)
         except TableError as error:
             # such as the settings of a run, which stand beside its results
-            if file in given or len(files) == 1 or error.faults[0].code != "no-records":
+            if file in named or len(files) == 1 or error.faults[0].code != "no-records":
                 raise
             notes.logs.append(str(error))
             continue
-        if file in given or has_named_column(source.frame, options):
+        if file in named or has_named_column(source.frame, options):
             parts[str(file)] = make_tidy(source, options, notes)
         else:
             reason = (

@@ -31,11 +31,11 @@ SCORE = "score"
 LONG_TEXT = 60
 
 
-def _read_objectives(given: Any) -> list[Any]:
+def _read_objectives(value: Any) -> list[Any]:
     """Read objectives as NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or as on a card."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
-        for objective in as_list(given)
+        for objective in as_list(value)
     ]
 
 
@@ -197,12 +197,12 @@ def complete_options(
     cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML ...
     """
     if options.mapping is not None:
-        given = check_fields(
+        mapping = check_fields(
             TidyMapping, load_yaml(options.mapping, "mapping"), str(options.mapping)
         )
-        left_open = given.model_fields_set - options.model_fields_set
+        left_open = mapping.model_fields_set - options.model_fields_set
         options = options.model_copy(
-            update={name: getattr(given, name) for name in left_open}
+            update={name: getattr(mapping, name) for name in left_open}
         )
 
     if options.no_score and "missing" not in options.model_fields_set:
@@ -267,10 +267,10 @@ def _offer_columns(source: SourceFile) -> str:
     names = list(dict.fromkeys([*short, *places, *long]))
     offer = "say which of its columns they are, such as --objective accuracy=COLUMN: "
     offer += f"{ellipsize(path.name, LONGEST // 4)} has "
-    left = LONGEST - len(offer) - 20
+    n_letters = LONGEST - len(offer) - 20
     for number, name in enumerate(names):
-        left -= len(repr(name)) + 2
-        if left < 0:
+        n_letters -= len(repr(name)) + 2
+        if n_letters < 0:
             return f"{offer}and {len(names) - number} more"
         offer += f"{name!r}, "
     return offer.removesuffix(", ")
@@ -286,7 +286,7 @@ def _is_long(column: pd.Series | pd.DataFrame) -> bool:
 
 
 def read_cost(
-    given: Sequence[str], known: Container[str]
+    values: Sequence[str], known: Container[str]
 ) -> str | float | dict[str, float]:
     """Read ``--cost``: a known column, a number, or a number per configuration.
 
@@ -302,16 +302,16 @@ def read_cost(
     >>> read_cost(["small=1", "t=0.7=20"], {"tokens"})
     {'small': 1.0, 't=0.7': 20.0}
     """
-    if len(given) == 1 and given[0] in known:
-        return given[0]
+    if len(values) == 1 and values[0] in known:
+        return values[0]
 
     try:
-        if len(given) == 1 and "=" not in given[0]:
-            return float(given[0])
-        pairs = [text.rpartition("=") for text in given]
+        if len(values) == 1 and "=" not in values[0]:
+            return float(values[0])
+        pairs = [text.rpartition("=") for text in values]
         return {config: float(number) for config, _, number in pairs} or 1.0
     except ValueError:
-        problem = f"{', '.join(given)} is no column, no number and no CONFIG=NUMBER"
+        problem = f"{', '.join(values)} is no column, no number and no CONFIG=NUMBER"
         raise_fault(
             "--cost",
             problem,

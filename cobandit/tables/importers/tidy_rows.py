@@ -52,10 +52,10 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
         read_names(frame, column, file, options.where, scores)
         for column in options.config
     ]
-    taken = [*scores, *options.text, *options.arm]
-    taken += [] if options.cluster is None else [options.cluster]
+    wanted = [*scores, *options.text, *options.arm]
+    wanted += [] if options.cluster is None else [options.cluster]
     for name, colon, transform in (
-        column.rpartition(":") for column in taken if column not in frame
+        column.rpartition(":") for column in wanted if column not in frame
     ):
         if colon and name in frame:
             raise_fault(
@@ -69,7 +69,7 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
     tidy = take_columns(
         frame,
         {"config": list(map(" ".join, zip(*names, strict=True))), "instance": instance},
-        {column: column for column in [*taken, *paid]},
+        {column: column for column in [*wanted, *paid]},
         file,
     )
     tidy = _without_units(tidy, [*scores, *paid], decimal, notes)

@@ -85,7 +85,7 @@ def leave_out_missing(
 
     # text that is no number is a fault of its own, with its place
     missing[np.isnan(missing) & frame[columns].notna().to_numpy()] = 0.0
-    _, kept = settle_missing(missing, frame["config"], options, notes)
+    _, has_scores = settle_missing(missing, frame["config"], options, notes)
     if options.missing == "zero":
         for objective in options.objective:
             worst = (
@@ -95,7 +95,7 @@ def leave_out_missing(
             )
             frame[objective.column] = frame[objective.column].fillna(worst)
 
-    return frame[kept].reset_index(drop=True), origin[kept]
+    return frame[has_scores].reset_index(drop=True), origin[has_scores]
 
 
 def scale_objectives(
@@ -131,7 +131,7 @@ def _scale(
     if objective.transform == "none":
         numbers = read_numbers(frame[column])[0]
         finite = numbers[np.isfinite(numbers)]
-        seen = (
+        known = (
             f"they run from {finite.min():.15g} to {finite.max():.15g}: "
             if len(finite)
             else ""
@@ -139,7 +139,7 @@ def _scale(
         rule = ColumnRule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
-            f"{seen}say its range with --range {objective.name}=LOW:HIGH, and values"
+            f"{known}say its range with --range {objective.name}=LOW:HIGH, and values"
             " that mean no score with --no-score, or give a transform:"
             f" {objective.name}={column}:TRANSFORM",
             "out-of-range",
