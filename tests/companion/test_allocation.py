@@ -16,7 +16,7 @@ def table():
 
 
 @pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"]])
-def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
+def test_allocation_sums_to_the_pulls_of_the_replay(table, methods):
     rho, replications, seed = [40, 60], 6, 3
     counted = allocation(table, methods, rho, replications, seed)
     runs = cb.replay_online(table, methods, rho, replications, seed)
@@ -30,11 +30,11 @@ def test_allocation_adds_up_to_the_runs_of_the_replay(table, methods):
     np.testing.assert_allclose(regret, expected, rtol=1e-12)
 
 
-def test_allocation_of_a_budget_that_is_too_small_is_empty(table):
+def test_allocation_is_empty_for_an_insufficient_budget(table):
     assert allocation(table, "CoHVUCB", 0.01, 2).empty
 
 
-def test_table_for_some_objectives_is_the_table_that_never_had_the_others():
+def test_table_with_some_objectives_equals_table_built_without_the_others():
     rng = np.random.default_rng(0)
     arms = [
         [(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)]

@@ -47,13 +47,13 @@ def checksums(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", RECORD)
-def test_what_was_committed_stays_as_it_is(name):
+def test_committed_entries_do_not_change(name):
     """Fails when a protocol or an amendment is edited: say what is wrong with it in a new amendment."""
     found = checksums((BOOK / name).read_text(encoding="utf-8"))
     assert found == RECORD[name].split()
 
 
-def test_an_edit_is_noticed_and_an_addition_changes_nothing_before_it():
+def test_edit_is_noticed_and_addition_keeps_earlier_entries():
     text = (BOOK / "protocol.md").read_text(encoding="utf-8")
     before = checksums(text)
     assert checksums(text + "\n99. *More.* A word.\n")[:-1] == before
@@ -61,7 +61,7 @@ def test_an_edit_is_noticed_and_an_addition_changes_nothing_before_it():
     assert sum(a != b for a, b in zip(before, checksums(edited), strict=True)) == 1
 
 
-def test_amendments_are_numbered_in_a_row():
+def test_amendments_are_numbered_consecutively():
     for name in RECORD:
         numbers = re.findall(
             r"^(\d+)\. ",

@@ -33,7 +33,7 @@ def is_below(end, one, other):
     return end.loc[one, "high"] < end.loc[other, "low"]
 
 
-def test_online_is_ahead_or_level(cells):
+def test_cohv_ucb_is_ahead_or_not_separated(cells):
     for dataset in ("gsm8k", "piqa", *results.MEASURED):
         end = at_the_end(cells, "online", "standard_regret", dataset)
         assert is_below(end, "CoHVUCB", "UniformAllocation")
@@ -42,7 +42,7 @@ def test_online_is_ahead_or_level(cells):
     assert not is_below(end, "AccuracyCostUCB", "CoHVUCB")
 
 
-def test_along_a_run_the_advantage_over_uniform_allocation_shows_early(cells):
+def test_advantage_over_uniform_allocation_appears_early_in_a_run(cells):
     own = cells[
         (cells["experiment"] == "trajectory")
         & (cells["quantity"] == "efficiency_regret")
@@ -75,7 +75,7 @@ def orderings():
     )
 
 
-def test_what_a_pull_is_charged_changes_no_error():
+def test_kind_of_costs_changes_no_error():
     ours, many = (
         paper.verdicts(claims.replace_paper_tables(results.MEASURED)),
         paper.verdicts(results.ledger_cells()),
@@ -99,7 +99,7 @@ def test_psi_sr_errs_less_often(cells):
     ).all()
 
 
-def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(cells):
+def test_copsi_finds_less_of_the_front_than_uniform_on_measured_tables(cells):
     for dataset in results.MEASURED:
         end = at_the_end(cells, "full-set", "f1", dataset)
         assert end.loc["CoPSI", "mean"] < end.loc["UniformIdentification", "mean"]
@@ -111,14 +111,14 @@ def test_copsi_finds_less_of_the_front_than_uniform_allocation_where_measured(ce
         )
 
 
-def test_dividing_pays_from_threefold_costs_on():
+def test_dividing_by_cost_pays_from_cost_ratio_three():
     gain = regions.advantage_of_dividing(results.read_result("regions"))
     assert gain.loc[(1, 0), "high"] < 0 < gain.loc[(3, 0), "low"]
     assert gain.loc[(3, 1), "high"] < 0 < gain.loc[(10, 1), "low"]
     assert (gain.drop(index=[1, (3, 1)]).loc[3:, "low"] > 0).all()
 
 
-def test_what_repairs_it():
+def test_adaptive_constant_and_once_repair_the_spend():
     cells = article.compare_on_measured(100)
     for table in results.MEASURED:
         at = cells.loc[table]
@@ -129,26 +129,26 @@ def test_what_repairs_it():
         assert at.loc[("200", "CoPSI"), "used"] < 0.45
 
 
-def test_the_race_is_good_enough_for_less():
+def test_race_meets_its_promise_at_lower_cost():
     races = article.race_on_word_sums()
     assert (races["off"] <= 0.05).all() and 0.3 < races["share"][0.02] < races["share"][
         0.0
     ] < 0.6
 
 
-def test_bounds_are_above_what_is_measured():
+def test_bounds_exceed_measured_values():
     for steps in article.climb_ladders().values():
         values = list(steps.values())
         assert values == sorted(values, reverse=True)
 
 
-def test_the_abstract_is_short_and_names_both_algorithms():
+def test_abstract_is_short_and_names_both_algorithms():
     abstract = PAGE.partition("**Abstract.**")[2].partition("```")[0]
     assert len(abstract.split()) <= 120
     assert "CoHV-UCB" in abstract and "CoPSI" in abstract and "(A6)" in abstract
 
 
-def test_no_number_of_ours_is_typed():
+def test_computed_numbers_are_not_typed_by_hand():
     """What is typed is printed in the paper, or a setting: a decimal would be a result."""
     prose = re.sub(
         r"```.*?```|\$.*?\$|\{glue:text\}`\w+`",

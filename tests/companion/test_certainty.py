@@ -60,7 +60,7 @@ def small_tables(draw):
 @pytest.mark.slow
 @examples(50)
 @given(small_tables())
-def test_no_certificate_has_fewer_evaluations_of_any_configuration(rewards):
+def test_no_certificate_has_fewer_evaluations_than_the_bound(rewards):
     n_arms, n_instances, _ = rewards.shape
     sets = np.array(list(product((False, True), repeat=n_arms * n_instances)))
     sets = sets.reshape(-1, n_arms, n_instances)
@@ -68,7 +68,7 @@ def test_no_certificate_has_fewer_evaluations_of_any_configuration(rewards):
     assert (bounds.least_evaluations(rewards) <= fewest + 1e-9).all()
 
 
-def test_the_least_is_reached_where_one_objective_decides():
+def test_bound_is_attained_if_one_objective_decides():
     """One right on all ten, others on six: every set of six of its evaluations is a certificate."""
     rewards = np.ones((2, 10, 1))
     rewards[1, 6:] = 0
@@ -119,7 +119,7 @@ def brute_force(rewards, delta):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("delta", [0.0, 0.05, 0.2])
-def test_the_bound_is_the_best_of_its_kind(seed, delta):
+def test_bound_is_the_maximum_over_all_sets(seed, delta):
     rng = np.random.default_rng(seed)
     rewards = rng.random(
         (int(rng.integers(2, 5)), 5, int(rng.integers(1, 4)))
@@ -130,7 +130,7 @@ def test_the_bound_is_the_best_of_its_kind(seed, delta):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_change_beyond_the_smallest_changes_the_front_and_one_below_does_not(seed):
+def test_front_changes_exactly_beyond_the_smallest_change(seed):
     rng = np.random.default_rng(seed)
     means = rng.random((int(rng.integers(2, 7)), int(rng.integers(1, 4))))
     truth = cb.pareto_mask(means)
@@ -145,7 +145,7 @@ def test_a_change_beyond_the_smallest_changes_the_front_and_one_below_does_not(s
 
 @pytest.mark.parametrize(("g", "m"), [(6, 1), (6, 2), (7, 3), (5, 5)])
 @pytest.mark.parametrize("delta", [0.0, 0.02, 0.1, 0.3])
-def test_what_is_needed_by_counting_subsets(g, m, delta):
+def test_needed_evaluations_match_counted_subsets(g, m, delta):
     subsets = list(combinations(range(g), m))
     missed = [np.mean([min(Q) >= h for Q in subsets]) for h in range(g + 1)]
     first = next(h for h in range(g + 1) if missed[h] <= 2 * delta)
@@ -163,7 +163,7 @@ def test_what_is_needed_by_counting_subsets(g, m, delta):
     ids=lambda n: str(n),
 )
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 0.025, 0.3])
-def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
+def test_needed_evaluations_of_thousands_match_exact_arithmetic(g, m, delta):
     """Shares of subsets fall below what a floating-point number can hold."""
 
     def missed(h):
@@ -176,7 +176,7 @@ def test_what_is_needed_of_thousands_in_exact_numbers(g, m, delta):
 
 
 @pytest.mark.slow
-def test_the_least_falls_with_what_may_go_wrong_and_is_below_what_is_spent():
+def test_bound_falls_with_the_error_and_is_below_the_spend():
     table = cb.load("synthetic-24")
     shares = [least_share(table, delta) for delta in (0.0, 0.01, 0.05, 0.2, 0.49)]
     assert (

@@ -32,7 +32,7 @@ costs_of = st.integers(2, 6).flatmap(cost_vectors)
 # ----------------------------------------------------------------------------- the normaliser
 @pytest.mark.slow
 @given(costs_of)
-def test_the_exact_constant_is_the_maximum_over_all_orders(costs):
+def test_exact_constant_is_the_maximum_over_all_orders(costs):
     exact = theory.exact_allocation_constant(costs)
     assert exact == pytest.approx(brute_force_constant(costs), rel=1e-12)
     assert exact == theory.exact_allocation_constant(7 * costs)
@@ -48,7 +48,7 @@ def test_constants_are_ordered(costs):
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 10])
-def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
+def test_needed_constant_at_equal_costs_is_psi_sr_constant(n_arms):
     log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
     assert bounds.needed_allocation_constant(n_arms, 1.0) == pytest.approx(log_bar)
     assert theory.exact_allocation_constant(np.ones(n_arms)) == pytest.approx(log_bar)
@@ -56,7 +56,7 @@ def test_equal_costs_need_the_normaliser_of_psi_sr_and_no_more(n_arms):
 
 @pytest.mark.slow
 @given(costs_of, st.floats(1, 300))
-def test_spending_is_what_the_class_spends(costs, rounds):
+def test_spending_equals_the_spend_of_the_class(costs, rounds):
     """Noise-free means of one objective: the worst arm is the easiest to classify and leaves first."""
     ladder = 2.0 ** -np.arange(len(costs))[::-1][:, None]  # the first arm is the worst
     budget = (
@@ -73,7 +73,7 @@ def test_spending_is_what_the_class_spends(costs, rounds):
 
 
 @pytest.mark.slow
-def test_no_order_overspends_and_the_dearest_first_comes_closest():
+def test_no_order_overspends_and_dearest_first_spends_most():
     trials = allocation.spending_trials(3000, seed=1)
     assert len(trials) >= 9000 and set(trials["order"]) == set(allocation.ORDERS)
     assert (trials["spent"] <= trials["ceiling"] * (1 + 1e-9)).all()
@@ -105,7 +105,7 @@ def test_gap_terms_give_the_gaps(means):
 
 @pytest.mark.slow
 @given(st.integers(2, 20), st.floats(0.01, 0.5), st.randoms(use_true_random=False))
-def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
+def test_least_informative_rounds_of_theorem_2(n_arms, gap, random):
     """No costs and no other gaps bring the bound below one earlier; equal costs of two arms do it there."""
     costs = np.array([random.uniform(0.05, 1) for _ in range(n_arms)])
     gaps = np.array([gap, gap, *(random.uniform(gap, 1) for _ in range(n_arms - 2))])
@@ -131,7 +131,7 @@ def test_where_theorem_2_can_start_at_the_earliest(n_arms, gap, random):
     st.lists(st.floats(0.01, 1), min_size=2, max_size=6),
     st.randoms(use_true_random=False),
 )
-def test_what_costs_do_to_the_complexities(gaps, random):
+def test_costs_change_complexities(gaps, random):
     costs = np.array([random.uniform(0.1, 1) for _ in gaps])
     shuffled = costs.tolist()
     random.shuffle(shuffled)
@@ -156,7 +156,7 @@ def test_what_costs_do_to_the_complexities(gaps, random):
 # ----------------------------------------------------------------------------- Lemma 2
 @pytest.mark.slow
 @given(mean_matrices())
-def test_without_errors_elimination_returns_the_pareto_set(means):
+def test_elimination_without_errors_returns_the_pareto_set(means):
     assume(cb.classification_gaps(means).min() > 0)
     returned, order = misclassification.eliminate(
         len(means), misclassification.misread(means)
@@ -167,7 +167,7 @@ def test_without_errors_elimination_returns_the_pareto_set(means):
     assert [phase.removed for phase in finder.phases] == order
 
 
-def test_without_its_second_term_the_gap_misleads_even_when_means_are_known():
+def test_gap_without_second_term_misleads_at_known_means():
     means = [[0.9, 0.6], [0.5, 0.55], [0.2, 0.9]]
     truth = cb.pareto_mask(means)
     assert np.array_equal(
@@ -209,7 +209,7 @@ def eliminated_by_hand(means, errors):
 
 
 @pytest.mark.slow
-def test_elimination_against_its_definition():
+def test_elimination_matches_its_definition():
     wrong = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
@@ -237,7 +237,7 @@ def test_elimination_against_its_definition():
 
 
 @pytest.mark.slow
-def test_lemma_2():
+def test_lemma_2_holds_within_its_share():
     """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
     safe, unsafe = misclassification.PAPER_SHARE, 0.5
     shares = (safe, misclassification.SHARP_SHARE - 1e-6, unsafe)
@@ -248,7 +248,7 @@ def test_lemma_2():
 @pytest.mark.parametrize(
     ("share", "right"), [(1 / 16, True), (0.1249, True), (0.1251, False), (0.2, False)]
 )
-def test_the_sharp_example(share, right):
+def test_sharp_example_misleads_just_above_one_eighth(share, right):
     means, errors = misclassification.sharp_example(share)
     largest = cb.classification_gaps(means).max()
     assert np.abs(errors).max() == pytest.approx(share * largest)
@@ -260,7 +260,7 @@ def test_the_sharp_example(share, right):
 
 
 @pytest.mark.slow
-def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
+def test_search_converges_to_the_sharp_example_from_above():
     found, start, improvements = misclassification.local_search(400, seed=1)
     assert 1 / 8 < found < 0.127 and improvements > 10
     blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
@@ -279,7 +279,7 @@ def test_a_search_around_the_sharp_example_comes_to_it_and_not_below():
         ([2, 5], [0.5, 0.5], 0.9),
     ],
 )
-def test_leaving_is_counted_over_all_paths(steps, chances, width):
+def test_leaving_probability_matches_enumeration_of_paths(steps, chances, width):
     first, last = 3, 6
     mean, ever, at_first = np.dot(steps, chances), 0.0, 0.0
     for path in product(range(len(steps)), repeat=last):
@@ -298,7 +298,7 @@ def test_leaving_is_counted_over_all_paths(steps, chances, width):
 @pytest.mark.parametrize(
     ("mean", "first", "width"), [(0.5, 20, 0.2), (0.3, 50, 0.1), (0.9, 10, 0.3)]
 )
-def test_the_time_uniform_bound(mean, first, width):
+def test_time_uniform_bound_holds(mean, first, width):
     ever, bound = concentration.uniform_deviation(mean, first, width)
     outside = [
         n for n in range(first + 1) if abs(n - first * mean) >= first * width - 1e-9
@@ -308,7 +308,7 @@ def test_the_time_uniform_bound(mean, first, width):
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-6, 6))
-def test_the_moments_behind_the_bound_for_differences(p, q, s):
+def test_moments_of_differences_are_bounded(p, q, s):
     """Of one pair of coins: the only thing that Ville's inequality asks for."""
     moment = (p * np.exp(s) + 1 - p) * (q * np.exp(-s) + 1 - q) * np.exp(-s * (p - q))
     assert moment <= np.exp(s * s / 4) * (1 + 1e-12)
@@ -331,7 +331,7 @@ def bounds_of(problem, budget, allocation):
 @pytest.mark.parametrize(
     ("method", "allocation"), [("CoPSI", 0), ("CoPSIExact", 1), ("PSISR", 2)]
 )
-def test_the_bound_by_differences(target, method, allocation):
+def test_difference_bound_and_its_budget_are_inverse(target, method, allocation):
     """1,000 runs where the bound is ``target``; false alarms below 1e-6 if it were attained."""
     means = [(0.75, 0.25), (0.25, 0.75), (0.05, 0.05)]
     problem = Problem(means, np.ones(3) if method == "PSISR" else [0.2, 1.0, 0.5])
@@ -352,7 +352,7 @@ def test_the_bound_by_differences(target, method, allocation):
 
 @pytest.mark.slow
 @given(st.floats(0.02, 0.98), st.floats(0.02, 0.98), st.integers(1, 400))
-def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
+def test_difference_bound_holds_exactly_on_two_arms(p, q, pulls):
     better, worse = max(p, q), min(p, q)
     assume(better - worse > 1e-3)
     problem = Problem([[better], [worse]], [1.0, 1.0])
@@ -362,14 +362,14 @@ def test_the_bound_by_differences_holds_exactly_on_two_arms(p, q, pulls):
         assert exact <= min(bounds_of(problem, budget, constant))
 
 
-def test_differences_need_independent_arms():
+def test_difference_bound_fails_for_dependent_arms():
     """One coin for both, turned over for the second: the difference leaves more often than the bound says."""
     ever = concentration.leaving_from([-1, 1], [0.5, 0.5], 50, 0.3, 50)
     assert 2 * np.exp(-50 * 0.3**2) < ever < 2 * np.exp(-50 * 0.3**2 / 2)
 
 
 @pytest.mark.slow
-def test_tables_have_the_means_they_are_given():
+def test_bernoulli_tables_have_the_given_means():
     for problem in simulated_errors.random_problems(10, seed=5):
         table = simulated_errors.bernoulli_table(problem.means, problem.costs)
         assert table.means == pytest.approx(
@@ -383,7 +383,7 @@ def test_tables_have_the_means_they_are_given():
 
 
 @pytest.mark.slow
-def test_decay_rates_and_needed_budgets():
+def test_decay_rate_and_budget_are_recovered():
     budgets = np.array([100.0, 200.0, 300.0])
     measured = pd.DataFrame(
         {"budget": budgets, "error": 0.8 * np.exp(-0.01 * budgets), "runs": 10_000}
@@ -414,7 +414,7 @@ def test_problems_of_fewer_objectives_have_the_same_arms():
 
 
 @pytest.mark.slow
-def test_the_error_on_two_arms_is_that_of_the_replays():
+def test_exact_error_on_two_arms_matches_replays():
     """4,000 runs each; five standard errors, false alarms below 1e-6."""
     problem = Problem([[0.6], [0.45]], [1.0, 1.0])
     for budget in (30.0, 150.0):
@@ -429,7 +429,7 @@ def test_the_error_on_two_arms_is_that_of_the_replays():
             exact_errors.two_arm_error(*bad)
 
 
-def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
+def test_first_phase_error_matches_enumeration():
     """Three arms, two pulls each: every outcome played through, the best arm last and the set wrong."""
     p, q, lost = 0.7, 0.4, 0.0
     for outcome in product([0, 1], repeat=6):
@@ -449,7 +449,7 @@ def test_the_error_of_the_first_phase_is_that_of_all_outcomes():
 
 
 @pytest.mark.parametrize("n_arms", [2, 4, 14])
-def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
+def test_first_phase_errors_fall_at_their_rate(n_arms):
     how = {"allocation": theory.exact_allocation_constant(np.ones(n_arms))}
     scale = n_arms / 0.1**2
     budgets = np.array([200.0, 400.0]) * scale
@@ -471,7 +471,7 @@ def test_errors_of_the_first_phase_fall_at_their_rate(n_arms):
 # ----------------------------------------------------------------------------- how many pulls a budget holds
 @pytest.mark.slow
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
-def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
+def test_loop_of_algorithm_1_makes_one_more_pull(costs, budget):
     assume(sum(costs) > budget)
     by_definition, by_loop = standard_regret.completed_pulls(
         np.array(costs) / 8, budget / 8
@@ -480,7 +480,7 @@ def test_the_loop_of_algorithm_1_makes_one_pull_more(costs, budget):
     assert sum(costs[:by_definition]) <= budget < sum(costs[:by_loop])
 
 
-def test_expected_stopping():
+def test_expected_stopping_matches_enumeration():
     """Against all sequences of costs; optional stopping holds for the crossing pull and not for T(B)."""
     seen = standard_regret.expected_stopping([1, 3], [0.7, 0.3], budget=4)
     pulls = spend = 0.0
@@ -498,7 +498,7 @@ def test_expected_stopping():
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
-def test_targets_of_psi_sr_at_unit_costs_are_what_its_bound_reads(n_arms):
+def test_psi_sr_targets_at_unit_costs_match_its_bound(n_arms):
     for budget in (n_arms + 1, 37, 500):
         finder = cb.PSISR(np.ones(n_arms), budget, 1)
         assert finder.n_rounds >= budget

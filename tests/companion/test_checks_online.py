@@ -42,14 +42,14 @@ def runs(arms):
 # ----------------------------------------------------------------------------- arms
 
 
-def test_designed_arms_have_the_means_asked_for(arms):
+def test_designed_arms_have_the_requested_means(arms):
     assert arms.problem.means == pytest.approx(np.array(MEANS))
     assert arms.problem.costs == pytest.approx(COSTS)
     assert arms.cost_ratio == pytest.approx(0.375)
     assert set(np.unique(arms.rows[:, 1:])) == {0.0, 1.0}
 
 
-def test_arms_of_a_table_are_its_evaluation_split():
+def test_arms_of_table_are_its_evaluation_split():
     table = cb.load("synthetic-24")
     arms = known.arms_of_table(table)
     assert arms.problem.means == pytest.approx(table.problem.means)
@@ -64,13 +64,13 @@ def test_arms_of_a_table_are_its_evaluation_split():
         ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
     ],
 )
-def test_designed_arms_refuse(change, message):
+def test_designed_arms_refuse_invalid_means(change, message):
     given = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
     with pytest.raises(CobanditError, match=message):
         known.designed_arms(**given)
 
 
-def test_arms_of_outcomes_refuse_a_cost_below_lambda():
+def test_arms_of_outcomes_refuse_costs_below_lambda():
     with pytest.raises(CobanditError, match="must lie in"):
         known.arms_of_outcomes([[[0.5, 1.0]], [[0.5, 0.0]]], cost_ratio=0.6)
 
@@ -78,7 +78,7 @@ def test_arms_of_outcomes_refuse_a_cost_below_lambda():
 # ----------------------------------------------------------------------------- Algorithm 1
 
 
-def test_runs_make_the_pulls_of_the_readable_class(arms):
+def test_runs_make_the_same_pulls_as_the_class(arms):
     """The class is fed the same draws; expected costs of lambda make every arm affordable to the end."""
     budget = 60.0
     seen = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
@@ -117,19 +117,19 @@ def arm_of(policy, counted):
     return int((policy.pulls - counted).argmax())
 
 
-def test_runs_do_not_depend_on_how_many_there_are(arms):
+def test_runs_do_not_depend_on_their_number(arms):
     few, many = (pulls.run_cohv(arms, 50.0, n, seed=1) for n in (2, 4))
     assert (few.pulls == many.pulls[:2]).all() and (
         few.optimism == many.optimism[:2]
     ).all()
 
 
-def test_runs_need_a_budget_for_one_pull_of_each_arm(arms):
+def test_runs_need_a_budget_for_one_pull_per_arm(arms):
     with pytest.raises(BudgetError, match="one pull of each arm"):
         pulls.run_cohv(arms, 2.0, 1)
 
 
-def test_runs_end_at_the_first_pull_that_does_not_fit(runs):
+def test_runs_end_at_the_first_unaffordable_pull(runs):
     for seen in runs.values():
         assert (seen.spent <= 400.0 * (1 + 1e-9)).all() and (
             seen.spent + seen.last_cost > 400.0
@@ -140,7 +140,7 @@ def test_runs_end_at_the_first_pull_that_does_not_fit(runs):
 
 
 @pytest.mark.parametrize("mean", [0.5, 0.2])
-def test_leaving_probability_is_that_of_all_paths(mean):
+def test_one_sided_leaving_probability_matches_all_paths(mean):
     T, alpha = 9, 0.4
     total = {1: 0.0, 2: 0.0}
     for path in product([0, 1], repeat=T):
@@ -160,7 +160,7 @@ def test_leaving_probability_is_that_of_all_paths(mean):
 
 @pytest.mark.parametrize("T", [10, 100, 1000])
 @pytest.mark.parametrize("alpha", [0.51, 1.0, 2.0])
-def test_step_1_for_one_coordinate(T, alpha):
+def test_step_1_holds_for_one_coordinate(T, alpha):
     for mean in (0.5, 0.1):
         assert concentration.leaving_probability(T, alpha, mean=mean) <= 2 * T ** (
             1 - 2 * alpha
@@ -173,7 +173,7 @@ def test_step_1_for_one_coordinate(T, alpha):
 # ----------------------------------------------------------------------------- Steps 2 and 3
 
 
-def test_optimism_holds_on_the_event_and_can_fail_off_it(runs):
+def test_optimism_holds_on_the_event_only(runs):
     on = np.concatenate([seen.on_event() for seen in runs.values()])
     optimism_of = np.concatenate([seen.optimism for seen in runs.values()])
     assert on.sum() > 400 and (~on).sum() > 100
@@ -182,12 +182,12 @@ def test_optimism_holds_on_the_event_and_can_fail_off_it(runs):
     assert (optimism_of[~on] < -1e-9).sum() > 10
 
 
-def test_the_index_bound_holds_on_the_event(runs):
+def test_index_bound_holds_on_the_event(runs):
     for seen in runs.values():
         assert (seen.closest[seen.on_event()] <= 1).all()
 
 
-def test_index_at_is_the_index_of_the_class():
+def test_index_at_equals_the_index_of_the_class():
     policy = cb.CoHVUCB(2, 2, 10.0, (0.25, 1.0))
     for reward, cost in (([0.5, 1.0], 0.5), ([0.25, 0.0], 1.0)):
         policy.tell(policy.ask(), reward, cost)
@@ -200,7 +200,7 @@ def test_index_at_is_the_index_of_the_class():
 # ----------------------------------------------------------------------------- Step 4
 
 
-def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
+def test_runs_on_the_needed_event_keep_all_bounds(arms, runs):
     """Not in the mean but run by run, and where a run off the event breaks one, so that it can be broken."""
     problem, broken = arms.problem, 0
     for alpha, seen in runs.items():
@@ -226,7 +226,7 @@ def test_every_run_on_the_needed_event_keeps_every_bound(arms, runs):
     st.floats(1.01, 20),
     st.sampled_from([1.0, 1.5, 2.0]),
 )
-def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
+def test_bounds_are_ordered(means, a, b, better, alpha):
     """Split <= threshold <= instance <= lean <= Theorem 1, whose leading term is 16 times the instance's."""
     lam, mean_cost = sorted((a, b))
     D, efficiency = len(means), np.prod(means) / mean_cost
@@ -249,7 +249,7 @@ def test_each_bound_is_at_most_the_next(means, a, b, better, alpha):
 
 
 @given(st.floats(0.05, 0.9), st.floats(0.1, 1), st.floats(0.02, 3))
-def test_the_threshold_radius_solves_its_equation(mean, mean_cost, gap):
+def test_threshold_radius_solves_its_equation(mean, mean_cost, gap):
     lam, best = 0.1, mean / mean_cost + gap
     if best > 1 / lam:
         return
@@ -300,9 +300,7 @@ def exact_pulls(better, worse, budget, alpha):
 @pytest.mark.parametrize(
     ("better", "worse", "alpha"), [(0.9, 0.1, 1.0), (0.95, 0.25, 1.0), (0.9, 0.1, 1.3)]
 )
-def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(
-    better, worse, alpha
-):
+def test_split_bound_holds_for_expected_pulls_of_two_coins(better, worse, alpha):
     budget = 80.0
     exact = exact_pulls(better, worse, budget, alpha)
     how = {"cost_ratio": 1.0, "budget": budget, "alpha": alpha}
@@ -317,7 +315,7 @@ def test_the_split_bound_holds_for_the_expected_pulls_of_two_coins(
 
 @pytest.mark.parametrize("D", [1, 2, 4])
 @pytest.mark.parametrize("alpha", [1.0, 2.0, 20.0])
-def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, alpha):
+def test_split_bound_is_the_sum_of_probabilities(D, alpha):
     """Chances that an index is too large, summed; the sum is at most what any fixed margin eps gives."""
     mean, budget, lam = 0.5, 1e4, 0.5
     best = 0.9**D
@@ -342,7 +340,7 @@ def test_the_split_bound_is_the_sum_of_its_chances_and_below_a_fixed_margin(D, a
 
 
 @given(st.integers(1, 60), st.floats(0.05, 0.85), st.floats(0.1, 8))
-def test_chances_of_an_index_that_is_too_large(n, mean, a):
+def test_probabilities_of_a_too_large_index_are_bounded(n, mean, a):
     """One coin at unit cost, exactly: the index reaches 0.9 no more often than the split bound counts."""
     radius = 2 * bounds.threshold_radius([mean], 1.0, 0.9, cost_ratio=1.0)
     beta = sqrt(a / n)
@@ -356,7 +354,7 @@ def test_chances_of_an_index_that_is_too_large(n, mean, a):
 
 @pytest.mark.parametrize("upper", [True, False])
 @given(st.floats(0, 1), st.floats(0.1, 1), st.floats(0.01, 1), st.floats(0.5, 40))
-def test_the_extreme_means_are_those_of_samples_in_range(upper, mean, cost, lam, a):
+def test_extreme_means_are_attained_by_samples_in_range(upper, mean, cost, lam, a):
     """So that a run can be made of them: no sample leaves [0, 1], no cost [lambda, 1], no mean its radius."""
     cost = max(cost, lam)
     n = np.arange(1, 400)
@@ -396,7 +394,7 @@ def adversarial_run(problem, cost_ratio, budget):
 
 
 @pytest.mark.slow
-def test_the_worst_run_on_the_event_attains_the_threshold_bound():
+def test_worst_run_on_the_event_attains_the_threshold_bound():
     """Algorithm 1 on these samples; no bound that reads only the event can be below it."""
     three = Problem([[0.875, 0.9], [0.125, 0.5], [0.6, 0.3]], [0.5, 0.75, 0.7])
     how = {"cost_ratio": 0.25, "budget": 1200.0}
@@ -436,12 +434,12 @@ HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
         (lambda: bounds.lean_pull_bound(0.0, **HOW), "gap"),
     ],
 )
-def test_bounds_refuse(call, message):
+def test_bounds_refuse_invalid_arguments(call, message):
     with pytest.raises(CobanditError, match=message):
         call()
 
 
-def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
+def test_informative_budget_equates_bound_and_trivial_bound():
     def bound(budget):
         return bounds.lean_pull_bound(
             0.5, n_objectives=1, cost_ratio=0.5, budget=budget
@@ -452,7 +450,7 @@ def test_informative_budget_is_where_the_bound_meets_the_trivial_one():
     assert bounds.informative_budget(lambda budget: 10 * budget, 0.5) == inf
 
 
-def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
+def test_informative_budget_stays_below_countable_pulls():
     asked = []
 
     def bound(budget):
@@ -465,7 +463,7 @@ def test_informative_budget_asks_no_bound_for_more_pulls_than_can_be_counted():
     )
 
 
-def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
+def test_compare_bounds_reports_bounds_and_mean_pulls(arms):
     frame, runs = pulls.compare_bounds(arms, 100.0, 20, alpha=0.5, seed=4)
     assert frame["gap"].is_monotonic_increasing and sorted(frame["arm"]) == [1, 2]
     for row in frame.to_dict("records"):
@@ -484,7 +482,7 @@ def test_beside_puts_each_bound_beside_the_mean_of_its_runs(arms):
 @pytest.mark.parametrize(
     ("D", "lam", "gap"), [(1, 1.0, 0.5), (3, 0.5, 0.25), (2, 0.2, 0.1)]
 )
-def test_two_arms_have_the_gap_asked_for(D, lam, gap):
+def test_two_arms_have_the_requested_gap(D, lam, gap):
     arms = known.two_arms(D, lam, gap)
     assert arms.problem.efficiency_gaps == pytest.approx([0, gap], abs=0.003)
     assert arms.cost_ratio == pytest.approx(lam) and set(arms.rows[:, 0].round(9)) <= {
@@ -516,7 +514,7 @@ def pulls_by_bonus(lam, rewards, costs, budget, rng):
 
 
 @pytest.mark.slow
-def test_the_bound_for_a_bonus_on_the_ratio_holds():
+def test_ratio_index_bound_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
     lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
     log_T = log(theory.horizon(budget, lam))
@@ -535,7 +533,7 @@ def test_the_bound_for_a_bonus_on_the_ratio_holds():
     st.integers(1, 4),
     st.floats(2, 4),
 )
-def test_theorem_1_has_room_for_feasible_selection(lam, share, budget, D, alpha):
+def test_theorem_1_holds_for_feasible_selection(lam, share, budget, D, alpha):
     """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
     how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
     gap = share / lam
@@ -566,7 +564,7 @@ def best_by_trees(utilities, costs, chances, budget, boundary):
 
 
 @pytest.mark.parametrize("boundary", [False, True])
-def test_optimal_utility_is_that_of_all_policies(boundary):
+def test_optimal_utility_matches_all_policies(boundary):
     what = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
     found = standard_regret.optimal_utility(*what, 9, boundary=boundary)
     assert found == pytest.approx(
@@ -590,7 +588,7 @@ def gambles(draw):
 
 @pytest.mark.slow
 @given(gambles())
-def test_lemma_1_in_both_readings(gamble):
+def test_lemma_1_holds_in_both_readings(gamble):
     """Costs k / 20, lambda = 0.1: nu* (B + 1 - lambda) for completed pulls, nu* (B + 1) with the last."""
     utilities, steps, chances = gamble
     best = (utilities / ((steps / 20) * chances).sum(axis=1)).max()
@@ -606,7 +604,7 @@ def test_lemma_1_in_both_readings(gamble):
 
 @pytest.mark.slow
 @given(gambles())
-def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
+def test_mean_costs_of_completed_pulls_are_within_bounds(gamble):
     """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
     _, steps, chances = gamble
     mean_costs = ((steps / 20) * chances).sum(axis=1)
@@ -617,7 +615,7 @@ def test_mean_costs_of_completed_pulls_stay_within_their_bounds(gamble):
         assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
 
 
-def test_optimal_utility_refuses():
+def test_optimal_utility_refuses_invalid_costs():
     for change, message in [
         ({"costs": [[0], [1]]}, "at least 1"),
         ({"costs": [[1.5], [1]]}, "whole"),
@@ -635,7 +633,7 @@ def test_optimal_utility_refuses():
 
 
 @pytest.mark.slow
-def test_wald_holds_one_pull_later_and_not_at_t_of_b():
+def test_wald_identity_holds_at_the_crossing_pull_only():
     """Mean of sum of (mean cost - cost) over 20,000 runs: zero at T(B) + 1, far above it at T(B).
 
     Within five standard errors: false alarms 6e-7."""
@@ -653,7 +651,7 @@ def test_wald_holds_one_pull_later_and_not_at_t_of_b():
 
 
 @pytest.mark.slow
-def test_fits_find_the_law_that_made_the_data():
+def test_fits_recover_the_law_of_the_data():
     x, noise = (
         np.geomspace(10, 1e5, 8),
         np.random.default_rng(0).normal(1, 0.01, (8, 40)),
@@ -668,13 +666,13 @@ def test_fits_find_the_law_that_made_the_data():
 
 # ----------------------------------------------------------------------- peeling, and the index's region
 @given(st.integers(2, 10**9), st.floats(0.1, 4))
-def test_the_two_forms_of_the_peeled_bound(pulls, alpha):
+def test_peeled_bound_has_two_ordered_forms(pulls, alpha):
     blocks = math.ceil(math.sqrt(alpha) / 2 * math.log(pulls) ** 1.5)
     plain = math.sqrt(math.e) * blocks * pulls ** (-2 * alpha)
     assert bounds.leaving_bound(pulls, alpha) <= plain * (1 + 1e-9)
 
 
-def test_what_is_lost_off_the_event_vanishes_above_one_half():
+def test_loss_off_the_event_vanishes_above_alpha_one_half():
     lost = [T * bounds.leaving_bound(T, 0.6) for T in (10**6, 10**12, 10**24, 10**48)]
     assert lost == sorted(lost, reverse=True) and lost[-1] < 0.01
     half = [T * bounds.leaving_bound(T, 0.5) for T in (10**6, 10**12, 10**24)]

@@ -20,7 +20,7 @@ from companion.proofs import hard_problems, reachable
     st.integers(2, 4), st.integers(1, 2), st.integers(0, 2**32), st.floats(0.02, 0.3)
 )
 @examples(25)
-def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
+def test_arms_excluded_by_programs_win_at_no_corner(K, D, seed, slack):
     means = np.random.default_rng(seed).random((K, D))
     exact = reachable.exactly_leave(means, slack)
     assert (exact <= bounds.may_leave(means, slack)).all()
@@ -32,7 +32,7 @@ def test_what_the_programs_exclude_no_corner_reaches(K, D, seed, slack):
 
 
 @pytest.mark.slow
-def test_the_programs_exclude_more_than_the_intervals():
+def test_programs_exclude_more_arms_than_intervals():
     """Six arms where margins cannot all move at once as the intervals allow."""
     fewer = 0
     for seed in range(12):
@@ -46,14 +46,14 @@ def test_the_programs_exclude_more_than_the_intervals():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_runs_within_an_eighth_stay_in_reachable_sets_and_wilder_ones_do_not(seed):
+def test_only_runs_within_an_eighth_stay_in_reachable_sets(seed):
     means = np.random.default_rng(seed).random((5, 2))
     assert reachable.unlisted_sets(means, 300, seed) == 0
     assert reachable.unlisted_sets(means, 300, seed, share=0.5) > 0
 
 
 @pytest.mark.slow
-def test_swapped_costs_are_told_apart():
+def test_reachable_complexity_distinguishes_swapped_costs():
     means = [[0.2, 0.85], [0.55, 0.6], [0.8, 0.3], [0.45, 0.5], [0.6, 0.25]]
     hard = bounds.reachable_complexity(
         means, [0.1, 0.3, 1.0, 0.2, 0.6], reachable.exactly_leave
@@ -67,7 +67,7 @@ def test_swapped_costs_are_told_apart():
 @pytest.mark.slow
 @given(st.integers(2, 7), st.integers(1, 6), st.integers(0, 2**32))
 @examples(40)
-def test_the_steps_of_the_lower_bound(K, size, seed):
+def test_steps_of_the_lower_bound_hold(K, size, seed):
     size = min(size, K - 1)
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
     contested = costs[: K - size + 1]
@@ -97,7 +97,7 @@ def test_the_steps_of_the_lower_bound(K, size, seed):
     assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
 
 
-def test_a_front_has_to_leave_two_arms_contested():
+def test_hard_family_needs_two_contested_arms():
     with pytest.raises(
         CobanditError, match="front_size is 3: it must be less than the 3 arms"
     ):
@@ -107,9 +107,7 @@ def test_a_front_has_to_leave_two_arms_contested():
 @pytest.mark.slow
 @given(st.integers(2, 7), st.integers(0, 2**32), st.booleans())
 @examples(60)
-def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size_has(
-    K, seed, alike
-):
+def test_gaps_of_reachable_sets_are_at_most_twice_the_gap_of_their_size(K, seed, alike):
     """With all gaps alike the intervals let even the best arm leave."""
     means = np.random.default_rng(seed).uniform(0, 0.4, (K, 1))
     means[0] = 0.8 if alike else 0.4
@@ -120,7 +118,7 @@ def test_no_gap_of_a_named_set_of_one_objective_is_more_than_twice_what_its_size
 
 
 @pytest.mark.parametrize("pulls", [1, 2, 3, 8, 30])
-def test_the_best_test_errs_on_half_of_the_first_problem_and_no_rule_does_better(pulls):
+def test_no_rule_beats_the_best_test(pulls):
     """Every threshold with every chance at it, by brute force on a grid."""
     from scipy import stats
 

@@ -237,12 +237,12 @@ def scaled(monkeypatch, name, factor):
     )
 
 
-def test_every_statement_has_a_test_that_it_can_fail():
+def test_every_statement_has_a_check_that_can_fail():
     assert set(checks.checks()) == REFUTED | set(BOUNDS) | set(OTHERS)
 
 
 @pytest.mark.slow
-def test_outcomes(tested):
+def test_outcomes_of_all_checks(tested):
     assert tested["statement"].tolist() == list(checks.checks())
     assert set(tested.loc[tested["outcome"] == checks.FAILS, "statement"]) == REFUTED
     assert set(tested.loc[tested["outcome"] != checks.FAILS, "outcome"]) == {
@@ -255,14 +255,14 @@ def test_outcomes(tested):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", BOUNDS)
-def test_a_millionth_of_a_bound_is_refuted(statement, monkeypatch):
+def test_millionth_of_a_bound_is_refuted(statement, monkeypatch):
     scaled(monkeypatch, BOUNDS[statement][0], 1e-6)
     assert outcome(statement) == checks.FAILS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", OTHERS)
-def test_other_false_statements_are_refuted(statement, monkeypatch):
+def test_false_statements_are_refuted(statement, monkeypatch):
     monkeypatch.setattr(*OTHERS[statement])
     assert outcome(statement) == checks.FAILS
 
@@ -271,7 +271,7 @@ def test_other_false_statements_are_refuted(statement, monkeypatch):
 @pytest.mark.parametrize(
     "statement", [s for s, (_, constant) in BOUNDS.items() if constant]
 )
-def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, tested):
+def test_slack_is_the_smallest_refuted_change(statement, monkeypatch, tested):
     name, constant = BOUNDS[statement]
     by = factor(tested, statement, constant)
     with monkeypatch.context() as cut:
@@ -324,12 +324,12 @@ def test_what_is_said_to_be_noticed_is_and_less_is_not(statement, monkeypatch, t
     ],
 )
 @pytest.mark.slow
-def test_how_sharp_the_checks_are(statement, constant, least, most, tested):
+def test_sharpness_of_the_checks(statement, constant, least, most, tested):
     assert 0.995 * least <= factor(tested, statement, constant) <= most
 
 
 @pytest.mark.slow
-def test_the_checks_of_lemma_2_stop_where_it_is_sharp(tested):
+def test_checks_of_lemma_2_are_sharp(tested):
     eighth = factor(tested, "Lemma 2: no mistake while margins err by little", "γ/8")
     quarter = factor(tested, "Lemma 2 with margins off by less than γ/4", "γ/4")
     assert (eighth, quarter) == (pytest.approx(2, abs=0.02), pytest.approx(1, abs=0.01))
@@ -340,14 +340,14 @@ def test_the_checks_of_lemma_2_stop_where_it_is_sharp(tested):
     "statement",
     ["Theorem 1: pulls of a suboptimal arm", "Theorem 2: error probability"],
 )
-def test_a_bound_above_the_trivial_one_says_nothing(statement, monkeypatch):
+def test_bound_above_the_trivial_one_is_vacuous(statement, monkeypatch):
     scaled(
         monkeypatch, BOUNDS[statement][0], 1e300 if "Theorem 2" in statement else 1e9
     )
     assert outcome(statement) == checks.SAYS_NOTHING
 
 
-def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
+def test_refuted_statements_hold_under_their_conditions(monkeypatch):
     # a fixed cost that divides the budget
     fixed = standard_regret.expected_stopping([1], [1.0], 100)
     monkeypatch.setattr(standard_regret, "expected_stopping", lambda *args: fixed)
@@ -367,7 +367,7 @@ def test_what_is_refuted_would_hold_where_it_does(monkeypatch):
         (lambda by: False, 0),
     ],
 )
-def test_the_factor_is_where_a_check_begins_to_fail(holds, smallest):
+def test_slack_is_the_factor_where_a_check_fails(holds, smallest):
     found = checks.find_slack(holds)
     assert (
         math.isnan(found)

@@ -25,7 +25,7 @@ def rows(tested):
 
 
 @pytest.mark.slow
-def test_every_claim_has_a_row_and_only_these_have(rows):
+def test_rows_are_exactly_the_claims(rows):
     assert rows.index.is_unique and set(rows["key"]) == set(claims.identifiers())
     statements = rows[rows["kind"].isin([claims.STATEMENT, claims.OURS])]
     assert set(statements["key"]) == set(checks.checks())
@@ -62,7 +62,7 @@ def test_status_follows_from_the_columns(rows):
     )
 
 
-def test_identifiers_stay():
+def test_identifiers_never_change():
     """Pages, and pages of others, link to these."""
     known = claims.identifiers()
     assert len(set(known.values())) == len(known) >= 199
@@ -73,13 +73,13 @@ def test_identifiers_stay():
 
 
 @pytest.mark.slow
-def test_a_claim_without_an_identifier_is_refused(tested):
+def test_claim_without_identifier_is_refused(tested):
     new = tested.iloc[:1].assign(statement="Theorem 3")
     with pytest.raises(cb.CobanditError, match="has no identifier of 'Theorem 3'"):
         claims.every_claim(statements=pd.concat([tested, new]))
 
 
-def test_links_to_rows_lead_to_rows():
+def test_links_to_claims_exist():
     known, pages = (
         set(claims.identifiers().values()),
         [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")],
@@ -93,7 +93,7 @@ def test_links_to_rows_lead_to_rows():
 
 
 @pytest.mark.slow
-def test_other_tables_take_the_place_of_the_measured_ones(tested):
+def test_other_tables_replace_measured_ones(tested):
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
     told = rows[rows["kind"] == claims.ORDERING].set_index("key")["measured"]
     assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in (
@@ -104,7 +104,7 @@ def test_other_tables_take_the_place_of_the_measured_ones(tested):
     assert told["ordering costs-matter-more-on-piqa"] == ""
 
 
-def test_rows_are_addresses_with_words_as_text():
+def test_rows_are_linkable_and_escaped():
     row = claims.ClaimRow(
         "k",
         claims.ORDERING,
@@ -123,7 +123,7 @@ def test_rows_are_addresses_with_words_as_text():
 
 
 @pytest.mark.slow
-def test_contrasts_are_outside_of_their_shown_intervals_as_often_as_counted(rows):
+def test_count_of_contrasts_outside_matches_shown_intervals(rows):
     shown = rows[rows["kind"] == claims.CONTRAST]
     ends = shown["reconstruction"].str.split(" to ", expand=True).astype(float)
     outside = ~shown["paper"].astype(float).between(ends[0], ends[1])
@@ -131,7 +131,7 @@ def test_contrasts_are_outside_of_their_shown_intervals_as_often_as_counted(rows
     assert outside.sum() == (judged["p"] <= 0.05).sum()
 
 
-def test_contrasts_are_drawn_by_their_words():
+def test_contrasts_are_sorted_by_word():
     judged = paper.judge_contrasts(results.read_result("posterior"))
     (ax,) = claims.draw_contrasts(judged).axes
     words = [text.get_text() for text in ax.texts]
@@ -141,7 +141,7 @@ def test_contrasts_are_drawn_by_their_words():
 
 
 @pytest.mark.slow
-def test_what_the_page_says_of_the_claims(rows):
+def test_counts_on_the_claims_page_are_right(rows):
     """Its first lines, and what it points at."""
     status, theory = rows["status"], rows[rows["kind"] == claims.STATEMENT]
     assert theory.index[theory["status"] == checks.FAILS].tolist() == [
@@ -175,7 +175,7 @@ def test_what_the_page_says_of_the_claims(rows):
 
 
 @pytest.mark.slow
-def test_remarks_about_private_tables_are_told_where_drawn_ones_agree(rows):
+def test_remarks_on_private_tables_are_judged_if_drawn_tables_agree(rows):
     known = rows[rows["kind"] == claims.REMARK].set_index("key")
     assert known.loc["remark denser-on-piqa", "status"] == claims.CANNOT_TELL
     assert known.loc["remark aligned-on-gsm8k", "status"] == "holds on reconstructions"
@@ -188,7 +188,7 @@ def test_remarks_about_private_tables_are_told_where_drawn_ones_agree(rows):
 
 
 @pytest.mark.slow
-def test_every_exhibit_bears_rows_and_stands_on_its_page(rows):
+def test_every_exhibit_has_claims_and_an_anchor(rows):
     page = (ROOT / "notebooks" / "exhibits.md").read_text(encoding="utf-8")
     names = [each.name for each in exhibits.EXHIBITS]
     assert re.findall(r"^## ((?:Table|Figure) \d)$", page, re.M) == names
@@ -212,7 +212,7 @@ def test_every_exhibit_bears_rows_and_stands_on_its_page(rows):
 
 
 @pytest.mark.slow
-def test_every_row_says_what_is_claimed_and_where(rows):
+def test_every_row_has_claim_and_place(rows):
     assert (rows["claim"] != "").all() and (rows["place"] != "").all()
     hangs = rows["reading"] == "A6"
     assert set(rows.index[hangs]) >= {"C20", "C22", "C27", "C29", "C39", "C63"}
@@ -228,7 +228,7 @@ def test_every_row_says_what_is_claimed_and_where(rows):
     assert np.sign(np.subtract(ends, 1)).tolist() == [1, -1]
 
 
-def test_measured_tables_stand_in_the_place_of_the_papers():
+def test_measured_tables_replace_the_papers_tables():
     """The claims are judged by its names: sums in words for GSM8K, and PIQA's questions for PIQA."""
     own, ours = (
         results.read_result("measured"),

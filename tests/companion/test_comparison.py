@@ -6,7 +6,7 @@ import pandas as pd
 from companion.pages import comparison
 
 
-def test_crosses_stand_at_the_printed_values_and_bars_at_what_is_predicted():
+def test_crosses_mark_printed_values_and_bars_predictions():
     points = comparison.printed_points(
         "piqa", "efficiency_regret", "online", "trajectory"
     )

@@ -39,7 +39,7 @@ def test_every_method_of_the_paper_has_an_example():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_class(method):
+def test_class_makes_the_pulls_of_the_example(method):
     """The table repeats each arm's rewards and cost, so every stream gives the same run."""
     example = example_of(method)
     for seed in range(3):
@@ -54,7 +54,7 @@ def test_class(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_replay(method):
+def test_replay_makes_the_pulls_of_the_example(method):
     example = example_of(method)
     sequence, table = example.sequences[method], example.table()
     rho = example.budget / example.costs.sum()
@@ -78,7 +78,7 @@ def test_replay(method):
     assert (runs["pulls"] == len(sequence)).all()
 
 
-def test_numbers_of_the_online_comment():
+def test_numbers_in_the_online_comment_are_right():
     """With alpha = 1 / log T_B the radius is 1 / sqrt(n); a quarter of it is added or taken off."""
     assert ONLINE.table().problem.efficiency.tolist() == [0.5625, 0.5, 0.25]
     policy = policy_of("CoHVUCB")
@@ -95,7 +95,7 @@ def test_numbers_of_the_online_comment():
     )
 
 
-def test_numbers_of_the_identification_comment():
+def test_numbers_in_the_identification_comment_are_right():
     finder = policy_of("CoPSI")
     assert finder.allocation_constant == pytest.approx(37 / 15)
     run(finder, noise_free(IDENTIFICATION.rewards, IDENTIFICATION.costs))

@@ -31,7 +31,7 @@ def described(table, replications):
 
 
 @pytest.mark.slow
-def test_states_are_those_of_the_replays(data):
+def test_states_match_the_replays(data):
     table = cb.load("synthetic-24")
     for name in first_figure.METHODS:
         runs = cb.replay_identification(
@@ -49,7 +49,7 @@ def test_states_are_those_of_the_replays(data):
         )
 
 
-def test_a_run_errs_by_the_front_that_its_method_looks_for():
+def test_run_is_judged_by_the_front_of_its_method():
     """Where all runs are exact, so is the one that is drawn."""
     held = first_figure.describe_states(
         cb.load("word-sums"), results.read_result("argument")
@@ -68,7 +68,7 @@ def test_a_run_errs_by_the_front_that_its_method_looks_for():
 
 
 @pytest.mark.slow
-def test_a_budget_that_is_too_small_has_no_run():
+def test_insufficient_budget_has_no_run():
     cheap, dear = (
         [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)],
         [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)],
@@ -87,7 +87,7 @@ def test_a_budget_that_is_too_small_has_no_run():
     reason="the book of stored outputs is not built: run `make stored`",
 )
 class TestPage:
-    def test_each_state_is_drawn_said_and_linked(self, visit):
+    def test_each_state_is_drawn_described_and_linked(self, visit):
         visited = visit(PAGE.as_uri())
         tab = visited.tab
         held = json.loads(tab.locator("#argument-data").text_content())
@@ -126,7 +126,7 @@ class TestPage:
         menus = tab.locator("#argument select")
         assert [menu.input_value() for menu in menus.all()] == shown
 
-    def test_keyboard_is_enough(self, visit):
+    def test_figure_works_by_keyboard(self, visit):
         tab = visit(PAGE.as_uri()).tab
         sentences = tab.locator(".argument-says")
         before = sentences.all_inner_texts()
@@ -140,7 +140,7 @@ class TestPage:
         )
         assert tab.evaluate(labelled)
 
-    def test_phone_in_the_dark(self, visit):
+    def test_figure_works_on_a_dark_phone(self, visit):
         tab = visit(PAGE.as_uri()).tab
         tab.emulate_media(color_scheme="dark")
         tab.wait_for_function("document.documentElement.dataset.theme == 'dark'")
@@ -156,7 +156,7 @@ class TestPage:
         )
         assert min(map(int, re.findall(r"\d+", shade)[:3])) > 150
 
-    def test_without_scripts_there_is_a_still_picture(self, browser):
+    def test_figure_is_static_without_scripts(self, browser):
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(PAGE.as_uri())

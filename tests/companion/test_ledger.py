@@ -32,7 +32,7 @@ def cells_at(shift, half):
     )
 
 
-def test_predictions_stand_in_their_rows():
+def test_predictions_are_in_their_rows():
     number, other = NUMBERS[10:12]
     predicted = pd.DataFrame(
         {"predicted_low": [1.0], "predicted_high": [2.0]}, index=[number.key]
@@ -45,12 +45,12 @@ def test_predictions_stand_in_their_rows():
     assert np.isnan(rows.loc[other.key, "predicted_low"])
 
 
-def test_a_number_without_a_cell_has_none_of_ours():
+def test_number_without_cell_has_no_computed_value():
     rows = paper.ledger(cells_at(0.0, 0.1).head(0))
     assert rows["ours"].isna().all() and rows["predicted_low"].isna().all()
 
 
-def test_derived_numbers_take_the_paired_interval():
+def test_derived_numbers_use_the_paired_interval():
     """The ratio's interval turns into that of a reduction; without one both means' intervals allow more."""
     key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
     number = next(n for n in NUMBERS if n.key == key)
@@ -70,7 +70,7 @@ def test_derived_numbers_take_the_paired_interval():
     assert wider[1] < 0.8 and wider[2] > 0.86
 
 
-def test_a_ratio_without_bounds_cannot_be_checked():
+def test_unbounded_ratio_cannot_be_checked():
     number = next(n for n in NUMBERS if n.printed == "33.3%")
     names = ("dataset", "experiment", "quantity", "method", "rho", "costs", "against")
     pair = {name: getattr(number, name) for name in names} | {"measure": "ratio"}
@@ -81,7 +81,7 @@ def test_a_ratio_without_bounds_cannot_be_checked():
 
 
 @pytest.mark.slow
-def test_experiments_meet_the_printed_numbers_by_their_coordinates():
+def test_experiments_match_printed_numbers_by_coordinates():
     """On a stand-in table every number finds its cell, but tuning, latencies and an infeasible budget."""
     table = cb.load("synthetic-24")
     cells = pd.concat(
@@ -103,7 +103,7 @@ def test_experiments_meet_the_printed_numbers_by_their_coordinates():
 
 
 @pytest.mark.slow
-def test_summary_agrees_with_the_experiments_it_runs():
+def test_summary_agrees_with_its_experiments():
     table = cb.load("synthetic-24")
     cells = experiments.summary(table, scale=0.05)
     cells = cells[cells["against"].isna()]
@@ -125,7 +125,7 @@ def test_summary_agrees_with_the_experiments_it_runs():
 
 
 @pytest.mark.slow
-def test_tuning_sees_only_the_profiling_split():
+def test_tuning_uses_only_the_profiling_split():
     """Changing every evaluation row changes nothing."""
     table = cb.load("synthetic-24")
     rows = table.rows
@@ -150,7 +150,7 @@ def test_tuning_sees_only_the_profiling_split():
 
 
 @pytest.mark.slow
-def test_a_run_without_an_average_yet_does_not_count():
+def test_run_without_average_is_not_counted():
     """On SWE-bench a first evaluation may cost more than the budget spent so far."""
     paths = experiments.play("trajectory", cb.load("synthetic-24"), replications=2)
     first = paths["spent"].min()

@@ -87,7 +87,7 @@ def test_sums_and_answers_are_right(number):
     assert len(sums) == len(re.findall("gets|loses", problem.question))
 
 
-def test_examples_are_asked_of_nobody():
+def test_examples_are_not_questions():
     asked = [
         word_sums.prompt(configuration, "0")
         for configuration in configurations(word_sums)
@@ -104,7 +104,7 @@ def test_examples_are_asked_of_nobody():
 
 
 @pytest.mark.parametrize("configuration", configurations(word_sums)[::3])
-def test_a_prompt_holds_nothing_of_its_problem_but_the_question(configuration):
+def test_prompt_contains_only_the_question(configuration):
     before = set()
     for instance in word_sums.instances()[:20]:
         prompt, problem = (
@@ -123,7 +123,7 @@ def test_a_prompt_holds_nothing_of_its_problem_but_the_question(configuration):
 
 @examples(50)
 @given(st.integers(0, 299).map(str), st.text(), st.integers(0, 10**6))
-def test_the_last_number_of_an_answer_counts(instance, text, number):
+def test_last_number_of_an_answer_counts(instance, text, number):
     answer = word_sums.problem(int(instance)).answer
     # \d of other scripts may stay: they are numbers, too
     written = re.sub(r"[0-9]", "", text)
@@ -140,7 +140,7 @@ def test_the_last_number_of_an_answer_counts(instance, text, number):
 # ------------------------------------------------------------------------------------------- PIQA
 
 
-def test_a_prompt_does_not_know_the_label(questions, monkeypatch):
+def test_prompt_does_not_contain_the_label(questions, monkeypatch):
     prompts = [
         piqa_small.prompt(c, n)
         for c in configurations(piqa_small)
@@ -177,14 +177,12 @@ def test_a_prompt_does_not_know_the_label(questions, monkeypatch):
         ("3", None),
     ],
 )
-def test_the_last_one_or_two_of_an_answer_counts(questions, text, named):
+def test_last_one_or_two_of_an_answer_counts(questions, text, named):
     for instance, question in questions.items():
         assert piqa_small.correct(text, instance) == (named == question.answer)
 
 
-def test_questions_are_read_where_they_are_and_asked_for_where_they_are_not(
-    tmp_path, monkeypatch
-):
+def test_missing_questions_are_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path))
     piqa_small.questions.cache_clear()
     with pytest.raises(CobanditError, match=r"valid\.jsonl.*COBANDIT_MIRROR"):
@@ -208,7 +206,7 @@ def test_questions_are_read_where_they_are_and_asked_for_where_they_are_not(
 # ------------------------------------------------------------------------------------- one evaluation
 
 
-def test_the_seed_follows_from_table_configuration_and_place(questions, monkeypatch):
+def test_seed_follows_from_table_configuration_and_position(questions, monkeypatch):
     asked = []
 
     def complete(model, prompt, *, limit, temperature, seed):
@@ -242,7 +240,7 @@ def test_the_seed_follows_from_table_configuration_and_place(questions, monkeypa
     assert asked[0] == asked[2] != asked[1]
 
 
-def test_a_model_that_is_not_there_says_what_to_install(monkeypatch):
+def test_missing_model_names_its_package(monkeypatch):
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     for model, package in models.PACKAGES.items():
         with pytest.raises(
@@ -271,7 +269,7 @@ def test_every_configuration_was_evaluated_on_every_instance(task):
 
 
 @each_task
-def test_no_answer_is_longer_than_its_limit_and_none_is_free(task):
+def test_answers_are_within_limits_and_not_free(task):
     rows = records(task)
     assert (rows["tokens"] <= rows["max_tokens"]).all() and (rows["tokens"] >= 1).all()
     assert set(rows["correct"]) <= {0, 1} and (rows["seconds"] > 0).all()
@@ -290,7 +288,7 @@ STYLE = {"word-sums": ["shots", "style"], "piqa-small": ["prompt"]}
 
 @pytest.mark.slow
 @each_task
-def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):
+def test_bundled_table_equals_output_of_bundle(task, tmp_path, monkeypatch):
     """From its own rows, in any order."""
     rows = records(task)
     order = list(rows["instance"].unique())
@@ -304,7 +302,7 @@ def test_the_bundled_table_is_what_bundle_writes(task, tmp_path, monkeypatch):
 
 
 @each_task
-def test_the_card_names_its_models_by_their_sums(task):
+def test_card_names_models_with_checksums(task):
     card = cb.load(task.NAME).card
     assert card.sha256 == file_sha256(data_directory() / card.records)
     assert len(re.findall(r"sha256 [0-9a-f]{64}", card.source)) == len(models.PACKAGES)
@@ -319,7 +317,7 @@ def test_the_card_names_its_models_by_their_sums(task):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", models.PACKAGES)
-def test_the_weights_are_those_of_the_cards(model):
+def test_weights_match_the_cards(model):
     if find_spec(models.PACKAGES[model].replace("-", "_")) is None:
         pytest.skip(f"{models.PACKAGES[model]} is not installed")
     assert file_sha256(models.weights(model)) in cb.load("word-sums").card.source
@@ -331,7 +329,7 @@ def test_the_weights_are_those_of_the_cards(model):
 @pytest.mark.slow
 @examples(5)
 @given(st.integers(0, 2**31))
-def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
+def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
     table = cb.load("piqa-small")
     again, rng = redraw_table(table, seed), np.random.default_rng(seed)
     columns = ["cost", *table.objectives]
@@ -356,7 +354,7 @@ def test_a_redrawn_table_holds_whole_instances_of_the_same_split(seed):
 
 
 @pytest.mark.slow
-def test_the_arms_of_identification_are_chosen_without_outcomes():
+def test_identification_arms_do_not_depend_on_outcomes():
     for name in evaluation.TASKS:
         table = cb.load(name)
         arms = experiments.structured_subset(table).arms
@@ -367,7 +365,7 @@ def test_the_arms_of_identification_are_chosen_without_outcomes():
         assert set(arms["max_tokens"]) == {table.arms["max_tokens"].min()}
 
 
-def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
+def test_table_with_other_models_is_not_cut():
     table = ragged_table(np.random.default_rng(1), 6, 2)
     frame = table.rows.merge(
         pd.DataFrame({"config": table.configs, "model": "mine"}), on="config"
@@ -381,7 +379,7 @@ def test_a_table_with_the_papers_columns_but_other_models_is_taken_whole():
 
 
 @each_task
-def test_measuring_again_asks_every_configuration_every_question(task, questions):
+def test_plan_evaluates_every_pair(task, questions):
     again = check_plan(plan(task.NAME), "the plan")
     assert list(again.configurations.all) == configurations(task)
     assert list(again.instances.ids) == task.instances()

@@ -46,7 +46,7 @@ def cells(
     return pd.DataFrame(rows).assign(**{"costs": "declared"} | columns)
 
 
-def test_claims_are_named_once_and_about_this_library():
+def test_claims_are_unique_and_name_known_methods():
     assert len(CLAIMS) == len(paper.claims()) > 25
     for claim in paper.claims():
         assert claim.place in {number.place for number in NUMBERS}
@@ -134,13 +134,11 @@ def test_claims_are_named_once_and_about_this_library():
         ("elimination-methods-closer", UNIFORM_FAR | {"PSISR": [-50, -50]}, 1, "fails"),
     ],
 )
-def test_a_claim_needs_intervals_on_its_side_at_all_its_budgets(
-    key, values, half, says
-):
+def test_claim_needs_intervals_on_its_side_at_all_budgets(key, values, half, says):
     assert verdict(key, cells(values, half)) == says
 
 
-def test_claims_hold_on_each_dataset_or_not_at_all():
+def test_claim_has_to_hold_on_each_dataset():
     frames = [
         cells({"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]}, dataset="gsm8k"),
         cells({"CoHVUCB": [9, 9], "AccuracyCostUCB": [1, 1]}, dataset="piqa"),
@@ -167,7 +165,7 @@ def test_most_of_a_trajectory_is_more_than_half():
     )
 
 
-def test_comparable_means_are_close_or_apart():
+def test_comparable_means_differ_by_at_most_a_tenth():
     key = "hypervolume-policies-close-in-regret-on-gsm8k"
 
     def outcome(a: float, b: float, half: float) -> str:
@@ -183,7 +181,7 @@ def test_comparable_means_are_close_or_apart():
     assert outcome(100, 120, 15) == "not separated"
 
 
-def test_advantages_that_grow_and_that_are_larger():
+def test_growing_and_larger_advantages():
     key = "standard-advantage-grows-on-piqa"
     others = {
         "HVUCB": [20, 90],
@@ -206,7 +204,7 @@ def test_advantages_that_grow_and_that_are_larger():
     assert verdict(key, piqa) == "cannot be checked"
 
 
-def test_less_of_a_disadvantage_is_no_larger_advantage():
+def test_smaller_disadvantage_is_not_an_advantage():
     """CoPSI loses on both, by less on PIQA; and a growing factor that stays below one is none either."""
     gsm8k = cells(
         {"CoPSI": [40, 40], "UniformIdentification": [80, 80]}, dataset="gsm8k"
@@ -226,7 +224,7 @@ def test_less_of_a_disadvantage_is_no_larger_advantage():
     )
 
 
-def test_a_used_value_that_a_reconstruction_misses_decides_nothing():
+def test_missed_used_value_leaves_claim_undecided():
     """Accuracy-Cost-UCB's last pulls lose .157 on PIQA, as printed; comparable at .15, not at .25."""
 
     def judged(
@@ -252,7 +250,7 @@ def test_a_used_value_that_a_reconstruction_misses_decides_nothing():
     )
 
 
-def test_unchanged_compares_the_two_charges():
+def test_unchanged_compares_both_kinds_of_costs():
     methods = ["CoPSI", "PSISR", "UniformIdentification"]
     frame = pd.concat(
         cells({m: [1, 0.5] for m in methods}, 0.01, costs=c)
@@ -264,7 +262,7 @@ def test_unchanged_compares_the_two_charges():
     assert verdict("realised-costs-do-no-harm", worse) == "fails"
 
 
-def test_budgets_without_a_feasible_run_are_left_out():
+def test_budgets_without_feasible_runs_are_left_out():
     frame = cells(
         {"CoPSI": [np.nan, 1, 2], "UniformIdentification": [5, 5, np.nan]},
         rho=(1.0, 2.0, 3.0),
@@ -274,6 +272,6 @@ def test_budgets_without_a_feasible_run_are_left_out():
     assert verdict("CoPSI-beats-uniform-at-the-end", nothing) == "cannot be checked"
 
 
-def test_a_claim_about_methods_that_are_not_there_cannot_be_checked():
+def test_claim_about_missing_methods_cannot_be_checked():
     frame = cells({"CoHVUCB": [1, 1], "AccuracyCostUCB": [9, 9]})
     assert verdict("CoHVUCB-beats-uniform-at-the-end", frame) == "cannot be checked"

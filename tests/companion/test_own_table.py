@@ -24,12 +24,12 @@ def test_short_names_fit_and_differ(names, most):
     "dataset, own",
     [([], False), (None, False), ((), False), ("mine.csv", True), (["gsm8k"], True)],
 )
-def test_only_the_default_is_not_the_readers(dataset, own):
+def test_only_the_default_is_not_own(dataset, own):
     assert own_table.is_own(dataset, default=[]) is own
 
 
 @pytest.mark.parametrize("fit", [own_table.fit_online, own_table.fit_identification])
-def test_replays_are_fewer_on_tables_that_take_longer_and_say_so(fit):
+def test_slow_tables_have_fewer_replays_and_a_note(fit):
     wanted, replications = [200, 1000, 5000], 2000
     easy = fit([1.0, 1.0], wanted, replications, methods=1)
     assert easy == (wanted, replications) and not easy.say_less(wanted, replications)
@@ -39,7 +39,7 @@ def test_replays_are_fewer_on_tables_that_take_longer_and_say_so(fit):
     assert f"{hard.replications:,}" in hard.say_less(wanted, replications)
 
 
-def test_replays_fit_into_the_seconds_that_are_meant():
+def test_replays_fit_into_their_seconds():
     costs, wanted = np.geomspace(1e-3, 1, 40), [32, 256]
     given = own_table.fit_online(costs, wanted, 100, methods=5)
     pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
@@ -47,7 +47,7 @@ def test_replays_fit_into_the_seconds_that_are_meant():
 
 
 @pytest.mark.slow
-def test_a_table_of_any_shape_is_raced_and_what_is_less_is_said():
+def test_any_table_is_raced_and_reductions_are_reported():
     table = SHAPES["four-objectives"]()
     raced = race_table(table, orders=4)
     assert {*zip(raced["tolerance"], raced["certified"], strict=True)} == {
@@ -68,7 +68,7 @@ def test_a_table_of_any_shape_is_raced_and_what_is_less_is_said():
 
 
 @pytest.mark.slow
-def test_less_of_the_paper_is_replayed_on_tables_that_take_longer_and_says_so():
+def test_slow_tables_replay_less_of_the_paper_and_report_it():
     far = experiments.fit_extent(SHAPES["millionfold"]())
     assert not far.online and f"{far.evaluations:,.0f}" in far.say_less(100)
     wide = experiments.fit_extent(SHAPES["widest"](), SHAPES["two"]())
@@ -88,7 +88,7 @@ def test_less_of_the_paper_is_replayed_on_tables_that_take_longer_and_says_so():
 
 
 @pytest.mark.slow
-def test_shapes_are_what_they_are_called(tmp_path):
+def test_shapes_match_their_names(tmp_path):
     tables = {
         name: make() for name, make in SHAPES.items() if name not in ("wide", "widest")
     }

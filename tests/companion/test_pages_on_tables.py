@@ -142,7 +142,7 @@ def check(page, shape, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "shape"), SAMPLE)
-def test_a_page_runs_on_a_table(page, shape, folder):
+def test_page_runs_on_a_table(page, shape, folder):
     check(page, shape, folder)
 
 
@@ -157,14 +157,14 @@ def test_every_page_runs_on_every_table(page, shape, folder):
 
 @pytest.mark.pages
 @pytest.mark.slow
-def test_a_page_says_what_it_does_less_of_where_costs_are_far_apart(folder):
+def test_page_reports_reductions_at_extreme_costs(folder):
     texts = shown(run("your-data", "millionfold", folder, online_rho=[2, 32]))
     assert "budgets up to 2 in the place of 32 evaluations" in " ".join(texts).replace(
         "Budgets", "budgets"
     )
 
 
-def test_every_page_with_a_table_is_tried():
+def test_every_page_with_a_table_is_tested():
     of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}
     assert {*SMALL} == with_a_table
@@ -173,7 +173,7 @@ def test_every_page_with_a_table_is_tried():
 
 
 @pytest.mark.slow
-def test_a_table_in_memory_and_a_csv_with_its_card_will_do(folder, tmp_path):
+def test_table_in_memory_and_csv_with_card_are_accepted(folder, tmp_path):
     table = SHAPES["two"]()
     written = run_page("your-data", table, tmp_path / "out.ipynb", **SMALL["your-data"])
     assert (
@@ -201,7 +201,7 @@ def test_a_table_in_memory_and_a_csv_with_its_card_will_do(folder, tmp_path):
     ("output", "given"),
     [("out.html", {}), ("out.ipynb", {"dataset": "a"}), ("out.ipynb", {"rhoo": 1})],
 )
-def test_a_page_is_not_run_with_what_it_does_not_take(output, given, tmp_path):
+def test_page_refuses_unknown_parameters(output, given, tmp_path):
     with pytest.raises(CobanditError):
         run_page("your-data", SHAPES["two"](), tmp_path / output, **given)
     assert not list(tmp_path.iterdir())

@@ -62,7 +62,7 @@ def land(name, drawn):
 
 
 @pytest.mark.slow
-def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
+def test_longer_limit_never_shortens_and_tokens_take_time(name):
     setting, rng = SETTINGS[name], np.random.default_rng(0)
     arms = pd.DataFrame(
         grid(setting), columns=["model", "temperature", "limit", "prompt"]
@@ -76,7 +76,7 @@ def test_a_longer_limit_never_shortens_and_tokens_cost_time(name):
         assert (given.tokens <= given.limit).all()
 
 
-def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_lengthens():
+def test_mean_effects_of_temperature_and_chain_of_thought():
     z = np.linspace(-4, 4, 81)
     assert (
         max(PARAMETERS["heat_accuracy"](x) for x in z)
@@ -96,7 +96,7 @@ def test_on_average_temperature_does_not_raise_accuracy_and_chain_of_thought_len
 # --- instances --------------------------------------------------------------------------------------------
 
 
-def test_every_drawn_table_meets_what_is_printed_about_means(name, drawn):
+def test_drawn_tables_meet_printed_facts_about_means(name, drawn):
     setting = SETTINGS[name]
     for each in drawn:
         table, count = each.land.scene.body, each.land.count
@@ -129,7 +129,7 @@ def test_uniform_allocation_follows_from_means(land):
 
 
 @pytest.mark.slow
-def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
+def test_uniform_identification_by_means_matches_replays(land):
     sets = experiment.find_sets(land, "UniformIdentification", 200, 300, seed=5)
     shown = experiment.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
     played, ours = (
@@ -147,7 +147,7 @@ def test_uniform_identification_by_its_means_is_that_of_its_replays(land):
 
 @pytest.mark.parametrize("of_accuracy", [True, False])
 @pytest.mark.slow
-def test_moves_leave_the_prior_as_it_is_and_each_its_part(of_accuracy):
+def test_moves_preserve_the_prior_and_other_parts(of_accuracy):
     rng = np.random.default_rng(2)
     state, squares = draw_state(SETTINGS["gsm8k"], rng), []
     body = instances.body(SETTINGS["gsm8k"], state)
@@ -165,7 +165,7 @@ def test_moves_leave_the_prior_as_it_is_and_each_its_part(of_accuracy):
     assert 0.6 < np.mean(squares) < 1.4
 
 
-def test_a_chain_finds_a_known_posterior(monkeypatch):
+def test_chain_samples_a_known_posterior(monkeypatch):
     """A fact about one number of variance 1 with noise 1/2: mean 0.8, variance 0.2; 200 chains.
 
     Without the facts the mean would be 0; had the weight stayed at that of the first
@@ -197,7 +197,7 @@ def test_a_chain_finds_a_known_posterior(monkeypatch):
     assert 0.12 < found.var() < 0.32
 
 
-def test_a_number_is_one_table(monkeypatch):
+def test_number_determines_the_table(monkeypatch):
     monkeypatch.setattr(
         chain, "STAGES", (chain.Stage(5, 0.1, 0.5, 10), chain.Stage(5, 0.1, 0.5, 1))
     )
@@ -209,7 +209,7 @@ def test_a_number_is_one_table(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
+def test_part_of_the_instances_approximates_all(name, drawn):
     for each in drawn:
         land = each.land
         rough = chain._look(land.setting, chain.HIERARCHY, each.state, every=10).land
@@ -222,13 +222,13 @@ def test_a_part_of_the_instances_shows_what_all_do(name, drawn):
         assert np.abs(land.means[:, 1] - rough.means[:, 1]).mean() < 0.05
 
 
-def test_passes_are_counted(land):
+def test_passed_instances_are_counted(land):
     rows = land.rewards
     assert land.means == pytest.approx(rows.mean(axis=1), abs=1e-12)
 
 
 @pytest.mark.slow
-def test_no_method_that_is_predicted_has_a_say_in_a_table(name):
+def test_predicted_methods_do_not_influence_tables(name):
     for module in (facts, hierarchy, instances, chain, other):
         assert not re.search(
             r"CoHVUCB|HVUCB|PSISR|_cohv|_hv_|eliminate", inspect.getsource(module)
@@ -239,7 +239,7 @@ def test_no_method_that_is_predicted_has_a_say_in_a_table(name):
 
 
 @pytest.mark.slow
-def test_tables_of_the_other_generator_meet_what_is_printed_about_means(name):
+def test_other_generator_meets_printed_facts_about_means(name):
     setting, rng = SETTINGS[name], np.random.default_rng(1)
     land = chain._draw(setting, other.OTHER, rng, every=1).land
     for values, ends, off in (
@@ -259,7 +259,7 @@ def _tables(rng, n=120, noise=1.0):
 
 
 @given(st.integers(20, 80), st.integers(0, 10_000), st.sampled_from([0.5, 0.8, 0.95]))
-def test_an_interval_is_the_values_that_are_not_rejected(n, seed, level):
+def test_interval_contains_exactly_unrejected_values(n, seed, level):
     rng = np.random.default_rng(seed)
     used, values = _tables(rng, n)
     found = predictive.predict(used, values, rng.standard_normal(2))
@@ -271,7 +271,7 @@ def test_an_interval_is_the_values_that_are_not_rejected(n, seed, level):
 
 
 @pytest.mark.slow
-def test_intervals_hold_what_they_say():
+def test_intervals_have_their_coverage():
     """On 400 sets of 60 tables; with residuals that were not left out, 80 % would hold some 77."""
     rng = np.random.default_rng(6)
     hits = {0.5: 0, 0.8: 0, 0.95: 0}
@@ -286,7 +286,7 @@ def test_intervals_hold_what_they_say():
         assert abs(count / 400 - level) < 4 * np.sqrt(level * (1 - level) / 400) + 0.01
 
 
-def test_scores_are_those_of_tables_left_out():
+def test_scores_match_left_out_tables():
     """One by one: the left-out residual over the growth of its error, by a fit without the table."""
     used, values = _tables(np.random.default_rng(5), 25)
     found = predictive.predict(used, values, np.zeros(2))
@@ -297,7 +297,7 @@ def test_scores_are_those_of_tables_left_out():
         assert found.scores[i] == pytest.approx(without.score(values[i]))
 
 
-def test_facts_that_do_not_help_are_not_used():
+def test_useless_facts_are_not_used():
     rng = np.random.default_rng(0)
     used, values = rng.standard_normal((40, 6)), rng.standard_normal(40)
     found = predictive.predict(used, values, np.full(6, 50.0))
@@ -305,7 +305,7 @@ def test_facts_that_do_not_help_are_not_used():
     assert found.remoteness == 1.0
 
 
-def test_values_that_are_odd_together_are_odd():
+def test_joint_p_detects_jointly_unusual_values():
     rng = np.random.default_rng(3)
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
@@ -316,7 +316,7 @@ def test_values_that_are_odd_together_are_odd():
 
 
 @pytest.mark.slow
-def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn, land):
+def test_play_has_every_used_or_predicted_number(name, drawn, land):
     values = experiment.play(name, land, seed=5)
     readings = experiment.read(name, land, seed=5)
     assert set(readings) | {experiment.DEFAULT} == set(experiment.READINGS)
@@ -334,7 +334,7 @@ def test_a_play_has_every_number_that_is_used_or_predicted(name, drawn, land):
 
 
 @pytest.mark.slow
-def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
+def test_psi_sr_at_equal_costs_equals_copsi(name, land):
     """By the class, on a table of equal costs: schedule and returned set of every replay."""
     arms = facts.subset_of(SETTINGS[name])
     equal = float(land.costs[arms].mean())
@@ -350,7 +350,7 @@ def test_psi_sr_with_equal_costs_is_copsi_with_equal_costs(name, land):
 
 
 @pytest.mark.slow
-def test_the_likelihood_sees_the_table_that_anybody_reads(name, drawn, land):
+def test_likelihood_uses_the_written_table(name, drawn, land):
     table = EvaluationTable.from_records(rows_of(name, drawn[0]), card(name))
     assert table.cost_range == land.range and table.costs == pytest.approx(
         land.costs, abs=1e-12

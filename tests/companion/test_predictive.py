@@ -65,7 +65,7 @@ def test_scales_of_derived_numbers_are_inverses(operation, value):
     assert back(there(value)) == pytest.approx(value)
 
 
-def test_the_contrasts_are_those_of_the_protocol():
+def test_contrasts_match_the_protocol():
     found = contrasts.CONTRASTS
     assert len(found) == len(set(found)) == 14
     for dataset in DATASETS:
@@ -83,7 +83,7 @@ def test_the_contrasts_are_those_of_the_protocol():
         assert contrast.keys[0] not in used
 
 
-def test_printed_contrasts():
+def test_printed_contrasts_are_right():
     """As typed: 59.88 and 59.85 against 169.45 and 169.55; 2 errors of 500 against 3."""
     printed = predictive.judged_values()
     regret, *_, errors, _, _ = (c for c in contrasts.CONTRASTS if c.dataset == "gsm8k")
@@ -92,7 +92,7 @@ def test_printed_contrasts():
     assert np.exp(errors.of(printed)) == pytest.approx(odds, rel=1e-6)
 
 
-def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unless_few(
+def test_words_of_centred_shifted_and_few_tables(
     plays,
 ):
     judged = paper.judge_contrasts(plays)
@@ -125,11 +125,11 @@ def test_tables_around_the_paper_predict_it_and_shifted_ones_contradict_it_unles
         (0.5, True, np.nan, 0.5, "cannot tell"),
     ],
 )
-def test_words(p, inside, width, remoteness, says):
+def test_words_follow_the_protocol(p, inside, width, remoteness, says):
     assert contrasts.choose_word(p, inside, width, remoteness) == says
 
 
-def test_errors_at_realised_costs_are_no_second_printing():
+def test_errors_at_realised_costs_are_separate_numbers():
     """As typed: .026 and .270 at declared costs, .028 and .266 at realised ones."""
     key = "{}-identification-5000-UniformIdentification-error-declared"
     judged = predictive.judged_values()
@@ -151,7 +151,7 @@ def test_words_on_redrawn_tables_are_shares(plays):
     )
 
 
-def test_a_shift_of_one_method_shows_in_the_contrasts_together(plays):
+def test_joint_measures_detect_a_shifted_method(plays):
     """Where tables are the paper's own kind about half of them favour CoPSI as much; shifted ones never."""
     own = paper.judge_together(plays)
     assert (own["tables"] == 300).all() and own["as_favourable"].between(60, 240).all()
@@ -189,7 +189,7 @@ def less_of(plays, method, shift):
     return changed
 
 
-def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
+def test_reading_changes_only_its_values(plays):
     contrast = contrasts.CONTRASTS[-1]
     own = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]
     changed = own[own["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
@@ -207,7 +207,7 @@ def test_a_reading_changes_what_it_changes_and_nothing_else(plays):
     assert found.loc["A5", "piqa"] != found.loc["default", "piqa"]
 
 
-def test_every_predicted_number_has_an_interval_around_it(plays):
+def test_predicted_numbers_have_intervals_around_them(plays):
     found = paper.predict_numbers(plays)
     numbers = {
         n.key: n
@@ -221,7 +221,7 @@ def test_every_predicted_number_has_an_interval_around_it(plays):
     assert inside.mean() > 0.9
 
 
-def test_derived_numbers_are_computed_table_by_table():
+def test_derived_numbers_are_computed_per_table():
     """Two regrets that always have the ratio 0.36 have a relative reduction of 0.64, wide as they are."""
     number = next(n for n in published() if n.printed == "64.0%")
     other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
@@ -254,7 +254,7 @@ def test_shares_count_tables(plays):
 
 
 @pytest.mark.slow
-def test_calibration_finds_intervals_that_hold_and_widens_those_that_do_not(plays):
+def test_calibration_widens_only_narrow_intervals(plays):
     found = paper.calibrate(plays)
     assert paper.coverage(found)[0.95] == pytest.approx(0.95, abs=0.04)
     assert set(found["number"]) == set(range(40)) and paper.widening(found) < 1.15
@@ -273,7 +273,7 @@ def test_calibration_finds_intervals_that_hold_and_widens_those_that_do_not(play
     ("ends", "least"),
     [((118.37, 147.21), 1.074), ((95.01, 152.16), 0.959), ((1, 1), 1.18)],
 )
-def test_targets_of_psi_sr_are_as_large_as_said(ends, least):
+def test_psi_sr_targets_are_as_large_as_stated(ends, least):
     """Against the classes, on random costs and on the worst corner: never below, and nearly attained."""
     import cobandit as cb
 
@@ -299,7 +299,7 @@ def test_targets_of_psi_sr_are_as_large_as_said(ends, least):
     assert bound - 1e-4 < min(ratios) < bound + 1e-3
 
 
-def test_tables_that_are_not_kept_have_no_say(plays):
+def test_unkept_tables_are_ignored(plays):
     first = (plays["kind"] == "table") & (plays["number"] == 0)
     missed = plays[~first | (plays["key"] == "kept")].copy()
     missed.loc[first & (plays["key"] == "kept"), "value"] = 0.0

@@ -21,7 +21,7 @@ def test_errors_are_counts_with_wilson_intervals():
 
 
 @pytest.mark.slow
-def test_comparisons_are_those_that_the_paper_draws():
+def test_comparisons_match_the_paper():
     table = paper.error_comparisons()
     methods, costs = (table[table["about"] == about] for about in ("methods", "costs"))
     assert set(methods["first"]) == {"CoPSI"}
@@ -41,7 +41,7 @@ def cells(key: str) -> pd.DataFrame:
     return printed_cells(next(claim for claim in paper.claims() if claim.key == key))
 
 
-def test_printed_cells_span_what_is_printed_twice():
+def test_printed_cells_span_repeated_numbers():
     frame = cells("CoHVUCB-beats-uniform-at-the-end").set_index(["dataset", "method"])
     # that of the claim's own experiment
     assert frame.loc[("piqa", "CoHVUCB"), "mean"] == 1097.75
@@ -53,7 +53,7 @@ def test_printed_cells_span_what_is_printed_twice():
     assert (frame["spent"] == frame["rho"]).all()
 
 
-def test_printed_cells_are_those_of_the_budgets_that_the_claim_is_about():
+def test_printed_cells_have_the_budgets_of_the_claim():
     assert set(cells("uniform-competitive-at-the-start")["dataset"]) == {"gsm8k"}
     assert set(cells("CoPSI-advantage-grows")["rho"]) == {20, 5000}
     assert set(cells("CoPSI-better-F1-at-the-start")["rho"]) == {10}
@@ -61,7 +61,7 @@ def test_printed_cells_are_those_of_the_budgets_that_the_claim_is_about():
 
 
 @pytest.mark.slow
-def test_claims_judged_by_printed_means():
+def test_verdicts_by_printed_means():
     table = paper.judge_printed().set_index("key")
     assert len(table) == len(paper.claims())
     verdicts = table["verdict"]

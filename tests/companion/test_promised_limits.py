@@ -10,7 +10,7 @@ from companion.promises import cells, limits
 
 
 @pytest.mark.parametrize("cell", limits.CELLS)
-def test_what_is_drawn_is_as_the_cell_says(cell):
+def test_drawn_tables_match_their_cell(cell):
     drawn = limits._CELLS[cell].draw(np.random.default_rng(0))
     known = drawn.scores[~np.isnan(drawn.scores)]
     assert drawn.scores.shape[0] == len(drawn.means) == len(drawn.costs)
@@ -29,7 +29,7 @@ def test_what_is_drawn_is_as_the_cell_says(cell):
         assert below.any()
 
 
-def test_a_mean_of_a_benchmark_is_the_largest_below():
+def test_benchmark_mean_is_the_largest_below_the_number():
     drawn = limits._CELLS["benchmark, at least .95, 10 below, 40 of 60"].draw(
         np.random.default_rng(1)
     )
@@ -70,6 +70,6 @@ def test_students_limits_would_be_refuted(cell, monkeypatch):
         "interval, beta (.2, .02), n = 30",
     ],
 )
-def test_what_is_promised_is_not_refuted(cell):
+def test_promises_are_not_refuted(cell):
     tried = cells.add_intervals(cells.play("limits", cell, 60))
     assert not tried["refuted"].any() and tried["runs"].tolist() == [60]

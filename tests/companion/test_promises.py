@@ -37,7 +37,7 @@ def test_intervals_are_those_of_clopper_and_pearson(runs, wrong):
 
 
 @pytest.mark.slow
-def test_a_race_that_decides_at_random_is_refuted(monkeypatch):
+def test_random_race_is_refuted(monkeypatch):
     """The cells see a threshold of zero."""
     cell = "100 prompts, N = 300"
     monkeypatch.setattr(raced, "ParetoRace", _careless)
@@ -52,7 +52,7 @@ def _careless(*given, **options):
 
 
 @pytest.mark.slow
-def test_a_certificate_of_less_is_refuted(monkeypatch):
+def test_weaker_certificate_is_refuted(monkeypatch):
     """The cells see a limit of capital that is too low."""
     monkeypatch.setattr(raced, "ParetoRace", _too_easily_certain)
     tried = cells.add_intervals(
@@ -75,7 +75,7 @@ def _too_easily_certain(*given, **options):
         ("up to 15 copies of 30 passages", "clusters"),
     ],
 )
-def test_easy_instances_and_copies_would_be_refuted(cell, broken, monkeypatch):
+def test_naive_use_of_easy_instances_and_copies_is_refuted(cell, broken, monkeypatch):
     """As if nothing depended on how hard instances are, or copies were instances."""
     if broken == "clusters":
         monkeypatch.setattr(shared.EvaluationTable, "clusters", None)
@@ -88,7 +88,7 @@ def test_easy_instances_and_copies_would_be_refuted(cell, broken, monkeypatch):
 
 
 @pytest.mark.parametrize("cell", shared.CELLS)
-def test_somebody_could_be_called_sure_wrongly(cell):
+def test_cells_allow_wrongly_sure_statements(cell):
     draw, at_least, is_random = shared._CELLS[cell]
     drawn = draw(np.random.default_rng(0))
     known = drawn.scores[~np.isnan(drawn.scores)]
@@ -97,7 +97,7 @@ def test_somebody_could_be_called_sure_wrongly(cell):
 
 
 @pytest.mark.parametrize("cell", raced.CELLS)
-def test_tables_are_in_range_and_drawn_anew(cell):
+def test_tables_are_in_range_and_redrawn(cell):
     draw = raced._CELLS[cell].draw
     first, costs = draw(np.random.default_rng(0))
     again, _ = draw(np.random.default_rng(1))
@@ -110,7 +110,7 @@ def test_tables_are_in_range_and_drawn_anew(cell):
     assert first.shape == again.shape and not np.array_equal(first, again)
 
 
-def test_the_best_is_ahead_by_one_instance_more():
+def test_best_is_ahead_by_one_more_instance():
     rewards, costs = near_ties.best_ahead(5, 200, 0.02)(np.random.default_rng(0))
     means = rewards.mean(axis=1)[:, 0]
     assert (

@@ -137,7 +137,7 @@ def texts(notebook):
         ),
     ],
 )
-def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, shown):
+def test_sentences_are_shown_only_with_their_numbers(dataset, said, shown):
     ran = run(dataset)
     assert not [
         cell
@@ -154,7 +154,7 @@ def test_sentences_are_shown_with_their_numbers_or_not_at_all(dataset, said, sho
 
 
 @pytest.mark.slow
-def test_a_page_that_ran_for_the_book_is_the_same_in_jupyter():
+def test_executed_page_of_the_book_is_the_same_in_jupyter():
     """The book runs the source, in which prose with numbers is no code, and offers its outputs."""
     source = jupytext.reads(PAGE, fmt="md:myst")
     NotebookClient(source, kernel_name="python3").execute()
@@ -168,7 +168,7 @@ def test_a_page_that_ran_for_the_book_is_the_same_in_jupyter():
     assert "See {prf:ref}`thm-cohv`." in texts(source)
 
 
-def test_a_source_is_not_overwritten_by_what_is_made_of_it():
+def test_derived_notebook_does_not_overwrite_its_source():
     assert (
         "formats"
         not in for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "a").metadata[
@@ -209,11 +209,11 @@ def test_a_source_is_not_overwritten_by_what_is_made_of_it():
         ),
     ],
 )
-def test_myst_in_plain_words(myst, words):
+def test_myst_becomes_plain_markdown(myst, words):
     assert plain_markdown(myst, "live") == words
 
 
-def test_words_that_need_no_change_carry_no_myst():
+def test_unchanged_words_carry_no_myst():
     assert Markdown("\nplain\n")._repr_mimebundle_()[1] == {}
 
 

@@ -149,7 +149,7 @@ def test_every_place_is_known():
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
-def test_numbers_stand_in_their_place_and_in_its_order(places, place):
+def test_numbers_are_in_their_place_and_order(places, place):
     found, at = tokens(places[place]), 0
     for number in rows_at(place):
         assert number.printed in found[at:], (
@@ -167,7 +167,7 @@ def test_every_number_of_a_place_has_a_row(places, place):
     ]
 
 
-def test_no_number_of_the_experiments_stands_elsewhere(places):
+def test_experiment_numbers_are_nowhere_else(places):
     assert tokens(places["elsewhere"]) == []
 
 
@@ -177,12 +177,12 @@ def test_every_exclusion_is_needed(latex, pattern):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_constants_of_the_theory_stand_in_their_place(latex, place):
+def test_constants_of_the_theory_are_in_their_place(latex, place):
     found = tokens(latex[slice(*region(latex, *PLACES[place]))])
     assert {number.printed for number in rows_at(place)} <= set(found)
 
 
-def test_nothing_is_copied_from_the_latex(latex):
+def test_latex_is_not_copied(latex):
     def words(text: str) -> list[str]:
         named = r"\\text\w+|[\w-]*-UCB|uniform allocation"
         return re.findall(r"\w+", re.sub(named, " ", text, flags=re.IGNORECASE).lower())
@@ -201,7 +201,7 @@ def test_nothing_is_copied_from_the_latex(latex):
 # ------------------------------------------------------------------------------------------- as data
 
 
-def test_keys_are_unique_and_every_number_says_something():
+def test_keys_are_unique_and_numbers_have_meanings():
     keys = [number.key for number in NUMBERS]
     assert len(set(keys)) == len(keys) > 180
     assert all(
@@ -209,12 +209,12 @@ def test_keys_are_unique_and_every_number_says_something():
     )
 
 
-def test_a_place_has_each_thing_once():
+def test_place_has_each_quantity_once():
     seen = [(number.place, number.experiment, number.coordinates) for number in NUMBERS]
     assert len(set(seen)) == len(seen)
 
 
-def test_coordinates_are_names_of_this_library():
+def test_coordinates_name_methods_of_the_library():
     for number in NUMBERS:
         for method in (number.method, number.against):
             assert method is None or hasattr(cb, method)
@@ -244,12 +244,12 @@ def test_coordinates_are_names_of_this_library():
         ("10^-12", 1e-12, 0),
     ],
 )
-def test_value_and_rounding_follow_from_what_is_printed(printed, value, half_unit):
+def test_value_and_rounding_follow_from_the_printed_text(printed, value, half_unit):
     for number in [number for number in NUMBERS if number.printed == printed]:
         assert (number.value, number.half_unit) == (value, half_unit)
 
 
-def test_what_the_reconstruction_is_given_is_called_so():
+def test_used_numbers_are_those_of_the_reconstruction():
     frame = paper.as_frame()
     used = frame[frame["role"] == "used"]
     assert set(used["experiment"]) == {"table1", "profiling", *experiments.EXPERIMENTS}
@@ -269,7 +269,7 @@ def test_what_the_reconstruction_is_given_is_called_so():
     assert set(frame.loc[frame["role"] == "predicted", "method"].dropna()) == tested
 
 
-def test_grids_are_those_that_a_replay_takes():
+def test_grids_are_accepted_by_replays():
     for name in ("online", "identification", "full-set"):
         printed = [
             n.value
@@ -329,7 +329,7 @@ def test_arithmetic_marks_what_rounding_cannot_explain(monkeypatch):
 
 
 @pytest.mark.slow
-def test_inconsistencies_are_found_and_only_between_the_same_things():
+def test_inconsistencies_compare_equal_coordinates_only():
     table = paper.inconsistencies()
     assert ("1097.75", "1149.32") in set(table["printed"])
     numbers = {number.key: number for number in NUMBERS}
@@ -345,7 +345,7 @@ def test_inconsistencies_are_found_and_only_between_the_same_things():
     )
 
 
-def test_constants_of_the_theory_are_those_of_the_library():
+def test_constants_of_the_theory_match_the_library():
     values = paper.theory_values()
     rows = [
         number

@@ -13,7 +13,7 @@ from companion.proofs import overspending
 
 @pytest.mark.slow
 @given(st.floats(0.02, 0.9), st.floats(0.01, 0.3), st.integers(20, 300))
-def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, budget):
+def test_plans_of_two_costs_overspend_within_the_bound(lam, delta, budget):
     bound = bounds.overspend_bound(budget, delta, cost_ratio=lam)
     assert overspending.worst_overspend(budget, delta, cost_ratio=lam) <= bound
     costs = np.array([lam**0.25, lam**0.75])
@@ -22,7 +22,7 @@ def test_no_plan_of_two_costs_overspends_more_often_than_the_bound(lam, delta, b
 
 
 @pytest.mark.parametrize("pulls", [(1, 2), (3, 0), (2, 2)])
-def test_the_convolution_against_all_outcomes(pulls):
+def test_convolution_matches_enumeration(pulls):
     lam, costs, budget = 0.25, np.array([0.5, 0.8]), 2.0
     chances = np.repeat((costs - lam) / (1 - lam), pulls)
     total = sum(
@@ -60,9 +60,7 @@ def test_certain_costs_need_no_margin():
 @given(
     st.floats(0.05, 0.9), st.floats(0.0, 1.0), st.floats(0.05, 0.5), st.integers(1, 200)
 )
-def test_a_pilot_of_two_costs_fails_no_more_often_than_the_bound(
-    lam, place, eta, pulls
-):
+def test_pilots_of_two_costs_fail_within_the_bound(lam, place, eta, pulls):
     from scipy import stats
 
     cost = lam + place * (1 - lam)

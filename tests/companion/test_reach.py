@@ -25,7 +25,7 @@ def problems(max_arms=6):
 
 @given(problems())
 @examples(60)
-def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
+def test_reachable_complexity_is_between_its_bounds(problem):
     means, costs = problem
     p = cb.Problem(means, costs)
     gaps = np.sort(p.classification_gaps)
@@ -43,7 +43,7 @@ def test_between_the_cheapest_walk_and_the_complexity_of_the_paper(problem):
 
 @pytest.mark.slow
 @given(problems(), st.floats(0.01, 0.2))
-def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slack):
+def test_no_removable_arm_is_missed(problem, slack):
     means, _ = problem
     rng = np.random.default_rng(0)
     named = bounds.may_leave(means, slack)
@@ -53,13 +53,13 @@ def test_no_arm_is_missed_that_has_the_largest_gap_for_some_errors(problem, slac
         assert named[gaps == gaps.max()].all()
 
 
-def test_all_arms_may_leave_if_anything_may_happen():
+def test_all_arms_may_leave_at_large_errors():
     assert bounds.may_leave([[0.9], [0.8], [0.2]], 10.0).all()
 
 
 @given(problems(5), st.integers(0, 2**16))
 @examples(40)
-def test_the_order_of_the_arms_does_not_matter(problem, seed):
+def test_order_of_the_arms_does_not_matter(problem, seed):
     means, costs = problem
     order = np.random.default_rng(seed).permutation(len(means))
     one, two = (
@@ -69,12 +69,12 @@ def test_the_order_of_the_arms_does_not_matter(problem, seed):
     assert one == pytest.approx(two)
 
 
-def test_two_arms_have_the_complexity_of_the_paper():
+def test_two_arms_have_the_papers_complexity():
     p = cb.Problem([[0.75, 0.5], [0.5, 0.75]], [1.0, 0.25])
     assert bounds.reachable_complexity(p.means, p.costs) == pytest.approx(p.complexity)
 
 
-def test_ties_have_no_finite_complexity():
+def test_ties_have_infinite_complexity():
     tied = [[0.5, 0.5], [0.5, 0.8], [0.1, 0.1]]
     assert bounds.reachable_complexity(tied, [1, 1, 1]) == np.inf
     with pytest.raises(cb.CobanditError, match="gap is zero"):
@@ -89,7 +89,7 @@ def test_too_many_sets_are_refused():
         bounds.reachable_sets(means)
 
 
-def test_the_lower_bound_is_below_the_upper_one_and_falls_with_the_budget():
+def test_lower_bound_is_below_upper_bound_and_falls_with_budget():
     how = {"allocation": 1.5, "complexity": 30.0}
     upper = [
         bounds.difference_error_bound(b, n_arms=3, n_objectives=1, **how)

@@ -65,7 +65,7 @@ def test_grid_is_full_and_named(name, bundled):
     assert cb.load(name).subset(FOURTEEN).n_arms == 14
 
 
-def test_values_are_what_the_columns_say(name, bundled):
+def test_values_match_their_columns(name, bundled):
     assert set(bundled["correct"]) == {0, 1}
     assert (bundled["tokens"] >= 1).all() and (
         bundled["tokens"] <= bundled["max_tokens"]
@@ -93,7 +93,7 @@ def test_exact_facts_are_met(name):
 
 
 @pytest.mark.slow
-def test_cost_and_efficiency_depend_on_each_other(name):
+def test_cost_and_efficiency_are_dependent(name):
     rows = cb.load(name).rows
     assert (
         rows.groupby("config", observed=True)[["cost", "efficiency"]]

@@ -33,7 +33,7 @@ def renamed(of, name):
 
 
 @pytest.mark.slow
-def test_remarks_hold_where_they_are_true_and_fail_on_the_tables_exchanged(tables):
+def test_remarks_hold_and_fail_on_swapped_tables(tables):
     held = judge_remarks(tables)["verdict"].drop(["many-near-ties", *OF_RUNS])
     assert (held == "holds").all(), held
     exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
@@ -60,7 +60,7 @@ OF_RUNS = [
 ]
 
 
-def test_what_a_table_cannot_bear_is_not_measured():
+def test_infeasible_measures_are_missing():
     far = table("far", [(0.9, 0.9), (0.5, 0.5)], [0.1, 1e6])
     assert np.isnan(remarks._measure(remarks.crossing_runs, far))
     wide = table("wide", [(0.5, 0.5)] * 60, [1.0, *[1000.0] * 59], instances=20)
@@ -69,7 +69,7 @@ def test_what_a_table_cannot_bear_is_not_measured():
 
 
 @pytest.mark.slow
-def test_measures_of_eliminations(tables):
+def test_measures_of_elimination_runs(tables):
     """Far arms are found and leave first; among alike ones mistakes are made; fixed costs change nothing."""
     far, near = tables
     assert remarks.exact_recovery(far) == 1 > remarks.exact_recovery(near)
@@ -80,7 +80,7 @@ def test_measures_of_eliminations(tables):
     assert remarks.near_ties(far) == 0
 
 
-def test_mistakes_are_early_in_the_first_half_of_the_phases(tables, monkeypatch):
+def test_early_mistakes_count_the_first_half_of_phases(tables, monkeypatch):
     far, _ = tables
     best = int(far.problem.pareto_mask.argmax())
     other = (best + 1) % 3
@@ -105,7 +105,7 @@ def test_random_costs_stop_runs_and_change_rounds():
     assert remarks.crossing_runs(uneven) > 0.2 and remarks.rounds_changed(uneven) > 0.2
 
 
-def test_rules_ask_for_what_the_remark_says():
+def test_rules_match_their_remarks():
     asked = {
         "ties-make-exact-recovery-rare": ((0.0, 0.05), (0.0, 0.06)),
         "pulls-near-the-front": ((1.1, 1.2), (0.9, 1.2)),
@@ -124,7 +124,7 @@ def test_rules_ask_for_what_the_remark_says():
     assert set(asked) == {*OF_RUNS, "order-hardly-changed-on-gsm8k"}
 
 
-def test_measures(tables):
+def test_measures_of_tables(tables):
     gsm8k, piqa = tables
     assert remarks.best_of_all(gsm8k) == 1
     efficiency = np.array([0.52, 0.51, 0.5]) ** 2 / [30, 20, 10]
@@ -136,7 +136,7 @@ def test_measures(tables):
     assert (remarks.near_boundary(gsm8k), remarks.near_boundary(piqa)) == (0, 1)
 
 
-def test_remarks_about_runs_fail_where_they_are_false():
+def test_false_remarks_about_runs_fail():
     """A worthless arm that comes first is left at once and for good; arms that are alike are not avoided."""
     plain = table("gsm8k", [(0.0, 0.0), (1.0, 1.0)], [10.0] * 2)
     alike = table("piqa", [(0.5, 0.5), (0.499, 0.499), (0.498, 0.498)], [10.0] * 3)

@@ -17,7 +17,7 @@ def shown(name):
 @pytest.mark.browser
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_names_are_text_in_the_report(visit, tmp_path, monkeypatch):
+def test_names_are_escaped_in_the_report(visit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_records(12)
     import_logs(

@@ -124,7 +124,7 @@ class References(HTMLParser):
 
 
 @pytest.mark.slow
-def test_a_report_has_its_parts(first):
+def test_report_has_its_parts(first):
     assert statuses(first) == dict.fromkeys(SOME, "done")
     folder = first
     for page in SOME:
@@ -149,7 +149,7 @@ def test_a_report_has_its_parts(first):
 
 
 @pytest.mark.slow
-def test_results_are_those_of_the_library(first, home):
+def test_report_results_match_the_library(first, home):
     folder, table = first, cb.read(home / "mine.parquet")
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
     (entry,) = [
@@ -164,7 +164,7 @@ def test_results_are_those_of_the_library(first, home):
 
 
 @pytest.mark.slow
-def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
+def test_html_is_self_contained_and_describes_its_table(first):
     text = (first / "index.html").read_text(encoding="utf-8")
     page = References(text)
     assert all(ref.startswith(("#", "data:")) for ref in page.found), page.found
@@ -182,7 +182,7 @@ def test_the_html_refers_to_nothing_outside_and_says_what_it_shows(first):
 
 
 @pytest.mark.slow
-def test_the_manifest_says_how(first, home):
+def test_manifest_records_the_inputs(first, home):
     manifest, folder = known(first), first
     assert manifest["table"]["path"] == "../mine.parquet"
     assert manifest["software"]["cobandit"] == cb.__version__
@@ -218,13 +218,13 @@ def counted(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_finished_page_is_not_executed_again(first, home, counted):
+def test_finished_page_is_not_executed_again(first, home, counted):
     rerun(home / "mine.parquet", home / "report", fast=True, pages=SOME, budget=50)
     assert counted == [] and statuses(home / "report") == dict.fromkeys(SOME, "kept")
 
 
 @pytest.mark.slow
-def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_path):
+def test_other_seed_or_damaged_file_is_executed_again(home, counted, tmp_path):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     rerun(table, tmp_path / "r", fast=True, pages=SOME, seed=1)
@@ -239,7 +239,7 @@ def test_another_seed_or_a_damaged_file_is_executed_again(home, counted, tmp_pat
 
 
 @pytest.mark.slow
-def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
+def test_interrupted_report_continues(tmp_path, counted, monkeypatch):
     table, pretend = write_table(tmp_path), pages.execute
 
     def interrupted(page, *arguments, **how):
@@ -257,7 +257,7 @@ def test_an_interrupted_report_goes_on(tmp_path, counted, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted):
+def test_added_page_keeps_the_others(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     rerun(table, tmp_path / "r", fast=True, pages=["online-results"])
@@ -267,7 +267,7 @@ def test_a_page_that_is_added_leaves_the_others_in_the_report(tmp_path, counted)
 
 
 @pytest.mark.slow
-def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
+def test_removed_page_loses_its_files(tmp_path, counted):
     table, report = write_table(tmp_path), tmp_path / "r"
     rerun(table, report, fast=True, pages=SOME)
     (report / "results" / "mine.csv").write_text("kept")
@@ -283,7 +283,7 @@ def test_a_page_that_leaves_takes_its_files(tmp_path, counted):
 
 
 @pytest.mark.slow
-def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monkeypatch):
+def test_executed_pages_name_table_and_folder_as_given(tmp_path, monkeypatch):
     write_table(tmp_path)
     shutil.copytree(
         pages.pages_directory(),
@@ -302,7 +302,7 @@ def test_executed_pages_name_table_and_folder_as_they_were_given(tmp_path, monke
     assert statuses(tmp_path / "r") == {"landscape": "done"}
 
 
-def test_names_in_the_heads_of_a_reports_tables_are_text():
+def test_names_in_table_headings_are_escaped():
     shown = report._html(pd.DataFrame({"cost (<i>USD</i>)": ["<b>"]}))
     assert (
         "&lt;i&gt;USD" in shown and "<i>" not in shown and "<td>&lt;b&gt;</td>" in shown
@@ -310,7 +310,7 @@ def test_names_in_the_heads_of_a_reports_tables_are_text():
 
 
 @pytest.mark.slow
-def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
+def test_report_follows_its_options(tmp_path, counted):
     table = write_table(tmp_path)
     for about, said in (
         ("benchmark", "about the instances of the table"),
@@ -326,7 +326,7 @@ def test_a_report_is_about_what_it_is_asked(tmp_path, counted):
 
 
 @pytest.mark.slow
-def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
+def test_interrupted_command_explains_how_to_continue(tmp_path, monkeypatch):
     def interrupted(*arguments, **how):
         raise KeyboardInterrupt
 
@@ -340,7 +340,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_report_on_another_table_says_nothing_of_the_papers(first):
+def test_report_on_another_table_does_not_mention_the_papers_tables(first):
     text = (first / "index.html").read_text(encoding="utf-8")
     shown = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
     assert (
@@ -356,7 +356,7 @@ def test_a_report_on_another_table_says_nothing_of_the_papers(first):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", KEPT)
-def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
+def test_report_text_has_no_directives_or_paper_references(page):
     """Words of the pages; what their cells print is tested on reports."""
     text = "\n\n".join(
         cell.source
@@ -371,14 +371,14 @@ def test_what_a_report_says_is_no_directive_and_not_about_the_paper(page):
 
 
 @pytest.mark.slow
-def test_shares_of_the_landscape_are_those_of_the_recommendation():
+def test_landscape_shares_equal_those_of_the_recommendation():
     for fast in (True, False):
         planned = plan(cb.load("synthetic-24"), fast=fast, seed=3)[0]
         assert planned.parameters == {"replications": REDRAWS, "seed": 3}
 
 
 @pytest.mark.slow
-def test_the_manifest_makes_the_same_results(first, home, tmp_path):
+def test_manifest_reproduces_the_results(first, home, tmp_path):
     """Table and report moved to another place; one of its pages, really executed."""
     for name in ("mine.parquet", "mine.yml"):
         shutil.copy(home / name, tmp_path / name)
@@ -399,7 +399,7 @@ def test_the_manifest_makes_the_same_results(first, home, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_differs_from_the_manifest_is_named(tmp_path, counted):
+def test_differences_from_the_manifest_are_named(tmp_path, counted):
     table = write_table(tmp_path)
     rerun(table, tmp_path / "r", fast=True, pages=SOME)
     report = known(tmp_path / "r")
@@ -443,7 +443,7 @@ print("so far so good")
 
 
 @pytest.mark.slow
-def test_a_page_that_fails_is_reported_and_the_rest_is_kept(tmp_path, monkeypatch):
+def test_failing_page_is_reported_and_others_are_kept(tmp_path, monkeypatch):
     table, book = write_table(tmp_path), tmp_path / "book"
     shutil.copytree(
         pages.pages_directory(), book, ignore=shutil.ignore_patterns("*.ipynb")
@@ -579,7 +579,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
 
 
 @pytest.mark.slow
-def test_every_page_of_the_report_has_the_parameters_it_is_given():
+def test_every_page_of_the_report_has_its_parameters():
     assert (
         {path.stem for path in pages.SECTIONS.glob("*.md")}
         == set(run.SECTIONS)
@@ -610,7 +610,7 @@ def test_a_report_accounts_for_every_page_of_the_book():
 
 
 @pytest.mark.slow
-def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
+def test_page_runs_with_given_parameters(tmp_path, monkeypatch):
     shown = BROKEN.replace("1 / 0", "print(dataset, replications + 1)")
     (tmp_path / "short.md").write_text(shown)
     monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path)
@@ -635,7 +635,7 @@ def test_a_page_runs_with_parameters_of_ones_own(tmp_path, monkeypatch):
     assert cells[-1].outputs[0]["text"] == "mine.parquet 5\n"
 
 
-def test_a_page_shows_its_parameters():
+def test_page_shows_its_parameters():
     assert "replications = 2000" in call_book("page", "landscape").stdout
 
 
@@ -655,9 +655,7 @@ def test_missing_tools_are_named(monkeypatch):
         ({}, "papermill"),
     ],
 )
-def test_nothing_is_written_where_a_report_cannot_be_made(
-    given, said, tmp_path, monkeypatch
-):
+def test_refused_report_writes_nothing(given, said, tmp_path, monkeypatch):
     if not given:
         monkeypatch.setattr(pages, "find_spec", lambda name: None)
     with pytest.raises(CobanditError, match=said):
@@ -680,7 +678,7 @@ def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
 
 @pytest.mark.parametrize("n_objectives", [1, 3])
 @pytest.mark.parametrize("n_arms", [2, 40, 3000])
-def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
+def test_plan_fits_its_table(n_arms, n_objectives, tmp_path):
     table = cb.read(
         write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4)
     )
@@ -709,7 +707,7 @@ def test_a_plan_fits_its_table(n_arms, n_objectives, tmp_path):
 @pytest.mark.browser
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-def test_the_report_opens_from_disk_alone(first, visit):
+def test_report_opens_from_disk(first, visit):
     visited = visit((first / "index.html").resolve().as_uri())
     tab = visited.tab
     assert tab.locator("img, [role=img]").count() > 3

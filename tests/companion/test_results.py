@@ -25,7 +25,7 @@ def stored(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", store.list_expected())
-def test_results_are_those_of_the_data_at_hand(name):
+def test_results_match_the_data_at_hand(name):
     """Fails when the data have changed since: run make results."""
     assert (
         len(results.read_result(name)) and store.read_manifest()[name]["seconds"] >= 0
@@ -33,13 +33,13 @@ def test_results_are_those_of_the_data_at_hand(name):
 
 
 @pytest.mark.slow
-def test_a_block_of_the_audit_computed_anew_is_the_stored_one():
+def test_recomputed_audit_block_matches():
     part = results.recompute("audit", "gsm8k", 20, 3)
     assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
 @pytest.mark.slow
-def test_a_table_of_the_posterior_played_anew_gives_what_is_stored():
+def test_recomputed_posterior_table_matches():
     """Fails when a change of the code changes a draw of a table or a replay."""
     for name, kind in (("piqa", "table"), ("gsm8k", "prior"), ("piqa", "other")):
         plays = results.read_result("posterior")
@@ -56,12 +56,12 @@ def test_a_table_of_the_posterior_played_anew_gives_what_is_stored():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["swebench", "swebench-once"])
-def test_what_is_stored_of_a_table_that_is_not_bundled_is_what_it_gives(name, mirror):
+def test_recomputed_result_of_unbundled_table_matches(name, mirror):
     for arguments in results.RESULTS[name].arguments():
         results.recompute(name, *arguments)
 
 
-def test_without_its_table_a_result_stays_as_it_is(stored, capsys):
+def test_result_without_its_table_is_not_recomputed(stored, capsys):
     before = (stored / "manifest.json").read_text()
     results.make(["swebench", "ledger"], workers=1)
     assert "its table is not on this machine" in capsys.readouterr().err
@@ -71,7 +71,7 @@ def test_without_its_table_a_result_stays_as_it_is(stored, capsys):
 
 
 @pytest.mark.slow
-def test_a_part_that_differs_is_refused(stored):
+def test_differing_part_is_refused(stored):
     frame = pd.read_parquet(stored / "audit.parquet")
     frame["second"] += 1
     frame.to_parquet(stored / "audit.parquet", index=False)
@@ -142,9 +142,7 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     )
 
 
-def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
-    stored, monkeypatch, tmp_path
-):
+def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path):
     """No page sees them before, and none is drawn twice."""
     store.remove_result("waiting")
     before = results.read_result("posterior")
@@ -182,7 +180,7 @@ def test_tables_of_an_interrupted_drawing_wait_until_all_are_there(
     assert len(after) == len(before) + len(drawn)
 
 
-def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkeypatch):
+def test_drawing_restarts_after_a_change_of_code(stored, monkeypatch):
     known = json.loads((stored / "manifest.json").read_text())
     assert len(store.read_current_parts("posterior")) > 1000
     known["posterior"]["code"] = "other"
@@ -192,7 +190,7 @@ def test_drawing_starts_anew_where_other_code_made_what_is_stored(stored, monkey
     assert store.read_current_parts("posterior") == {}
 
 
-def test_missing_results_say_what_to_do(stored):
+def test_missing_results_name_the_remedy(stored):
     (stored / "posterior.parquet").unlink()
     with pytest.raises(
         CobanditError, match=r"is not stored in .* -> run: make results"
@@ -219,7 +217,7 @@ def test_every_number_has_a_row_in_the_stored_ledger():
     ].notna().all(axis=None)
 
 
-def test_stored_tables_are_those_of_their_numbers_in_a_row():
+def test_stored_tables_have_consecutive_numbers():
     """Numbers count up from 0 without a gap, and a table that was not kept has no plays."""
     plays = results.read_result("posterior")
     for _, part in plays.groupby(["dataset", "kind"]):
@@ -237,7 +235,7 @@ def test_scores_are_widened_by_the_calibration():
 
 
 @pytest.mark.slow
-def test_the_stored_ledger_is_that_of_the_stored_results():
+def test_stored_ledger_matches_the_stored_results():
     """Fails when the rule has changed since: run python -m companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
     assert not store.compare_frames(
@@ -263,7 +261,7 @@ def test_only_bundled_reconstructions_have_predictions(names, kind, known):
 
 
 @pytest.mark.slow
-def test_claims_about_errors_are_settled_by_the_audit():
+def test_audit_decides_claims_about_errors():
     """Its replays separate what the paper's number of them cannot."""
     few = paper.verdicts(results.read_result("replication"))
     many = paper.verdicts(results.ledger_cells())
@@ -386,14 +384,12 @@ def package(tmp_path, monkeypatch):
         ("cobandit.policies.one", "\n\nclass", "\nclass", False),
     ],
 )
-def test_the_code_of_a_result_is_all_that_it_leads_to(
-    package, module, old, new, counts
-):
+def test_code_digest_covers_all_reached_definitions(package, module, old, new, counts):
     before = package()
     assert (package(module, old, new) != before) == counts
 
 
-def test_what_other_code_stored_is_confirmed_by_a_few_parts(stored, monkeypatch):
+def test_stale_results_are_confirmed_by_a_sample(stored, monkeypatch):
     def part(name, block):
         return pd.DataFrame({"dataset": [name], "block": block, "mean": factor * block})
 

@@ -26,7 +26,7 @@ def test_regenerating_the_synthetic_table_gives_the_same_content(tmp_path):
     assert made == kept
 
 
-def test_synthetic_is_what_the_catalogue_promises():
+def test_synthetic_table_matches_its_card():
     table = load(synthetic.NAME)
     true = synthetic.parameters()
     problem = Problem(
@@ -45,7 +45,7 @@ def test_synthetic_is_what_the_catalogue_promises():
 
 
 @pytest.mark.slow
-def test_the_synthetic_means_are_the_true_ones():
+def test_synthetic_means_are_the_true_ones():
     drawn = synthetic.generate(n_instances=40_000, seed=1).groupby("config")
     true = synthetic.parameters()
     for column, name in (

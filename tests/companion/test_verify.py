@@ -115,7 +115,7 @@ def rewrite(folder, name, change):
 @pytest.mark.parametrize(
     "options", [[], ["--fast"], ["--workers", 2, "--backend", "threading"]]
 )
-def test_what_is_stored_is_what_is_computed(stored, options):
+def test_stored_results_verify(stored, options):
     done = call_book("verify", *options)
     assert done.exit_code == 0, done.output
     assert "nothing differs" in done.output
@@ -124,7 +124,7 @@ def test_what_is_stored_is_what_is_computed(stored, options):
 
 
 @pytest.mark.slow
-def test_an_unknown_back_end_is_refused(stored):
+def test_unknown_back_end_is_refused(stored):
     done = call_book("verify", "--backend", "treading")
     assert isinstance(done.exception, CobanditError) and "threading" in str(
         done.exception
@@ -178,9 +178,7 @@ DAMAGE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("damage", "fast", "says"), DAMAGE)
-def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(
-    stored, damage, fast, says
-):
+def test_verification_names_exactly_the_changes(stored, damage, fast, says):
     damage(stored)
     done = call_book("verify", *["--fast"] * fast)
     assert done.exit_code == 1 and all(part in done.output for part in says), (
@@ -210,7 +208,7 @@ def test_what_was_changed_is_named_and_of_a_right_ledger_nothing_is_said(
         (lambda f: f.head(2), ["3 rows are stored, 2 recomputed"]),
     ],
 )
-def test_differences(change, says):
+def test_differences_of_frames_are_listed(change, says):
     frame = pd.DataFrame(
         {"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]}
     )

@@ -26,9 +26,7 @@ from companion.stored import results
     st.floats(-1, 1),
     st.integers(1, 5),
 )
-def test_costs_have_the_ratio_that_was_asked_for(
-    number, n_arms, ratio, tau, n_objectives
-):
+def test_costs_have_the_requested_ratio(number, n_arms, ratio, tau, n_objectives):
     arms = random_arms(number, n_arms, ratio, tau, n_objectives=n_objectives)
     problem, costs = arms.problem, arms.rows[:, 0]
     assert problem.costs.max() / problem.costs.min() == pytest.approx(ratio)
@@ -43,7 +41,7 @@ def test_costs_have_the_ratio_that_was_asked_for(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tau", [-1.0, -0.5, 0.0, 0.5, 1.0])
-def test_dependence_is_on_average_what_was_asked_for(tau):
+def test_mean_dependence_is_the_requested_one(tau):
     """A mean over 80 problems of 30 arms; five standard errors, so a sound one fails once in a million."""
     problems = [random_arms(n, 30, 10, tau).problem for n in range(80)]
     seen = [
@@ -58,7 +56,7 @@ def test_dependence_is_on_average_what_was_asked_for(tau):
 @pytest.mark.parametrize(
     "wrong", [{"dependence": 1.5}, {"cost_ratio": 0.5}, {"n_arms": 1}], ids=str
 )
-def test_bad_properties_are_refused(wrong):
+def test_invalid_properties_are_refused(wrong):
     with pytest.raises(ValueError, match=r"math domain|must lie in|n_arms"):
         random_arms(
             **{"number": 0, "n_arms": 8, "cost_ratio": 10.0, "dependence": 0.0} | wrong
@@ -68,9 +66,7 @@ def test_bad_properties_are_refused(wrong):
 # ----------------------------------------------------------------------------- the map
 @pytest.mark.parametrize("selection", regions.METHODS)
 @pytest.mark.slow
-def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(
-    selection, monkeypatch
-):
+def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
     """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
     monkeypatch.setattr(regions, "PROBLEMS", 2)
     part = regions.part(selection, 10, 0.5, 8)
@@ -101,7 +97,7 @@ def test_a_part_is_what_replays_of_a_table_of_the_same_rows_give(
     )
 
 
-def test_a_budget_that_is_too_small_loses_everything(monkeypatch):
+def test_insufficient_budget_loses_everything(monkeypatch):
     monkeypatch.setattr(regions, "PROBLEMS", 1)
     monkeypatch.setitem(regions.BUDGETS, "identification", (1,))
     part = regions.part("identification", 100, 0.0, 8).set_index("name")
@@ -171,7 +167,7 @@ def test_classes_of_dependence_and_cost(tau, ratio, words):
 
 
 @pytest.mark.slow
-def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
+def test_decision_table_shows_where_cost_awareness_does_not_pay():
     """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
     decided = regions.tabulate_leaders(results.read_result("regions"), "online")
     leaders = decided.set_index(["costs", "quality", "rho"])["leader"]
@@ -187,14 +183,14 @@ def test_the_decision_table_does_not_hide_where_cost_awareness_does_not_pay():
 
 # ----------------------------------------------------------------------------- choices and radii
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.01, 1))
-def test_worst_mean_by_brute_force(values, share):
+def test_worst_mean_matches_brute_force(values, share):
     kept = sorted(values, reverse=True)[: int(np.ceil(share * len(values)))]
     assert sensitivity.worst_mean(values, share) == pytest.approx(np.mean(kept))
     assert sensitivity.worst_mean(values, 1.0) == pytest.approx(np.mean(values))
 
 
 @pytest.mark.slow
-def test_choices_are_compared_with_what_the_replays_give():
+def test_choices_match_replays():
     """The default of the regret rows is the replay itself, and a choice that changes nothing is at one."""
     table = cb.load("synthetic-24")
     found = sensitivity.change_choices(table, 4).set_index("what")
@@ -223,7 +219,7 @@ def test_wider_radii_protect_the_worst_runs_and_cost_on_average():
 
 
 @pytest.mark.slow
-def test_questions_drawn_again_widen_what_replays_say():
+def test_redrawn_questions_widen_the_intervals():
     table = cb.load("piqa-small")
     spread = sensitivity.draw_again(
         experiments.summary(table, 0.05), [table], redraws=3
@@ -238,7 +234,7 @@ def test_questions_drawn_again_widen_what_replays_say():
     assert (spread["least"] < spread["most"]).all()
 
 
-def test_from_which_spread_of_costs_dividing_pays():
+def test_dividing_pays_from_its_cost_ratio_on():
     """As the page's first lines say, as differences of two standard errors over problems."""
     outcomes = results.read_result("regions").query("selection == 'online'")
     cell = ["cost_ratio", "dependence", "n_arms"]

@@ -29,9 +29,7 @@ from companion.proofs.exact_once import (
     ],
     ids=["Hoeffding", "Bernstein"],
 )
-def test_the_bounds_of_serflings_kind_hold_at_every_depth_for_all_later_ones(
-    bound, n_instances, levels
-):
+def test_serfling_bounds_hold_for_all_later_depths(bound, n_instances, levels):
     assert 0.8 < largest_ratio(bound, n_instances, levels) <= 1
 
 
@@ -50,11 +48,11 @@ CUT = {
 
 
 @pytest.mark.parametrize("bound", CUT.values(), ids=CUT)
-def test_a_constant_that_is_cut_is_noticed(bound):
+def test_cut_constant_is_noticed(bound):
     assert largest_ratio(bound, 4, 2) > 1.05
 
 
-def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
+def test_serfling_factor_falls_and_switches_at_half():
     factors = [bounds.serfling_factor(n, 100) for n in range(1, 101)]
     assert factors[0] == 1 and factors[-1] == 0 and (np.diff(factors) < 0).all()
     for n in (10, 49):
@@ -63,7 +61,7 @@ def test_the_factor_falls_from_one_to_zero_and_switches_where_half_is_seen():
         assert factors[n - 1] == pytest.approx((1 - n / 100) * (1 + 1 / n))
 
 
-def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
+def test_enumerated_tail_is_hypergeometric():
     tails = {
         (n, values.sum(), round(off, 9)): tail
         for tail, off, n, values in exact_tails(6)
@@ -74,7 +72,7 @@ def test_the_tail_by_enumeration_is_that_of_the_hypergeometric_distribution():
 
 @pytest.mark.parametrize("depth", [1, 3, 5, 6])
 @pytest.mark.parametrize(("better", "worse"), [(1, 0), (2, 1), (4, 2), (3, 3)])
-def test_the_error_of_two_arms_by_enumeration(better, worse, depth):
+def test_error_of_two_arms_matches_enumeration(better, worse, depth):
     differences = np.repeat([1, -1, 0], [better, worse, 6 - better - worse])
     seen = [sum(differences[list(Q)]) for Q in combinations(range(6), depth)]
     assert two_arms_once(better, worse, 6, depth) == pytest.approx(
@@ -82,7 +80,7 @@ def test_the_error_of_two_arms_by_enumeration(better, worse, depth):
     )
 
 
-def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_elsewhere():
+def test_error_bound_vanishes_at_full_depth():
     gaps, options = [0.2, 0.1, 0.4], {"n_objectives": 2, "n_instances": 1000}
     assert bounds.once_error_bound([1000, 1000], gaps, **options) == 0
     assert bounds.once_error_bound([1000, 1000], [0.0, 0.0, 0.4], **options) == 0
@@ -100,7 +98,7 @@ def test_the_error_bound_is_zero_where_everything_was_seen_and_theorem_2s_form_e
     assert bound < with_replacement / 5
 
 
-def test_pairing_pays_where_answers_are_alike():
+def test_pairing_pays_for_similar_answers():
     depths, gaps = [400, 450], [0.2, 0.2, 0.3]
     alike, independent = np.full((3, 3, 1), 0.02), np.full((3, 3, 1), 0.5)
     all_bounds = [
@@ -157,7 +155,7 @@ def expected_capital(population):
 @pytest.mark.parametrize(
     "population", [[-1, 0, 1], [-1, -1, 1, 1], [-1, -0.5, 0, 0.5, 1], [-1, -1, 0, 1, 1]]
 )
-def test_the_capital_of_a_bet_on_what_is_not_so_is_a_martingale(population):
+def test_capital_of_a_false_bet_is_a_martingale(population):
     assert expected_capital(population) == pytest.approx(1)
     lower = expected_capital(np.array(population) * 0.75 - 0.25)
     assert (np.diff(lower) < 0).all() and lower[0] < 1
@@ -175,12 +173,12 @@ def wrongly_certain(population, confidence):
 
 
 @pytest.mark.parametrize("confidence", [0.1, 0.3, 0.5, 0.8])
-def test_two_that_are_equal_are_rarely_told_apart(confidence):
+def test_equal_arms_are_rarely_separated(confidence):
     population = [-1] * 4 + [1] * 4
     assert wrongly_certain(population, confidence) <= 1 - confidence
 
 
-def test_certainty_would_be_wrong_too_often_without_the_union_over_both_directions(
+def test_certainty_needs_the_union_over_both_directions(
     monkeypatch,
 ):
     """The limit counts 2 claims; a limit for a half of one is passed too often."""
@@ -195,7 +193,7 @@ def test_certainty_would_be_wrong_too_often_without_the_union_over_both_directio
     assert wrongly_certain(population, confidence) > 1 - confidence
 
 
-def test_one_that_others_are_judged_by_stays():
+def test_arm_that_others_are_judged_by_stays():
     """0 is certainly on the front, but whether it dominates 2 is open; 1 is dominated and leaves."""
     evidence = PairedEvidence(3, 1, 100, 0.9)
     evidence.above[1, 0] = evidence.above[1, 2] = True
@@ -208,9 +206,7 @@ def test_one_that_others_are_judged_by_stays():
 
 
 @given(st.integers(2, 40), st.integers(0, 40), st.integers(0, 40), st.floats(0, 0.49))
-def test_no_instance_is_needed_where_nothing_can_be_told_and_all_but_one_where_all_must_be_seen(
-    N, a, b, delta
-):
+def test_least_instances_at_its_extremes(N, a, b, delta):
     a, b = min(a, N), min(b, N - min(a, N))
     counts = [a, b, N - a - b]
     assert bounds.least_instances(counts, counts, delta) == pytest.approx(
@@ -221,7 +217,7 @@ def test_no_instance_is_needed_where_nothing_can_be_told_and_all_but_one_where_a
     )
 
 
-def test_the_best_test_is_the_best_of_all_tests_of_a_small_table():
+def test_best_test_is_optimal_on_a_small_table():
     """One instance of four, by hand: kinds 2, 1, 1 against 1, 2, 1; the ratio 2 is accepted at level 1/4."""
     powers = [0.0, 0.0, 0.0, 0.0]
     for n in range(4):

@@ -26,7 +26,7 @@ def test_kernel_and_class_return_the_front(front):
     )
 
 
-def test_a_run_spends_its_budget():
+def test_run_spends_its_budget():
     run = workloads.Online(50, 2, rho=4)
     assert run.compiled(3) > 3 * 50
     assert len(list(run.readable())) > 3 * 50
@@ -44,7 +44,7 @@ def test_memory_of_a_run_is_linear_in_arms():
         )
 
 
-def test_a_pull_is_timed_with_the_radii_that_were_asked_for():
+def test_pull_is_timed_with_the_requested_radii():
     wider = workloads.Online(50, 2, rho=40, scales=workloads.WIDER)
     assert (
         wider.policy().reward_scale == 0.1
@@ -57,9 +57,7 @@ def test_a_pull_is_timed_with_the_radii_that_were_asked_for():
     ("ratio", "measurable", "met"),
     [(2, True, "yes"), (1, True, "NO"), (1, False, "not measurable")],
 )
-def test_a_promise_is_not_broken_by_a_processor_that_was_not_free(
-    ratio, measurable, met, monkeypatch
-):
+def test_busy_processor_does_not_break_a_promise(ratio, measurable, met, monkeypatch):
     row = {
         "measurement": "two over one",
         "ratio": ratio,
@@ -108,7 +106,7 @@ def rows_of(stored):
     return {"online": online, "identification": identification, "back_ends": back_ends}
 
 
-def test_what_is_written_of_growth_is_what_was_measured():
+def test_written_growth_matches_the_measured_one():
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     assert [
         row for rows in rows_of(timings()).values() for row in rows if row not in text

@@ -41,14 +41,14 @@ def built(
         ({"extra": "more.html"}, ["more.html: in one build only"]),
     ],
 )
-def test_two_builds(tmp_path, options, found):
+def test_two_builds_are_compared(tmp_path, options, found):
     assert (
         determinism.differences(built(tmp_path / "a"), built(tmp_path / "b", **options))
         == found
     )
 
 
-def test_outputs_of_other_pages_have_to_agree(tmp_path):
+def test_outputs_of_unmeasured_pages_must_agree(tmp_path):
     first = built(tmp_path / "a", page="book/intro")
     second = built(tmp_path / "b", page="book/intro", output="2 s")
     assert determinism.differences(first, second) == ["book/intro.html: differs"]

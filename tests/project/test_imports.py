@@ -126,11 +126,11 @@ def part(module: str) -> str:
 
 
 @pytest.mark.slow
-def test_every_part_has_its_place():
+def test_every_module_has_a_layer():
     assert {part(module) for module in modules()} == set(LEVEL)
 
 
-def test_few_files_stand_at_the_top():
+def test_few_files_are_at_the_top():
     files = sorted(path.name for path in (ROOT / "cobandit").glob("*.py"))
     assert len(files) <= MOST_FILES, files
 
@@ -147,7 +147,7 @@ def test_imports_point_one_way():
 
 
 @pytest.mark.slow
-def test_no_circle_of_files():
+def test_imports_have_no_cycle():
     graph: dict[str, set[str]] = {module: set() for module in modules()}
     for edge in edges():
         if not edge.types_only:
@@ -210,7 +210,7 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-def test_nobody_touches_anothers_underscore_names():
+def test_private_names_are_used_only_in_their_module():
     touched = [
         f"{module}:{line} {name}"
         for module, tree in modules().items()
@@ -236,5 +236,5 @@ def test_nobody_touches_anothers_underscore_names():
         ("x.__dict__, point._replace(x=1)", []),
     ],
 )
-def test_underscore_names_are_told_apart(source, found):
+def test_private_names_are_recognised(source, found):
     assert [name for _, name in foreign_underscores(ast.parse(source))] == found

@@ -91,7 +91,7 @@ def run(python, code, folder, *flags):
 
 
 @pytest.mark.slow
-def test_wheel_holds_tables_and_types_and_little_else(wheels):
+def test_wheel_contains_tables_and_types_and_little_else(wheels):
     wheel, _ = wheels
     names = zipfile.ZipFile(wheel).namelist()
     tables = [path.name for path in (ROOT / "data").glob("*.*")]
@@ -104,7 +104,7 @@ def test_wheel_holds_tables_and_types_and_little_else(wheels):
 
 
 @pytest.mark.slow
-def test_wheel_of_the_book_holds_pages_and_results(wheels):
+def test_wheel_of_the_book_contains_pages_and_results(wheels):
     names = set(zipfile.ZipFile(wheels[1]).namelist())
     assert {
         "companion/notebooks/your-data.md",
@@ -143,7 +143,7 @@ def test_command_works_outside_the_checkout(installed, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_report_is_made_outside_the_checkout(installed_book, tmp_path):
+def test_report_works_outside_the_checkout(installed_book, tmp_path):
     """The book's wheel has the sources of the pages."""
     code = """
 import sys
@@ -157,7 +157,7 @@ app.main()
     assert [page["status"] for page in pages if page["page"] == "landscape"] == ["done"]
 
 
-def test_import_is_quick_silent_and_leaves_heavy_things_for_later(tmp_path):
+def test_import_is_quick_silent_and_lazy(tmp_path):
     """Processor time, since the clock tells what else the machine does."""
     code = """
 import sys, time
@@ -198,7 +198,7 @@ print(sorted(slow & set(sys.modules)), file=sys.stderr)
     assert done.stderr.strip() == "[]"
 
 
-def test_every_public_name_is_there_and_listed():
+def test_every_public_name_exists_and_is_listed():
     import cobandit as cb
 
     assert set(cb.__all__) <= set(dir(cb))

@@ -54,7 +54,7 @@ def test_lock_fixes_every_direct_dependency_by_hash_and_names_no_registry():
     )
 
 
-def test_citation_file_has_what_version_1_2_0_requires_and_this_version():
+def test_citation_file_is_valid_and_has_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= set(citation)
@@ -92,7 +92,7 @@ def test_workflows_pin_actions_by_hash_and_read_only():
         assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
 
 
-def test_binder_gets_the_lock_and_a_python_that_will_do():
+def test_binder_uses_the_lock_and_a_supported_python():
     """Where binder/ exists repo2docker reads nothing else; postBuild has to be executable."""
     binder = ROOT / "binder"
     assert {path.name for path in binder.iterdir()} == {
@@ -110,7 +110,7 @@ def test_binder_gets_the_lock_and_a_python_that_will_do():
     assert (binder / "postBuild").read_text().startswith("#!")
 
 
-def test_workflow_does_what_continuous_integration_does_and_publishes():
+def test_workflow_runs_continuous_integration_and_publishes():
     text = (ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8")
     jobs = yaml.safe_load(text)["jobs"]
     steps = jobs["build"]["steps"]
@@ -122,7 +122,7 @@ def test_workflow_does_what_continuous_integration_does_and_publishes():
     assert "://" not in text
 
 
-def test_the_projects_address_stands_in_one_place():
+def test_project_address_is_in_one_place():
     """pyproject.toml has it, once there is one; buttons and links are made from it."""
     if urls := PROJECT.get("urls"):
         named = [
@@ -136,7 +136,7 @@ def test_the_projects_address_stands_in_one_place():
     assert not config["repository"]["url"]
 
 
-def test_changelog_begins_with_what_is_unreleased_and_then_this_version():
+def test_changelog_begins_with_unreleased_and_this_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## \[(.*?)\]", changelog)[:2] == [
         "Unreleased",
@@ -157,7 +157,7 @@ def project_files() -> list[Path]:
 
 
 @pytest.mark.slow
-def test_no_file_names_a_directory_of_one_machine():
+def test_no_file_names_a_local_directory():
     # spelled in parts, so that this file does not name them
     elsewhere = re.compile(
         r"(?<![\w.~-])/(?:"
@@ -204,7 +204,7 @@ def test_makefile_targets_are_documented_and_help_lists_them():
 
 
 @needs_make
-def test_makefile_refuses_an_interpreter_that_is_too_old(tmp_path):
+def test_makefile_refuses_an_old_interpreter(tmp_path):
     old = tmp_path / "python-old"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)
@@ -224,7 +224,7 @@ def test_every_page_of_the_contents_exists():
 
 
 @pytest.mark.slow
-def test_the_reference_has_every_public_name_once():
+def test_reference_has_every_public_name_once():
     """Where a user finds it: at the top level, in the package that exports it, or in its module."""
     reference = importlib.import_module("reference")
     packages = {reference.package_of(module) for module in reference.public_modules()}
@@ -253,5 +253,5 @@ def test_the_reference_has_every_public_name_once():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no executable bit")
-def test_continuous_integration_can_be_executed():
+def test_continuous_integration_script_is_executable():
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111

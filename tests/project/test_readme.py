@@ -40,7 +40,7 @@ def test_example_runs(tmp_path):
     assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
 
 
-def test_a_data_frame_is_a_table(tmp_path):
+def test_data_frame_becomes_a_table(tmp_path):
     shown = run(FROM_A_FRAME, tmp_path)
     assert "CoPSIOnce" in shown
     assert (tmp_path / "mine.png").is_file()
@@ -49,7 +49,7 @@ def test_a_data_frame_is_a_table(tmp_path):
     assert again.objectives == ("accuracy", "speed")
 
 
-def test_commands_run_as_they_stand(tmp_path, monkeypatch):
+def test_commands_run_as_written(tmp_path, monkeypatch):
     """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
     assert [command.split()[1] for command in COMMANDS] == [
         "import",
