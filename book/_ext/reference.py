@@ -115,8 +115,13 @@ def describe_class(thing: type) -> str:
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")
-    # each is documented by Python as an alias of its number
-    fields = getattr(thing, "_fields", ())
+    # Python documents a field without a comment as an alias of its number
+    comments = ModuleAnalyzer.for_module(thing.__module__).find_attr_docs()
+    fields = [
+        name
+        for name in getattr(thing, "_fields", ())
+        if (thing.__qualname__, name) not in comments
+    ]
     excluded = ", ".join([*listed, *fields])
     text = f".. auto{kind}:: {find_places()[id(thing)]}\n   :members:\n"
     return text + (f"   :exclude-members: {excluded}\n" if excluded else "")
@@ -185,30 +190,98 @@ def show_types(
     returns: str,
 ) -> tuple[str, str] | None:
     """Show a signature with its types, as they are written in the source."""
-    has_init = inspect.isclass(thing) and "__init__" in vars(thing)
+    if inspect.isclass(thing):
+        parameters = write_fields(thing) or write_constructor(thing)
+        return None if parameters is None else (f"({parameters})", "")
+
+    definition = parse_definition(thing)
+    if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    remove_self(definition)
+    returned = definition.returns
+    return_type = "" if returned is None else ast.unparse(returned)
+    return f"({ast.unparse(definition.args)})", return_type
+
+
+def parse_definition(thing: Any) -> ast.stmt | None:
+    """Parse the source of a function or a class, None if Python made it."""
     try:
-        source = inspect.getsource(thing.__init__ if has_init else thing)
-    except (OSError, TypeError):  # made by Python
+        source = inspect.getsource(thing)
+    except (OSError, TypeError):
         return None
+    if not source[0].isspace():
+        return ast.parse(source).body[0]
 
-    tree = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
-    if isinstance(tree, ast.If):  # what stands in a class is indented
-        tree = tree.body[0]
-    if isinstance(tree, ast.ClassDef):
-        fields = [line for line in tree.body if isinstance(line, ast.AnnAssign)]
-        return (
-            (f"({', '.join(map(ast.unparse, fields))})", "")
-            if hasattr(thing, "_fields")
-            else None
-        )
-    if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
-        return None
+    # a definition in a class is indented
+    block = ast.parse(f"if True:\n{source}").body[0]
+    return block.body[0] if isinstance(block, ast.If) else None
 
-    parameters = tree.args.posonlyargs or tree.args.args
+
+def remove_self(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Remove the first parameter of a method."""
+    parameters = definition.args.posonlyargs or definition.args.args
     if parameters and parameters[0].arg in ("self", "cls"):
         del parameters[0]
-    return_type = "" if tree.returns is None or has_init else ast.unparse(tree.returns)
-    return f"({ast.unparse(tree.args)})", return_type
+
+
+def write_fields(thing: type) -> str | None:
+    """Write the fields of a NamedTuple with their types, None for other classes."""
+    definition = parse_definition(thing) if hasattr(thing, "_fields") else None
+    if not isinstance(definition, ast.ClassDef):
+        return None
+    fields = [line for line in definition.body if isinstance(line, ast.AnnAssign)]
+    return ", ".join(map(ast.unparse, fields))
+
+
+def write_constructor(thing: type) -> str | None:
+    """Write the parameters of a constructor with their types, None if Python made it.
+
+    A constructor that is inherited, or passes options to its parent, has the parameters
+    of the parent.
+    """
+    written: dict[str, str] = {}
+    for base in reversed(thing.__mro__):
+        if inspect.isfunction(vars(base).get("__init__")):
+            definition = parse_definition(base.__init__)
+            if isinstance(definition, ast.FunctionDef):
+                written |= write_parameters(definition)
+    if not written:
+        return None
+
+    parameters = inspect.signature(thing).parameters.values()
+    if any(parameter.name not in written for parameter in parameters):
+        return None
+    parts: list[str] = []
+    for parameter in parameters:
+        is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if is_keyword and not any(part.startswith("*") for part in parts):
+            parts.append("*")
+        parts.append(written[parameter.name])
+    return ", ".join(parts)
+
+
+def write_parameters(definition: ast.FunctionDef) -> dict[str, str]:
+    """Write each parameter of a method with its type and its default."""
+    remove_self(definition)
+    arguments = definition.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first_default = len(positional) - len(arguments.defaults)
+    defaults = [None] * first_default + arguments.defaults
+    pairs = [
+        *zip(positional, defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    written = {}
+    for argument, default in pairs:
+        text = ast.unparse(argument)
+        written[argument.arg] = (
+            text if default is None else f"{text} = {ast.unparse(default)}"
+        )
+    if arguments.vararg:
+        written[arguments.vararg.arg] = f"*{ast.unparse(arguments.vararg)}"
+    if arguments.kwarg:
+        written[arguments.kwarg.arg] = f"**{ast.unparse(arguments.kwarg)}"
+    return written
 
 
 def allow_equal_names(app: Sphinx, config: Config) -> None:

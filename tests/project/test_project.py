@@ -223,6 +223,24 @@ def test_every_page_of_the_contents_exists():
     assert not absent
 
 
+def test_reference_shows_parameters_of_inherited_constructors():
+    reference = importlib.import_module("reference")
+
+    inherited = reference.write_constructor(cobandit.CoPSI)
+    extended = reference.write_constructor(cobandit.policies.PSISR)
+
+    assert inherited.startswith("costs: ArrayLike, budget: float, n_objectives: int, *")
+    assert extended == f"{inherited}, rounds: str = 'worst-case'"
+
+
+def test_reference_shows_described_fields_of_results():
+    reference = importlib.import_module("reference")
+    choice = importlib.import_module("cobandit.advice.choice")
+
+    assert "exclude-members" not in reference.describe_class(choice.Choice)
+    assert reference.write_fields(choice.Choice).startswith("wishes: Wishes, ")
+
+
 @pytest.mark.slow
 def test_reference_has_every_public_name_once():
     """Where a user finds it: at the top level, in the package that exports it, or in its module."""
