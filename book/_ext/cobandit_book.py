@@ -31,6 +31,7 @@
 13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook
     with outputs, too.
 14. `reference`: the page on the interface is written from the docstrings.
+15. `descriptions`: the head of a page has its first sentences, for links to it.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from pathlib import Path
 
 import ahead
 import cells
+import descriptions
 import nbformat
 import provenance
 from docutils.nodes import Element, Node, Text, container, document, raw
@@ -313,4 +315,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", mend_bodies)
+    app.connect("html-page-context", descriptions.describe_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -47,7 +47,8 @@ def draw_shrinking_indices() -> Figure:
         ax.axhline(best, color=INK, lw=1, label="efficiency of the best arm")
         ax.axhline(best - gap, color=INK, lw=1, ls=":", label="of this arm")
         ax.set(title=title, xlabel="pulls of the arm", xscale="log")
-        ax.set_xticks(pulls, [f"{count:.0f}" for count in pulls])
+        ax.set_xticks(pulls[::2], [f"{count:.0f}" for count in pulls[::2]])
+        ax.set_yticks([1, 2])
         ax.minorticks_off()
     axes[0].set_ylabel("index")
     handles, labels = axes[0].get_legend_handles_labels()
@@ -82,6 +83,7 @@ def draw_margin_squares() -> Figure:
         title="means that err by ε / 2",
     )
     plane.set_aspect("equal")
+    plane.set(xticks=[], yticks=[])
 
     spans = {
         "a mistake:\nat most 2ε": (0, 2 / 8),
@@ -130,7 +132,8 @@ def draw_budget_staircase(budget: float = 40.0) -> Figure:
             fontsize="small",
         )
         ax.set(xlabel="cost of a pull of all active arms", xlim=(0, 2.1))
-    axes[0].set(ylabel="pulls of each active arm", ylim=(0, None))
+    axes[0].set(ylabel="pulls of each active arm", yticks=[0, 20, 40])
+    axes[0].set_xticks([0, 1, 2])
     return figure
 
 

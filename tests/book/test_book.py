@@ -31,6 +31,8 @@ def contents() -> list[str]:
     )
 
 
+#: Pages that are written for readers; the reference is looked up.
+CHAPTERS = [name for name in contents() if not name.startswith("book/api")]
 #: Every page that was built, those of the source code and the index included.
 PAGES = sorted(
     path.relative_to(HTML).as_posix()
@@ -130,6 +132,12 @@ class TestBuiltBook:
             for each in assets
             if not (here.parent / unquote(urlsplit(each).path)).exists()
         ]
+
+    def test_pages_describe_themselves_to_those_who_link_them(self):
+        head = r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)"'
+        found = {name: re.findall(head, html_of(name).read_text()) for name in CHAPTERS}
+        assert all(len(set(texts)) == 1 and texts[0] for texts in found.values()), found
+        assert len({texts[0] for texts in found.values()}) == len(CHAPTERS)
 
     @pytest.mark.parametrize("name", contents())
     def test_images_say_what_they_show(self, name):
