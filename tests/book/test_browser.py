@@ -226,6 +226,14 @@ def test_toggles_open_navigation_and_contents(visit, address, width):
         sidebar.wait_for(state="hidden")
 
 
+def test_panels_are_named_where_a_phone_stacks_them(visit, address):
+    tab = visit(f"{address}/notebooks/exhibits.html").tab
+    names = tab.locator(".panel-name")
+    assert names.count() and not names.first.is_visible()
+    tab.set_viewport_size({"width": 390, "height": 800})
+    assert names.first.is_visible()
+
+
 def test_toggle_collapses_navigation_on_wide_screens(visit, address):
     tab = visit(f"{address}/notebooks/copsi.html").tab
     tab.set_viewport_size({"width": 1400, "height": 800})
