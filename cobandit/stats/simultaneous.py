@@ -123,7 +123,9 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
         evidence = smallest
         if not compared.complete:
             # the same ratio is clearer evidence on more shared instances
-            evidence = -np.log(special.stdtr(np.maximum(gaps.shared, 2) - 1, -smallest))
+            chance = special.stdtr(np.maximum(gaps.shared, 2) - 1, -smallest)
+            with np.errstate(divide="ignore"):
+                evidence = -np.log(chance)
             evidence[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
         place = evidence.argmax(axis=1)[:, None]
         ratios.append(np.take_along_axis(smallest, place, axis=1)[:, 0])
