@@ -11,7 +11,7 @@ import pytest
 from support import logs
 
 from cobandit.errors import CobanditError
-from cobandit.tables import archives, bounded_files, plain_yaml
+from cobandit.tables import archives, bounded_files, importers, plain_yaml
 from cobandit.tables.importers import import_logs, table_files
 
 LM = ["lm-eval", "lm", "--filter", "strict-match"]
@@ -186,96 +186,186 @@ SEEDS = "".join(
     line(model, i, seed=HUGE) for model in ('"a"', '"b"') for i in range(1, 5)
 )
 
+#: What spoils the files, the words of the command, and code and part of the message of
+#: its first fault.
 BAD = [
-    (cut(SAMPLES), LM, "cut short"),
-    (write(SAMPLES, "\n\n  \n"), LM, "the file is empty"),
-    (write(SAMPLES, '{"a": 1}\n'), LM, "line 1: doc_id: the field is missing"),
-    (drop(RESULTS), LM, "is next to it 0 times"),
-    (copy(RESULTS, f"x_{logs.DATE}.json"), LM, "is next to it 2 times"),
-    (write(RESULTS, "{}"), LM, "does not name the model"),
-    (nothing, ["lm-eval", "tidy.csv"], "-> they are named samples"),
-    (nothing, ["lm-eval", "nowhere"], "no such file or folder"),
-    (nothing, [*LM, "--metric", "exact"], "did you mean 'exact_match'"),
-    (nothing, [*LM[:2], "--filter", "strict"], "did you mean 'strict-match'"),
-    (nothing, LM[:2], "more than one filter: flexible-extract, strict-match"),
-    (nothing, [*LM, "--task", "sum"], "no task 'sum' -> did you mean 'sums'"),
+    (cut(SAMPLES), LM, "one-configuration", "cut short"),
+    (write(SAMPLES, "\n\n  \n"), LM, "one-configuration", "the file is empty"),
+    (
+        write(SAMPLES, '{"a": 1}\n'),
+        LM,
+        "one-configuration",
+        "line 1: doc_id: the field is missing",
+    ),
+    (drop(RESULTS), LM, "one-configuration", "is next to it 0 times"),
+    (
+        copy(RESULTS, f"x_{logs.DATE}.json"),
+        LM,
+        "one-configuration",
+        "is next to it 2 times",
+    ),
+    (write(RESULTS, "{}"), LM, "one-configuration", "does not name the model"),
+    (nothing, ["lm-eval", "tidy.csv"], "no-matching-file", "-> they are named samples"),
+    (nothing, ["lm-eval", "nowhere"], "no-file", "no such file or folder"),
+    (
+        nothing,
+        [*LM, "--metric", "exact"],
+        "unknown-choice",
+        "did you mean 'exact_match'",
+    ),
+    (
+        nothing,
+        [*LM[:2], "--filter", "strict"],
+        "unknown-choice",
+        "did you mean 'strict-match'",
+    ),
+    (
+        nothing,
+        LM[:2],
+        "several-to-choose",
+        "more than one filter: flexible-extract, strict-match",
+    ),
+    (
+        nothing,
+        [*LM, "--task", "sum"],
+        "unknown-choice",
+        "no task 'sum' -> did you mean 'sums'",
+    ),
     (
         each_line(lambda x: x.update(exact_match="high")),
         LM,
+        "one-configuration",
         "'high' (12): give each one with --word",
     ),
     (
         each_line(lambda x: x.update(exact_match=55)),
         LM,
+        "out-of-range",
         "they run from 0 to 55: say their range",
     ),
     (
         lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)],
         LM,
+        "nothing-to-choose",
         "there is no metric",
     ),
-    (each_line(lambda x: x.pop("doc_hash")), LM, "doc_hash: the field is missing"),
+    (
+        each_line(lambda x: x.pop("doc_hash")),
+        LM,
+        "one-configuration",
+        "doc_hash: the field is missing",
+    ),
     (
         each_line(lambda x: x.update(metrics=[])),
         LM,
+        "one-configuration",
         "can be used: 12 evaluations without exact_match",
     ),
     (
         each_line(lambda x: x["arguments"]["gen_args_0"].update(arg_1=" 7")),
         [*LM, "--cost", "tokens"],
+        "one-configuration",
         "cost not measured, left out: 12 of 12 evaluations of example/heron-large",
     ),
     (
         swap(RESULTS, '"exact_match": true', '"exact_match": false'),
         LM,
+        "lower-is-better",
         "lower exact_match",
     ),
-    (nothing, ["lm-eval", "lm/sparrow-mini-t0", *LM[2:]], "only one configuration"),
-    (each_line(lambda x: x.update(doc_id=" ")), LM, "the doc_id is blank"),
-    (nothing, [*LM, "--tokenizer", "no.json"], "no such tokenizer"),
-    (nothing, [*LM, "--by", "temprature"], "did you mean 'temperature'"),
+    (
+        nothing,
+        ["lm-eval", "lm/sparrow-mini-t0", *LM[2:]],
+        "one-configuration",
+        "only one configuration",
+    ),
+    (
+        each_line(lambda x: x.update(doc_id=" ")),
+        LM,
+        "one-configuration",
+        "the doc_id is blank",
+    ),
+    (nothing, [*LM, "--tokenizer", "no.json"], "no-file", "no such tokenizer"),
+    (
+        nothing,
+        [*LM, "--by", "temprature"],
+        "unknown-choice",
+        "did you mean 'temperature'",
+    ),
     (
         alter(
             ARCHIVE, lambda raw: re.sub(rb"(?s)(PK\x01\x02....)\x00", b"\\1\x01", raw)
         ),
         EVAL,
+        "one-configuration",
         "is encrypted",
     ),
-    (cut(ARCHIVE), EVAL, "not a complete zip archive"),
-    (write(ARCHIVE, b"PK\5\6" + bytes(18)), EVAL, "not a complete zip archive"),
-    (write(LOG, '{"a": 1}'), INSPECT, "eval: the field is missing"),
-    (edit(LOG, lambda log: log.update(version=3)), INSPECT, "version 3"),
+    (cut(ARCHIVE), EVAL, "one-configuration", "not a complete zip archive"),
+    (
+        write(ARCHIVE, b"PK\5\6" + bytes(18)),
+        EVAL,
+        "one-configuration",
+        "not a complete zip archive",
+    ),
+    (
+        write(LOG, '{"a": 1}'),
+        INSPECT,
+        "one-configuration",
+        "eval: the field is missing",
+    ),
+    (
+        edit(LOG, lambda log: log.update(version=3)),
+        INSPECT,
+        "one-configuration",
+        "version 3",
+    ),
     (
         each_sample(error={"message": "no"}),
         INSPECT,
+        "one-configuration",
         "can be used: 12 samples that ended in an error",
     ),
-    (nothing, [*INSPECT, "--metric", "includes"], "no scorer 'includes'"),
+    (
+        nothing,
+        [*INSPECT, "--metric", "includes"],
+        "unknown-choice",
+        "no scorer 'includes'",
+    ),
     (
         each_sample(scores={"match": {"value": "splendid"}}),
         INSPECT,
+        "one-configuration",
         "'splendid' (12): give each one with",
     ),
-    (each_usage(output_tokens=-5), INSPECT, "greater than or equal to 0"),
+    (
+        each_usage(output_tokens=-5),
+        INSPECT,
+        "one-configuration",
+        "greater than or equal to 0",
+    ),
     (
         both_logs(each_usage(input_tokens=0, output_tokens=0, total_tokens=0)),
         INSPECT,
+        "all-free",
         "every evaluation costs 0 tokens -> take another cost",
     ),
     (
         nothing,
         [*INSPECT, "--cost", "usd"],
+        "no-cost",
         "no price is known -> give it with --prices",
     ),
     (
         each_usage(total_cost=-1.0),
         [*INSPECT, "--cost", "usd"],
+        "no-cost",
         "total_cost: Input should be greater",
     ),
-    (nothing, [*INSPECT, "--smallest-cost", "0"], "--smallest-cost: "),
+    (nothing, [*INSPECT, "--smallest-cost", "0"], "greater_than", "--smallest-cost: "),
     (
         both_logs(each_sample(model_usage={})),
         [*INSPECT, "--cost", "tokens"],
+        "no-cost",
         (
             "no cost was measured -> take the time with --cost seconds, or let every"
             " evaluation cost 1"
@@ -284,16 +374,23 @@ BAD = [
     (
         each_sample(scores=None),
         INSPECT,
+        "one-configuration",
         "with scores -> score them: inspect score json/heron-large-t0",
     ),
-    (both_logs(write(LOG, "[]")), INSPECT, "the logs: none of the 2 can be used"),
-    (each_sample(id="\ud800"), INSPECT, "not JSON"),
+    (
+        both_logs(write(LOG, "[]")),
+        INSPECT,
+        "no-usable-log",
+        "the logs: none of the 2 can be used",
+    ),
+    (each_sample(id="\ud800"), INSPECT, "one-configuration", "not JSON"),
     (
         lambda: [
             copy(LOG, "again.json")(),
             edit("json/again.json", lambda log: log["plan"]["config"].update(seed=3))(),
         ],
         [*INSPECT, "--by", "temperature"],
+        "same-configuration",
         (
             "which differs in seed -> name what tells them apart with --by, or give"
             " only one"
@@ -302,34 +399,78 @@ BAD = [
     (
         edit(LOG, lambda log: log["eval"].update(task="other")),
         INSPECT,
+        "several-to-choose",
         "more than one task: other, sums",
     ),
-    (archive(**{"../../evil.json": "{}"}), EVAL, "leads out of the archive"),
-    (archive(**{"samples\\..\\..\\evil.json": "{}"}), EVAL, "leads out"),
-    (archive(**{"C:/evil.json": "{}"}), EVAL, "leads out"),
+    (
+        archive(**{"../../evil.json": "{}"}),
+        EVAL,
+        "one-configuration",
+        "leads out of the archive",
+    ),
+    (
+        archive(**{"samples\\..\\..\\evil.json": "{}"}),
+        EVAL,
+        "one-configuration",
+        "leads out",
+    ),
+    (archive(**{"C:/evil.json": "{}"}), EVAL, "one-configuration", "leads out"),
     (
         archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2),
         EVAL,
+        "one-configuration",
         "claims to expand to 1,",
     ),
-    (archive(then=10), EVAL, "not a complete zip archive"),
+    (archive(then=10), EVAL, "one-configuration", "not a complete zip archive"),
     (
         lambda: logs.zip_with_zstandard(one(ARCHIVE), BOMB, claim=100),
         EVAL,
+        "one-configuration",
         "not a complete zip archive",
     ),
-    (write(STATS, "[]"), HELM, "it holds no instance as it was asked"),
-    (drop(SPEC), HELM, "it lacks per_instance_stats.json or run_spec.json"),
-    (write(SPEC, "{}"), HELM, "name: the field is missing"),
-    (edit(SPEC, lambda s: s.update(adapter_spec={})), HELM, "does not name the model"),
-    (nothing, HELM[:2], "more than one metric: exact_match, quasi_exact_match"),
-    (nothing, [*HELM[:2], "--metric", "batch_size"], "no metric 'batch_size'"),
-    (stat("exact_match", "right"), HELM, "not 'right'"),
-    (drop(STATS), HELM, "it lacks per_instance_stats.json"),
-    (stat("num_output_tokens", -5), HELM, "the cost -5.0 is not positive"),
+    (
+        write(STATS, "[]"),
+        HELM,
+        "one-configuration",
+        "it holds no instance as it was asked",
+    ),
+    (
+        drop(SPEC),
+        HELM,
+        "one-configuration",
+        "it lacks per_instance_stats.json or run_spec.json",
+    ),
+    (write(SPEC, "{}"), HELM, "one-configuration", "name: the field is missing"),
+    (
+        edit(SPEC, lambda s: s.update(adapter_spec={})),
+        HELM,
+        "one-configuration",
+        "does not name the model",
+    ),
+    (
+        nothing,
+        HELM[:2],
+        "several-to-choose",
+        "more than one metric: exact_match, quasi_exact_match",
+    ),
+    (
+        nothing,
+        [*HELM[:2], "--metric", "batch_size"],
+        "unknown-choice",
+        "no metric 'batch_size'",
+    ),
+    (stat("exact_match", "right"), HELM, "one-configuration", "not 'right'"),
+    (drop(STATS), HELM, "one-configuration", "it lacks per_instance_stats.json"),
+    (
+        stat("num_output_tokens", -5),
+        HELM,
+        "cost-not-positive",
+        "the cost -5.0 is not positive",
+    ),
     (
         stat("num_output_tokens", None),
         [*HELM, "--cost", "tokens"],
+        "one-configuration",
         (
             "cost not measured, left out: 12 of 12 evaluations of example/heron-large"
             " temperature=0.7"
@@ -338,151 +479,227 @@ BAD = [
     (
         alter("tidy.csv", lambda raw: raw[:-20]),
         TIDY,
+        "damaged-file",
         "does not parse: CSV parse error: Row #25",
     ),
-    (write("tidy.csv", "model,question,correct,tokens\n"), TIDY, "there are no rows"),
-    (write("tidy.csv", b"\xff\xfe\x00\x01,\n\xff"), TIDY, "tidy.csv"),
-    (nothing, [*TIDY, "--arm", "temprature"], "did you mean 'temperature'"),
-    (swap("tidy.csv", "seconds", "tokens", 1), TIDY, "more than once"),
-    (swap("tidy.csv", ",21,", ",many,"), TIDY, "column 'tokens'"),
+    (
+        write("tidy.csv", "model,question,correct,tokens\n"),
+        TIDY,
+        "no-rows",
+        "there are no rows",
+    ),
+    (write("tidy.csv", b"\xff\xfe\x00\x01,\n\xff"), TIDY, "damaged-file", "tidy.csv"),
+    (
+        nothing,
+        [*TIDY, "--arm", "temprature"],
+        "missing-column",
+        "did you mean 'temperature'",
+    ),
+    (
+        swap("tidy.csv", "seconds", "tokens", 1),
+        TIDY,
+        "repeated-column",
+        "more than once",
+    ),
+    (swap("tidy.csv", ",21,", ",many,"), TIDY, "not-a-number", "column 'tokens'"),
     (
         alter("tidy.csv", lambda raw: raw.replace(b",21,", b",\x80,")),
         TIDY,
+        "not-a-number",
         "row 11, column 'tokens': '€' is text",
     ),
-    (swap("tidy.csv", ",21,", ",,"), TIDY, "the value is missing"),
+    (swap("tidy.csv", ",21,", ",,"), TIDY, "missing-value", "the value is missing"),
     (
         swap("tidy.csv", "example/sparrow-mini", ""),
         TIDY,
+        "missing-name",
         "row 1, column 'model': the name is missing (and",
     ),
     (
         swap("tidy.csv", ",0.7,000", ",,000", 1),
         WARM,
+        "missing-name",
         "row 13, column 'temperature': the name is missing -> ",
     ),
     (
         write("more.csv", MORE),
         tidy_of("tidy.csv", "more.csv"),
+        "negative-cost",
         "more.csv, row 2, column 'tokens': the cost",
     ),
     (
         write("wide.csv", FALLING),
         WIDE,
+        "negative-cost",
         "wide.csv, row 10, column 'b_tokens': the cost -1.0 is below zero",
     ),
     (
         swap("tidy.csv", ",001,", ",001,7", 1),
         [*TIDY, "--where", "question != '000'"],
+        "out-of-range",
         "row 2, column 'cor",
     ),
     (
         nothing,
         [*TIDY, "--where", "tokens < 0"],
+        "no-rows",
         "no rows with a value that --where takes",
     ),
     (
         nothing,
         [*TIDY, "--where", "temprature > 0"],
+        "bad-condition",
         "name 'temprature' is not defined -> write a condition",
     ),
-    (nothing, [*TIDY, "--where", "tokens + 1"], "not true or false"),
-    (write("map.yml", "where: question.to_csv('evil')"), YAML, "unknown key 'where'"),
-    (nothing, [*TIDY, "--text", "model"], "--cost and --text both say"),
+    (nothing, [*TIDY, "--where", "tokens + 1"], "bad-condition", "not true or false"),
+    (
+        write("map.yml", "where: question.to_csv('evil')"),
+        YAML,
+        "extra_forbidden",
+        "unknown key 'where'",
+    ),
+    (
+        nothing,
+        [*TIDY, "--text", "model"],
+        "contradictory-options",
+        "--cost and --text both say",
+    ),
     (
         nothing,
         [*UNPAID, "--cost", "a", "--cost", "b"],
+        "bad-cost",
         "a, b is no column, no number and no CONFIG=NUMBER",
     ),
     (
         nothing,
         [*UNPAID, "--cost", "example/sparrow-mini=1"],
+        "missing-cost",
         "there is no cost of example/heron-large -> give",
     ),
     (
         nothing,
         [*UNPAID, "--cost", "sparrow-mini=1"],
+        "unknown-configuration",
         "'sparrow-mini' -> did you mean 'example/sparrow-mini'",
     ),
     (
         copy("tidy.csv", "t.csv.gz", shortened),
         tidy_of("t.csv.gz"),
+        "damaged-file",
         "t.csv.gz: the file is damaged",
     ),
     (
         write("wide.csv", "question,a,b\n1,1,0\n2,1,0\n3,n/a,1\n"),
         BARE,
+        "not-a-number",
         "row 3, column 'a': 'n/a' is text",
     ),
     (
         nothing,
         [*WIDE[:3], "{config}", *MAPPED],
+        "bad-cost",
         "tokens is no column, no number and no CONFIG=NUMBER",
     ),
     (
         nothing,
         [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"],
+        "contradictory-options",
         "takes one objective",
     ),
     (
         nothing,
         [*TIDY, "--arm", "seconds"],
+        "two-descriptions",
         "the value '0.519' differs from the value of 'example/sparrow",
     ),
     (
         nothing,
         [*TIDY, "--objective", "speed=temperature:inverse-percentile"],
+        "latency-not-positive",
         "latency 0.0 is not positive",
     ),
-    (nothing, [*TIDY, "--objective", "speed"], "'speed': the column is missing"),
+    (
+        nothing,
+        [*TIDY, "--objective", "speed"],
+        "missing-column",
+        "'speed': the column is missing",
+    ),
     (
         nothing,
         [*TIDY, "--objective", "a=correct:invers-percentile"],
+        "unknown-transform",
         "no transform 'invers-percentile' -> did you mean",
     ),
     (
         nothing,
         TIDY[:2],
+        "incomplete-mapping",
         (
             "it lacks --config, --instance, --objective -> say which of its columns"
             " they are, such as --objective accuracy=COLUMN: tidy.csv has 'model', "
         ),
     ),
-    (copy("tidy.csv", "t.parquet"), tidy_of("t.parquet"), "the file is damaged"),
+    (
+        copy("tidy.csv", "t.parquet"),
+        tidy_of("t.parquet"),
+        "damaged-file",
+        "the file is damaged",
+    ),
     (
         copy("tidy.csv", "t.jsonl"),
         tidy_of("t.jsonl"),
+        "not-an-object",
         "t.jsonl: line 1 is not a JSON object",
     ),
     (
         write("t.jsonl", line('{"name": "a"}')),
         LINES,
+        "missing-column",
         "t.jsonl, column 'model': the column is missing -> did you mean 'model.name'",
     ),
     (
         swap("tidy.csv", "temperature", "config", 1),
         [*TIDY, "--arm", "config"],
+        "reserved-name",
         "rename it",
     ),
-    (nothing, [*WIDE[:3], "{field}", *MAPPED], "needs {config} once"),
-    (nothing, [*WIDE[:3], "{config}/{field}", *MAPPED], "no column fits"),
-    (swap("wide.csv", "t0_tokens", "t0_token", 1), WIDE, "has no column"),
-    (nothing, [*WIDE, "--config", "model"], "are for files that are not wide"),
-    (nothing, YAML, "there is no such mapping"),
-    (write("map.yml", "- 1"), YAML, "fields with values are needed"),
+    (nothing, [*WIDE[:3], "{field}", *MAPPED], "value_error", "needs {config} once"),
+    (
+        nothing,
+        [*WIDE[:3], "{config}/{field}", *MAPPED],
+        "no-wide-column",
+        "no column fits",
+    ),
+    (
+        swap("wide.csv", "t0_tokens", "t0_token", 1),
+        WIDE,
+        "missing-column",
+        "has no column",
+    ),
+    (
+        nothing,
+        [*WIDE, "--config", "model"],
+        "contradictory-options",
+        "are for files that are not wide",
+    ),
+    (nothing, YAML, "no-file", "there is no such mapping"),
+    (write("map.yml", "- 1"), YAML, "model_type", "fields with values are needed"),
     (
         write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"),
         YAML,
+        "not-yaml",
         "not valid YAML",
     ),
     (
         write("map.yml", "instnace: q"),
         YAML,
+        "extra_forbidden",
         "unknown key 'instnace' -> did you mean 'instance'",
     ),
     (
         write("map.yml", "cost: [[1]]"),
         YAML,
+        "string_type",
         "field 'cost.0': Input should be a valid string",
     ),
     (
@@ -492,52 +709,80 @@ BAD = [
             lambda raw: raw.replace(b",0.7,", b",warm,").replace(b"/", b"-"),
         ),
         [*tidy_of("tidy.csv", "more.csv"), "--arm", "temperature"],
+        "mixed-column",
         "a column mixes kinds of values",
     ),
     (
         write("t.jsonl", line("null") + line()),
         LINES,
+        "missing-name",
         "t.jsonl, row 1, column 'model': the name is missing",
     ),
     (
         write("t.jsonl", line().encode().replace(b"a", b"a\xff", 1)),
         LINES,
+        "damaged-file",
         "t.jsonl: the file is damaged",
     ),
-    (write("t.jsonl", SEEDS), [*LINES, "--arm", "seed"], "numbers too large to store"),
-    (write("t.jsonl", line(tokens=HUGE)), LINES, "inf is not finite"),
+    (
+        write("t.jsonl", SEEDS),
+        [*LINES, "--arm", "seed"],
+        "mixed-column",
+        "numbers too large to store",
+    ),
+    (write("t.jsonl", line(tokens=HUGE)), LINES, "not-finite", "inf is not finite"),
     (
         copy("tidy.csv", "my.parquet"),
         tidy_of("my.parquet"),
+        "output-is-input",
         "also what is to be imported",
     ),
-    (write("my.yml", "name: mine"), INSPECT, "already there"),
-    (nothing, [*INSPECT, "-o", "my.csv"], "end in .parquet"),
-    (nothing, [*INSPECT, "-o", "none/my.parquet"], "there is no folder"),
+    (write("my.yml", "name: mine"), INSPECT, "file-exists", "already there"),
+    (nothing, [*INSPECT, "-o", "my.csv"], "not-parquet", "end in .parquet"),
+    (nothing, [*INSPECT, "-o", "none/my.parquet"], "no-folder", "there is no folder"),
     (
         lambda: Path("my.yml").mkdir(),
         [*INSPECT, "--force"],
+        "is-a-folder",
         "my.yml: this is a folder -> choose another name",
     ),
     (
         write("my.yml", "name: mine"),
         [*INSPECT, "--update"],
+        "missing-records",
         "my.parquet: this is missing next to my.yml",
     ),
-    (nothing, [*INSPECT, "--profiling", "1"], "error: --profiling: "),
+    (
+        nothing,
+        [*INSPECT, "--profiling", "1"],
+        "greater_than_equal",
+        "error: --profiling: ",
+    ),
     (
         nothing,
         [*INSPECT, "--profiling", "12"],
+        "few-instances",
         "change the number of profiling instances, now 12",
     ),
-    (nothing, [*INSPECT, "--name", "My Table"], "error: --name: "),
-    (nothing, [*INSPECT, "--kind", "guessed"], "error: --kind: "),
-    (nothing, [*INSPECT, "--seed", "-1"], "error: --seed: "),
-    (both_logs(each_sample(working_time=1.5)), INSPECT, "--latency none"),
-    (nothing, [*INSPECT, "--update", "--force"], "give one of them"),
+    (
+        nothing,
+        [*INSPECT, "--name", "My Table"],
+        "string_pattern_mismatch",
+        "error: --name: ",
+    ),
+    (nothing, [*INSPECT, "--kind", "guessed"], "literal_error", "error: --kind: "),
+    (nothing, [*INSPECT, "--seed", "-1"], "greater_than_equal", "error: --seed: "),
+    (both_logs(each_sample(working_time=1.5)), INSPECT, "no-scale", "--latency none"),
+    (
+        nothing,
+        [*INSPECT, "--update", "--force"],
+        "force-and-update",
+        "give one of them",
+    ),
     (
         copy("tidy.csv", "my.parquet"),
         [*INSPECT, "--update"],
+        "no-file",
         "my.yml: there is no such card",
     ),
 ]
@@ -545,17 +790,29 @@ BAD = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("spoil", "words", "message"),
+    ("spoil", "words", "code", "message"),
     BAD,
-    ids=[f"{words[0]}: {message}" for _, words, message in BAD],
+    ids=[f"{words[0]}: {message}" for _, words, _, message in BAD],
 )
 def test_bad_input_gives_one_message_and_exit_code_2(
-    here, spoil, words, message, refused
+    here, spoil, words, code, message, refused, monkeypatch
 ):
+    errors = []
+
+    def recording(*arguments, **options):
+        try:
+            return import_logs(*arguments, **options)
+        except CobanditError as error:
+            errors.append(error)
+            raise
+
+    monkeypatch.setattr(importers, "import_logs", recording)
     spoil()
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     err = refused("import", *words, *([] if "-o" in words else ["-o", "my.parquet"]))
     said = " ".join(err.split())
+    (error,) = errors
+    assert error.faults[0].code == code and error.faults[0].remedy
     # the terminal's width may break the message anywhere
     assert message.replace(" ", "") in said.replace(" ", ""), said
     assert err.startswith("error: ") and " -> " in said and len(said) < 1000
