@@ -120,7 +120,7 @@ def write_front_page(
 
 
 def draw_chart(advice: Recommendation) -> dict[str, Any]:
-    """Return the Vega-Lite specification of the picture: one panel per objective, sliders below."""
+    """Return the Vega-Lite specification: a panel per objective, sliders below."""
     import altair as alt
 
     arms = _points(advice)
@@ -208,7 +208,7 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
-    """Return the scale of the standings that there are, so that the legend has no others."""
+    """Return the scale of the standings that occur, for a legend without others."""
     import altair as alt
 
     shown = [standing for standing in looks if arms["standing"].eq(standing).any()]
@@ -216,7 +216,7 @@ def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
 
 
 def _least_asked(advice: Recommendation, objective: str) -> float:
-    """Return the mean at which a slider begins: the least that was asked for, rounded down to its step."""
+    """Return the start of a slider: the required mean, rounded down to its step."""
     if advice.choice is None:
         return 0.0
     wishes = advice.choice.wishes
@@ -227,7 +227,7 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 
 
 def _points(advice: Recommendation) -> pd.DataFrame:
-    """Return a row per configuration, with columns whose names no objective can disturb."""
+    """Return a row per configuration, with column names that no objective has."""
     arms = advice.arms
     frame = pd.DataFrame(
         {"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()}

@@ -121,7 +121,8 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
-    >>> find_steps(cb.recommend(cb.load("synthetic-24")), "efficiency")["mean"].round(3).tolist()
+    >>> steps = find_steps(cb.recommend(cb.load("synthetic-24")), "efficiency")
+    >>> steps["mean"].round(3).tolist()
     [0.851, 0.851]
     """
     members = advice.arms.loc[advice.front.index]
@@ -180,9 +181,10 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annota
 def _draw_steps(
     advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes
 ) -> None:
-    """Draw the best of the objective that each cost buys, with the tolerance below it and the gains on it."""
+    """Draw the best mean at each cost, with the tolerance below it and the gains."""
     corners = find_steps(advice, objective)
-    costs, heights = corners["cost"], corners["mean"]
+    costs = corners["cost"]
+    heights = corners["mean"]
     ax.step(costs, heights, where="post", color=INK, lw=1, zorder=1)
 
     tolerance = _tolerance_of(advice, objective)
@@ -271,7 +273,7 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
 
 
 def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -> None:
-    """Move names so that none stands on another one or on a mark, as far as there is room.
+    """Move names off other names and marks, as far as there is room.
 
     Marks are those of the front, in pixels.
     """

@@ -1,4 +1,4 @@
-"""A table's configurations in a plane and by every pair of scores, and tables as the book typesets them."""
+"""Figures of the configurations of a table, and typeset tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHORT = 0.01
 def landscape(
     table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all"
 ) -> Axes:
-    """Draw configurations in the plane of two objectives, or of cost and one, with the front; area is cost.
+    """Draw configurations in the plane of two objectives, or of cost and one.
 
     Dark marks are Pareto-optimal in all objectives, which with more than two need not
     lie on the line.
@@ -73,30 +73,39 @@ def landscape(
     _validation.choice(x, "objective", (*table.objectives, "cost"))
     _validation.choice(y, "objective", table.objectives)
     points = table.summary(split)
-    low, high = points["cost"].min(), points["cost"].max()
+    low = points["cost"].min()
+    high = points["cost"].max()
 
     def area(cost: Any) -> Any:
-        """Linear from the cheapest to the most expensive, so that costs within a tenth differ, too."""
+        """Return areas, linear in cost, so that small differences show."""
         return SMALLEST + (LARGEST - SMALLEST) * (cost - low) / ((high - low) or 1)
 
     front = _along(points[points["on_front"]], x, y)
     for part, color in ((points[~points["on_front"]], FAINT), (front, INK)):
         ax.scatter(part[x], part[y], s=area(part["cost"]), color=color, alpha=0.8, lw=0)
+
+    # the front of the two objectives, with costs negated to be maximised
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
     line = _along(points[pareto_mask(plane)], x, y)
     ax.plot(line[x], line[y], color="black", lw=1, label="front of these two")
+
     if points[x].min() > 0 and points[x].max() > CROWDED * points[x].median():
         log_axis(ax, "x")
     elif ax.get_xlim()[1] < SHORT:
         ax.xaxis.set_major_locator(MaxNLocator(5))
+
+    # numbers of the marks, on alternating sides
     named = _along(front.sort_values("cost")[:NAMED], x, y)
-    for side, (numbers, at) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
-        place = (
-            {"xytext": (9, 3), "ha": "left"}
-            if side % 2
-            else {"xytext": (-9, -9), "ha": "right"}
+    sides = {"xytext": (-9, -9), "ha": "right"}, {"xytext": (9, 3), "ha": "left"}
+    for number, (label, mark) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
+        ax.annotate(
+            label,
+            mark,
+            textcoords="offset points",
+            fontsize="small",
+            **sides[number % 2],
         )
-        ax.annotate(numbers, at, textcoords="offset points", fontsize="small", **place)
+
     unit = escape_math(table.card.cost.unit)
     for cost in points["cost"].quantile([0, 0.5, 1]):
         ax.scatter(
@@ -118,12 +127,12 @@ def landscape(
 
 
 def _along(front: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    """Sort a front along x, of equal x the better y first: a line through it never doubles back."""
+    """Sort a front along x, then by y, so that a line through it never turns back."""
     return front.sort_values([x, y], ascending=[True, x == "cost"])
 
 
 def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Numbers of the marks, and where they stand: of neighbours closer than `APART` points one range."""
+    """Yield labels of marks and their places; neighbouring marks share a label."""
     ax.autoscale_view()
     places = ax.transData.transform(marks) * 72 / ax.figure.dpi
     start = 0
@@ -155,7 +164,8 @@ def show_table(
 
     Examples
     --------
-    >>> "−0.50" in show_table(pd.DataFrame({"x": [-0.5]}), "One number", x=".2f").to_html()
+    >>> table = show_table(pd.DataFrame({"x": [-0.5]}), "One number", x=".2f")
+    >>> "−0.50" in table.to_html()
     True
     """
     # a tenth of a second, which no picture needs

@@ -1,4 +1,4 @@
-"""Figures for a page: every panel a drawing of its own, in the colours of what surrounds it.
+"""Figures for a page: a drawing per panel, in the colours of the page.
 
 A row of panels that is scaled to the width of a phone cannot be read.  Here its panels
 are cut apart, so that a page sets them side by side or one below the other; text stays
@@ -99,7 +99,7 @@ def use_style() -> None:
 @mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False})
 @without_glyph_warnings()
 def panels(figure: Figure) -> str:
-    """Draw a figure as HTML: an inline SVG for each panel, and one for each entry of the figure's legends.
+    """Draw a figure as HTML: an inline SVG per panel and per entry of its legends.
 
     `use_style` lets a notebook show figures so.
 
@@ -176,7 +176,7 @@ def described(drawing: str, text: str) -> str:
 
 
 def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
-    """Return rows of panels, each a list of axes that lie over each other; loose axes make one panel."""
+    """Return rows of panels, each a list of overlapping axes."""
     places = [
         spec.get_topmost_subplotspec() for ax in axes if (spec := ax.get_subplotspec())
     ]
@@ -191,7 +191,7 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
 
 
 def _label(ax: Axes) -> None:
-    """Label axes whose labels stand only at a panel that shares them, which on a phone may be far away."""
+    """Label axes that have their labels only at another panel that shares them."""
     for axis, shared, side in (
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
@@ -204,7 +204,7 @@ def _label(ax: Axes) -> None:
 
 
 def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
-    """Name a panel by the label and the title that stand only at other panels of its row and column.
+    """Return the name of a panel from labels and titles of its row and column.
 
     A phone stacks panels, far from these.
     """
@@ -222,7 +222,7 @@ def _beside(legend: Legend, ax: Axes) -> bool:
 
 
 def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
-    """Return the extents of the columns of a grid, so that stacked panels have the same edges."""
+    """Return the extents of the columns of a grid, so that panels have equal edges."""
     columns = [[panel for panel in column if panel] for column in zip_longest(*grid)]
     if len({len(row) for row in grid}) != 1 and not all(map(_in_line, columns)):
         return None
@@ -249,9 +249,10 @@ def _row(
     columns: Sequence[Bbox] | None = None,
     names: Sequence[str] = (),
 ) -> str:
-    """Draw panels next to each other, of one height and the widths of their columns, so that axes line up."""
+    """Draw panels side by side, of one height and of the widths of their columns."""
     boxes = [_extent(panel) for panel in row]
-    low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
+    low = min(box.y0 for box in boxes)
+    high = max(box.y1 for box in boxes)
     drawn = []
     for place, box in enumerate(columns or boxes):
         panel = row[place] if place < len(row) else ()
@@ -268,7 +269,7 @@ def _row(
 
 
 def _named(svg: str, name: str) -> str:
-    """Put the name of a panel above it, hidden until a style sheet shows it on a narrow screen."""
+    """Put the name of a panel above it, which a style sheet shows on narrow screens."""
     style = re.search(r' style="([^"]*)"', svg)
     assert style is not None
     whole = ' style="display: block; width: 100%; height: auto"'
@@ -308,7 +309,7 @@ def _raster(figure: Figure) -> str:
 
 
 def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
-    """Write the part of a figure inside a box (in pixels) as SVG for the inside of a page."""
+    """Write the part of a figure in a box (in pixels) as inline SVG."""
     file = StringIO()
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
 

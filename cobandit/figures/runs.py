@@ -1,4 +1,4 @@
-"""Figures of runs: means with bands against the budget, along them, or as bars; one run, step by step."""
+"""Figures of runs: means against the budget, regret paths, and single runs."""
 
 from collections.abc import Sequence
 from html import escape
@@ -35,19 +35,19 @@ _numbers = count()
 def by_budget(
     runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None
 ) -> Axes:
-    """Mean of a column against the budget, log2, one line a method, with 95 % bands.
+    """Draw the mean of a column against the budget, a line and a band per method.
 
-    Bands are bootstrap intervals over replications, or Wilson intervals for a column of
-    true and false. Infeasible budgets leave a gap.  The axis below counts evaluations
-    per configuration, the one above gives the same budgets in the unit of the table's
-    costs.
+    Bands are 95 % bootstrap intervals over replications, or Wilson intervals for a
+    boolean column.  Infeasible budgets leave a gap.  The lower axis counts evaluations
+    per configuration, and the upper axis has the same budgets in the unit of the
+    table's costs.
 
     Parameters
     ----------
     runs : DataFrame
         From `replay_online` or `replay_identification`.
     column, ylabel : str
-        What is drawn, and how the axis calls it (with its unit).
+        Column to draw, and label of the axis (with its unit).
     ax : Axes, optional
 
     Returns
@@ -57,7 +57,8 @@ def by_budget(
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs = cb.replay_online(cb.load("synthetic-24"), ["CoHVUCB"], rho=[4, 8], replications=5)
+    >>> table = cb.load("synthetic-24")
+    >>> runs = cb.replay_online(table, ["CoHVUCB"], rho=[4, 8], replications=5)
     >>> by_budget(runs, "efficiency_regret", "efficiency regret").get_ylabel()
     'efficiency regret'
     """
@@ -68,7 +69,7 @@ def by_budget(
 
 
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Probability of a wrong Pareto set against the budget, both logarithmic, with Wilson 95 % bands.
+    """Draw the probability of a wrong Pareto set against the budget.
 
     Where no replication erred the mark is an arrow at the upper end of the interval: a
     limit, not a value.
@@ -86,7 +87,8 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import cobandit as cb
-    >>> runs = cb.replay_identification(cb.load("synthetic-24"), ["CoPSI"], rho=[50, 100], replications=5)
+    >>> table = cb.load("synthetic-24")
+    >>> runs = cb.replay_identification(table, ["CoPSI"], [50, 100], replications=5)
     >>> error_by_budget(runs).get_yscale()
     'log'
     """
@@ -100,32 +102,36 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
-    """Draw a line and a band for each variant; an arrow where a column ``unseen`` has a limit.
+    """Draw a line and a band for each variant, and arrows for unseen errors.
 
-    Options are named only where a method has several.
+    Options are named only if a method has several.
     """
     variants = list(summaries.rows_by_cell(cells, ["method", "options"]))
     for (method, options), rows in variants:
-        siblings = [other for (name, other), _ in variants if name == method]
-        style = method_style(method) | {
-            "ls": LINES[siblings.index(options) % len(LINES)]
-        }
-        label = method_label(
-            method, (options or "default") if len(siblings) > 1 else ""
-        )
+        siblings = [sibling for (name, sibling), _ in variants if name == method]
+        line = LINES[siblings.index(options) % len(LINES)]
+        style = method_style(method) | {"ls": line}
+        shown_options = (options or "default") if len(siblings) > 1 else ""
+        label = method_label(method, shown_options)
+
         cell = cells.iloc[rows].sort_values("rho")
+        rho = cell["rho"]
         limits = cell.get("unseen", cell["mean"] * np.nan)
-        rho, seen = cell["rho"], limits.isna()
-        ax.plot(rho, cell["mean"].where(seen), label=label, **style)
-        low, high = cell["low"].where(seen), cell["high"]
+        has_errors = limits.isna()
+        ax.plot(rho, cell["mean"].where(has_errors), label=label, **style)
+
+        low = cell["low"].where(has_errors)
+        high = cell["high"]
         if len(cell) > 1:
             ax.fill_between(rho, low, high, color=style["color"], alpha=0.2, lw=0)
-        else:  # a band of one budget would have no width
+        else:
+            # a band of one budget would have no width
             ax.vlines(rho, low, high, color=style["color"], alpha=0.5)
+
         if "unseen" in cell:
             ax.plot(
-                rho[~seen],
-                limits[~seen],
+                rho[~has_errors],
+                limits[~has_errors],
                 ls="",
                 marker=r"$\downarrow$",
                 ms=9,
@@ -134,10 +140,11 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
 
 
 def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
-    """Make the horizontal axis one of a replay's budgets: rho below, B in the unit of the costs above."""
-    rho, units = np.unique(runs["rho"]), runs["unit"].unique()
+    """Make the horizontal axis one of budgets: rho below, B in costs above."""
+    rho = np.unique(runs["rho"])
+    units = runs["unit"].unique()
 
-    # of one evaluation of each configuration
+    # cost of one evaluation of each configuration
     cost = (runs["budget"] / runs["rho"]).iloc[0]
     ax.set_xscale("log", base=2)
     ax.set(xlabel="budget ρ, evaluations per configuration", ylabel=ylabel)
@@ -165,7 +172,7 @@ def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
 def index_path(
     history: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None
 ) -> Axes:
-    """One quantity of each arm (index, numerator or denominator) after every pull of a run.
+    """Draw a quantity of each arm, such as its index, after every pull of a run.
 
     Parameters
     ----------
@@ -208,7 +215,7 @@ def phase_plane(
     ax: Axes | None = None,
     front: ArrayLike | None = None,
 ) -> Axes:
-    """Empirical means at the end of one phase of an elimination; the arm that leaves is ringed.
+    """Draw the empirical means at the end of a phase of an elimination.
 
     The ring of one that is accepted is whole, that of one that is rejected dashed; a
     cross marks a mistake.
@@ -288,7 +295,7 @@ def gap_plane(
     labels: tuple[str, str],
     ax: Axes | None = None,
 ) -> Axes:
-    """One arm's classification gap as steps along the diagonal, next to the arm j that decides it.
+    """Draw the classification gap of an arm beside the arm that determines it.
 
     The arm is filled, j open, all others grey.  An arrow moves all coordinates of one
     arm by the same amount, and the arrows of a panel are together as long (in each
@@ -310,7 +317,8 @@ def gap_plane(
 
     Examples
     --------
-    >>> gap_plane([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]], 2, "abc", ("first", "second")).get_title()
+    >>> means = [[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]]
+    >>> gap_plane(means, 2, "abc", ("first", "second")).get_title()
     'c, gap 0.125'
     """
     ax = ax or plt.subplots()[1]
@@ -318,8 +326,10 @@ def gap_plane(
     terms = dominance.gap_terms(means)
 
     # no arrow is longer than the largest gap
-    row, room = terms[arm], max(term.gap for term in terms) + 0.05
-    other, gap = row.by, row.gap
+    room = max(term.gap for term in terms) + 0.05
+    row = terms[arm]
+    other = row.by
+    gap = row.gap
     dominator = arm if row.term == "needed" else other
 
     low = means.min(axis=0) - room
@@ -364,7 +374,7 @@ def gap_plane(
 def stepper(
     steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
 ) -> str:
-    """Pictures of which one is shown at a time, each with a button; no script is needed.
+    """Return pictures of which a button shows one at a time, without a script.
 
     Parameters
     ----------
@@ -383,18 +393,23 @@ def stepper(
     2
     """
     name = f"stepper{next(_numbers)}"
-    buttons, shown, chosen = "", "", []
+    buttons = ""
+    pictures = ""
+    selectors = []
     for place, (label, picture) in enumerate(steps):
-        own, paper = f"{name}-{place}", printed is None or place in printed
+        button = f"{name}-{place}"
         checked = "" if place else " checked"
-        buttons += f'<input type="radio" name="{name}" id="{own}"{checked}>'
-        buttons += f'<label for="{own}">{escape(label)}</label> '
-        shown += f'<div class="{"step paper" if paper else "step"}">{picture}</div>'
-        chosen.append(f"#{own}:checked ~ .step:nth-of-type({place + 1})")
+        buttons += f'<input type="radio" name="{name}" id="{button}"{checked}>'
+        buttons += f'<label for="{button}">{escape(label)}</label> '
+
+        is_printed = printed is None or place in printed
+        classes = "step paper" if is_printed else "step"
+        pictures += f'<div class="{classes}">{picture}</div>'
+        selectors.append(f"#{button}:checked ~ .step:nth-of-type({place + 1})")
 
     rules = [
         f".{name} > .step {{display: none}}",
-        f"{', '.join(chosen)} {{display: block}}",
+        f"{', '.join(selectors)} {{display: block}}",
         f".{name} > label {{margin-right: 0.8rem}}",
         (
             f"@media print {{.{name} > .step, .{name} > input, .{name} > label"
@@ -405,5 +420,5 @@ def stepper(
     style = f"<style>{' '.join(rules)}</style>"
     return (
         f'<div class="{name}" role="radiogroup"'
-        f' aria-label="steps">{style}{buttons}{shown}</div>'
+        f' aria-label="steps">{style}{buttons}{pictures}</div>'
     )

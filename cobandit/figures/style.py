@@ -1,6 +1,6 @@
-"""What all figures share: one colour and marker a method, for each theme, axes, legends, titles.
+"""The style of all figures: colours and markers of methods, axes and titles.
 
-All that is no method is in shades of ink.
+Everything except methods is in shades of ink.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FAINT = "#8a8f96"
 
 
 class Look(NamedTuple):
-    """Colour on a light and on a dark ground, at least 3 : 1 against either, and marker."""
+    """Colours on a light and a dark ground, at least 3 : 1 against it, and marker."""
 
     light: str
     dark: str
@@ -61,7 +61,7 @@ LOOKS = {
     "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
-#: Shades of what is no method: arms, bounds, problems.  Lines and markers tell more of
+#: Shades of arms, bounds and problems.  Lines and markers tell more of
 #: them apart.
 SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
 PALETTE = tuple(SHADES) * 4
@@ -69,7 +69,7 @@ _ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
 
 
 def follow_theme(drawing: str) -> str:
-    """Let the colours of a drawing or a style sheet follow the theme of the page around it.
+    """Let the colours of a drawing or a style sheet follow the theme of the page.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def method_style(method: str) -> dict[str, Any]:
 
 
 def method_label(method: str, options: str = "") -> str:
-    """Readable name of a method; of its options only those that tell variants apart belong here.
+    """Return the readable name of a method, with options that distinguish variants.
 
     A class without a kernel goes by the name of the class.
 
@@ -148,7 +148,7 @@ def method_label(method: str, options: str = "") -> str:
 
 
 def escape_math(name: object) -> str:
-    r"""Make a name fit to be drawn: dollar signs are no formula, it has one line, and is cut if it is long.
+    r"""Return a name that can be drawn: on one line, shortened, without formulas.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def escape_math(name: object) -> str:
 
 
 def escape_markdown(text: object) -> str:
-    """Make a name, or a sentence with names, fit for Markdown: nothing is markup, a long word is cut.
+    """Return a text for Markdown, without markup and with long words shortened.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _on_one_line(text: object) -> str:
 def provenance(
     source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
 ) -> str:
-    """Name of a table or of what a replay ran on, for titles; says what it is unless it was measured.
+    """Return the name of a table for titles, with its kind unless it was measured.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def provenance(
 
 
 def show_power(value: float) -> str:
-    """Write a number in scientific notation, as plain text: what a screen reader and a search can read.
+    """Write a number in scientific notation as plain text, readable for all tools.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def show_power(value: float) -> str:
 
 
 def show_plain(value: float) -> str:
-    """Write a number at an axis: as it is within seven digits, beyond them as a power of ten.
+    """Write a number at an axis, plainly up to seven digits, else as a power of ten.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Group the digits of large numbers at a linear axis, in the place of a factor at its end.
+    """Group the digits of large numbers at a linear axis, instead of a factor.
 
     Examples
     --------
