@@ -17,7 +17,9 @@ def table():
 
 @pytest.mark.parametrize("methods", ["CoHVUCB", ["HVUCB", "UniformAllocation"]])
 def test_allocation_sums_to_the_pulls_of_the_replay(table, methods):
-    rho, replications, seed = [40, 60], 6, 3
+    rho = [40, 60]
+    replications = 6
+    seed = 3
     counted = allocation(table, methods, rho, replications, seed)
     runs = cb.replay_online(table, methods, rho, replications, seed)
     by = ["method", "rho", "replication"]

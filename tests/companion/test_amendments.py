@@ -1,4 +1,4 @@
-"""The protocols are a record: what was committed stays as it is, and amendments are added at the end."""
+"""The protocols are a record: only amendments at the end are added."""
 
 import re
 from hashlib import sha256
@@ -35,7 +35,7 @@ RECORD = {
 
 
 def read_record(text: str) -> list[str]:
-    """The text before the amendments, and each amendment with the date above it, if there is one."""
+    """Return the text before the amendments, and each amendment with its date."""
     before, _, amendments = text.partition(HEAD)
     return [before, *re.split(r"\n(?=\*\*\d{4}-|\d+\. )", amendments.strip())]
 
@@ -48,7 +48,7 @@ def checksums(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", RECORD)
 def test_committed_entries_do_not_change(name):
-    """Fails when a protocol or an amendment is edited: say what is wrong with it in a new amendment."""
+    """A failure means that a protocol was edited: write a new amendment instead."""
     found = checksums((BOOK / name).read_text(encoding="utf-8"))
     assert found == RECORD[name].split()
 

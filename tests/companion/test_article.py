@@ -1,4 +1,4 @@
-"""The article: every comparison that its sentences state by hand is true of what the page computes."""
+"""The article: comparisons in its sentences agree with the computed numbers."""
 
 import re
 from pathlib import Path
@@ -76,10 +76,8 @@ def orderings():
 
 
 def test_kind_of_costs_changes_no_error():
-    ours, many = (
-        paper.verdicts(claims.replace_paper_tables(results.MEASURED)),
-        paper.verdicts(results.ledger_cells()),
-    )
+    ours = paper.verdicts(claims.replace_paper_tables(results.MEASURED))
+    many = paper.verdicts(results.ledger_cells())
     assert (
         ours["realised-costs-do-no-harm"]
         == many["realised-costs-do-no-harm"]
@@ -122,7 +120,8 @@ def test_adaptive_constant_and_once_repair_the_spend():
     cells = article.compare_on_measured(100)
     for table in results.MEASURED:
         at = cells.loc[table]
-        f1, half = at.loc["200", "f1"], at.loc["half", "correct"]
+        f1 = at.loc["200", "f1"]
+        half = at.loc["half", "correct"]
         assert f1["CoPSIAdaptive"] > f1["UniformIdentification"] > f1["CoPSI"]
         assert half["CoPSIOnce"] > 0.9 > 0.1 > half["UniformOnce"]
         assert at.loc[("all", "CoPSIPrintedOnce"), "correct"] < 0.25
@@ -149,7 +148,7 @@ def test_abstract_is_short_and_names_both_algorithms():
 
 
 def test_computed_numbers_are_not_typed_by_hand():
-    """What is typed is printed in the paper, or a setting: a decimal would be a result."""
+    """Typed numbers are the paper's, or settings: a decimal would be a result."""
     prose = re.sub(
         r"```.*?```|\$.*?\$|\{glue:text\}`\w+`",
         "",

@@ -1,4 +1,4 @@
-"""The least that certainty costs: against every set of evaluations of small tables, and against methods."""
+"""Bounds on the cost of certainty, against certificates and methods."""
 
 from bisect import bisect_left
 from fractions import Fraction
@@ -22,20 +22,15 @@ def front(rewards):
     return cb.pareto_mask(rewards.mean(axis=1))
 
 
-# ----------------------------------------------------------------------------- certainty
-
-
 def are_certificates(rewards, seen):
-    """Whether all completions with zeros and ones of what a set (S, K, N) leaves out have one front, (S,).
+    """Return which sets (S, K, N) are certificates: all completions have one front.
 
     Means move one by one and dominance is monotone in each, so that the extremes
     decide.
     """
     n_arms, n_instances, n_objectives = rewards.shape
-    sums, missing = (
-        np.einsum("skn,knd->skd", seen, rewards),
-        n_instances - seen.sum(axis=2, keepdims=True),
-    )
+    sums = np.einsum("skn,knd->skd", seen, rewards)
+    missing = n_instances - seen.sum(axis=2, keepdims=True)
     fronts = []
     for fill in product((0.0, 1.0), repeat=n_objectives * n_arms):
         means = (
@@ -69,7 +64,7 @@ def test_no_certificate_has_fewer_evaluations_than_the_bound(rewards):
 
 
 def test_bound_is_attained_if_one_objective_decides():
-    """One right on all ten, others on six: every set of six of its evaluations is a certificate."""
+    """One arm is right on all ten: every six of its evaluations are a certificate."""
     rewards = np.ones((2, 10, 1))
     rewards[1, 6:] = 0
     assert bounds.least_evaluations(rewards).tolist() == [6, 0]
@@ -79,13 +74,11 @@ def test_bound_is_attained_if_one_objective_decides():
     assert are_certificates(rewards, seen).tolist() == [False, True]
 
 
-# ----------------------------------------------------------------------------- at a level
-
-
 def brute_force(rewards, delta):
-    """The statement: all sets of instances, all their subsets, what each change does to the front."""
+    """Check the statement on all sets of instances and all their subsets."""
     n_arms, n_instances, n_objectives = rewards.shape
-    truth, subsets = front(rewards).tobytes(), [[] for _ in range(n_instances + 1)]
+    truth = front(rewards).tobytes()
+    subsets = [[] for _ in range(n_instances + 1)]
     for size in range(n_instances + 1):
         subsets[size] = list(combinations(range(n_instances), size))
     least = np.zeros(n_arms)
@@ -114,6 +107,7 @@ def brute_force(rewards, delta):
                 least[i] = max(
                     least[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0)
                 )
+
     return least
 
 

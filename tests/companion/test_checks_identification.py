@@ -1,4 +1,4 @@
-"""The checks of the identification theory: each against a slow twin, and the statements at smaller size."""
+"""Checks of the identification theory, against slow twins and in small."""
 
 from itertools import permutations, product
 from math import sqrt
@@ -29,7 +29,6 @@ from companion.proofs import (
 costs_of = st.integers(2, 6).flatmap(cost_vectors)
 
 
-# ----------------------------------------------------------------------------- the normaliser
 @pytest.mark.slow
 @given(costs_of)
 def test_exact_constant_is_the_maximum_over_all_orders(costs):
@@ -57,7 +56,7 @@ def test_needed_constant_at_equal_costs_is_psi_sr_constant(n_arms):
 @pytest.mark.slow
 @given(costs_of, st.floats(1, 300))
 def test_spending_equals_the_spend_of_the_class(costs, rounds):
-    """Noise-free means of one objective: the worst arm is the easiest to classify and leaves first."""
+    """Without noise, the worst arm is easiest to classify and is removed first."""
     ladder = 2.0 ** -np.arange(len(costs))[::-1][:, None]  # the first arm is the worst
     budget = (
         rounds
@@ -82,6 +81,7 @@ def test_no_order_overspends_and_dearest_first_spends_most():
     ).all()  # the term of l = 2, at least 1/2 of L <= K
     assert (trials["spent_exact"] <= 1 + 1e-9).all()
     spread = allocation.random_costs(np.random.default_rng(0), 50, 6)
+
     # without floors, which a large budget makes small, the constant is attained
     for costs in spread:
         exact = theory.exact_allocation_constant(costs)
@@ -93,7 +93,6 @@ def test_no_order_overspends_and_dearest_first_spends_most():
         assert max(spends.values()) <= 1e9 * (1 + 1e-9)
 
 
-# ----------------------------------------------------------------------------- gaps and complexity
 @pytest.mark.slow
 @given(mean_matrices())
 def test_gap_terms_give_the_gaps(means):
@@ -106,7 +105,7 @@ def test_gap_terms_give_the_gaps(means):
 @pytest.mark.slow
 @given(st.integers(2, 20), st.floats(0.01, 0.5), st.randoms(use_true_random=False))
 def test_least_informative_rounds_of_theorem_2(n_arms, gap, random):
-    """No costs and no other gaps bring the bound below one earlier; equal costs of two arms do it there."""
+    """No costs or gaps make the bound informative earlier; equal costs attain it."""
     costs = np.array([random.uniform(0.05, 1) for _ in range(n_arms)])
     gaps = np.array([gap, gap, *(random.uniform(gap, 1) for _ in range(n_arms - 2))])
     starts = bounds.identification_budget(
@@ -144,6 +143,7 @@ def test_costs_change_complexities(gaps, random):
     )
     by_hand = sum(c / g**2 for c, g in zip(costs, gaps, strict=True))
     assert bounds.summed_complexity(gaps, costs) == pytest.approx(by_hand)
+
     # the sum with the most expensive arms hardest is within a harmonic number of the
     # maximum
     dearest_hardest = bounds.summed_complexity(np.sort(gaps), np.sort(costs)[::-1])
@@ -153,7 +153,6 @@ def test_costs_change_complexities(gaps, random):
     )
 
 
-# ----------------------------------------------------------------------------- Lemma 2
 @pytest.mark.slow
 @given(mean_matrices())
 def test_elimination_without_errors_returns_the_pareto_set(means):
@@ -181,8 +180,9 @@ def test_gap_without_second_term_misleads_at_known_means():
 
 
 def eliminated_by_hand(means, errors):
-    """Gap elimination from its definition, arm by arm: the twin of `misclassification.eliminate`."""
-    active, returned = set(range(len(means))), set()
+    """Run gap elimination by definition: the twin of `misclassification.eliminate`."""
+    active = set(range(len(means)))
+    returned = set()
     for error in errors:
         seen = means + error
 
@@ -233,13 +233,15 @@ def test_elimination_matches_its_definition():
             means, errors
         )
         wrong += not np.array_equal(returned, cb.pareto_mask(means))
+
     assert wrong > 10  # errors of that size do mislead
 
 
 @pytest.mark.slow
 def test_lemma_2_holds_within_its_share():
-    """No wrong set at the paper's share, nor just below the sharp one; plenty at large shares."""
-    safe, unsafe = misclassification.PAPER_SHARE, 0.5
+    """No set is wrong up to the sharp share; many are at large shares."""
+    safe = misclassification.PAPER_SHARE
+    unsafe = 0.5
     shares = (safe, misclassification.SHARP_SHARE - 1e-6, unsafe)
     wrong = misclassification.lemma_trials(1600, seed=3, shares=shares)
     assert wrong[0] == wrong[1] == 0 < wrong[2]
@@ -270,7 +272,6 @@ def test_search_converges_to_the_sharp_example_from_above():
         )
 
 
-# ----------------------------------------------------------------------------- Theorem 2
 @pytest.mark.parametrize(
     ("steps", "chances", "width"),
     [
@@ -280,13 +281,19 @@ def test_search_converges_to_the_sharp_example_from_above():
     ],
 )
 def test_leaving_probability_matches_enumeration_of_paths(steps, chances, width):
-    first, last = 3, 6
-    mean, ever, at_first = np.dot(steps, chances), 0.0, 0.0
+    first = 3
+    last = 6
+    mean = np.dot(steps, chances)
+
+    ever = 0.0
+    at_first = 0.0
     for path in product(range(len(steps)), repeat=last):
         weight = np.prod([chances[s] for s in path])
         means = np.cumsum([steps[s] for s in path]) / np.arange(1, last + 1)
         off = np.abs(means - mean)[first - 1 :] >= width - 1e-12
-        ever, at_first = ever + weight * off.any(), at_first + weight * off[0]
+        ever = ever + weight * off.any()
+        at_first = at_first + weight * off[0]
+
     found = [
         concentration.leaving_from(steps, chances, first, width, end)
         for end in (last, first)
@@ -332,7 +339,7 @@ def bounds_of(problem, budget, allocation):
     ("method", "allocation"), [("CoPSI", 0), ("CoPSIExact", 1), ("PSISR", 2)]
 )
 def test_difference_bound_and_its_budget_are_inverse(target, method, allocation):
-    """1,000 runs where the bound is ``target``; false alarms below 1e-6 if it were attained."""
+    """Run 1,000 times at the bound; a false alarm has probability below 1e-6."""
     means = [(0.75, 0.25), (0.25, 0.75), (0.05, 0.05)]
     problem = Problem(means, np.ones(3) if method == "PSISR" else [0.2, 1.0, 0.5])
     constant = (
@@ -353,7 +360,8 @@ def test_difference_bound_and_its_budget_are_inverse(target, method, allocation)
 @pytest.mark.slow
 @given(st.floats(0.02, 0.98), st.floats(0.02, 0.98), st.integers(1, 400))
 def test_difference_bound_holds_exactly_on_two_arms(p, q, pulls):
-    better, worse = max(p, q), min(p, q)
+    better = max(p, q)
+    worse = min(p, q)
     assume(better - worse > 1e-3)
     problem = Problem([[better], [worse]], [1.0, 1.0])
     for constant in (1.0, 1.5):
@@ -363,7 +371,7 @@ def test_difference_bound_holds_exactly_on_two_arms(p, q, pulls):
 
 
 def test_difference_bound_fails_for_dependent_arms():
-    """One coin for both, turned over for the second: the difference leaves more often than the bound says."""
+    """A coin and its reverse: the difference deviates more often than the bound."""
     ever = concentration.leaving_from([-1, 1], [0.5, 0.5], 50, 0.3, 50)
     assert 2 * np.exp(-50 * 0.3**2) < ever < 2 * np.exp(-50 * 0.3**2 / 2)
 
@@ -430,8 +438,11 @@ def test_exact_error_on_two_arms_matches_replays():
 
 
 def test_first_phase_error_matches_enumeration():
-    """Three arms, two pulls each: every outcome played through, the best arm last and the set wrong."""
-    p, q, lost = 0.7, 0.4, 0.0
+    """Enumerate all outcomes of three arms with two pulls each."""
+    p = 0.7
+
+    q = 0.4
+    lost = 0.0
     for outcome in product([0, 1], repeat=6):
         successes = np.array(outcome).reshape(3, 2).sum(axis=1)
         if successes[0] < successes[1:].min():
@@ -444,6 +455,7 @@ def test_first_phase_error_matches_enumeration():
                 arm = finder.ask()
                 finder.tell(arm, [outcome[2 * arm + finder.pulls[arm]]])
             assert finder.phases[0].removed == 0 and not finder.phases[0].accepted
+
     found = exact_errors.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
     assert found == pytest.approx(lost) and lost > 0.01
 
@@ -460,6 +472,7 @@ def test_first_phase_errors_fall_at_their_rate(n_arms):
     falls = -np.diff(np.log(errors))[0] / 200
     rate = exact_errors.first_phase_rate(0.55, 0.45, n_arms, **how)
     assert rate < falls < 1.04 * rate  # powers of the budget go as well
+
     # from there on the abstract's claim falls with any constant
     assert (rate < 1) == (n_arms > 3)
     limit = exact_errors.first_phase_rate(0.501, 0.499, n_arms, **how)
@@ -468,7 +481,6 @@ def test_first_phase_errors_fall_at_their_rate(n_arms):
     )
 
 
-# ----------------------------------------------------------------------------- how many pulls a budget holds
 @pytest.mark.slow
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=30), st.integers(0, 20))
 def test_loop_of_algorithm_1_makes_one_more_pull(costs, budget):
@@ -481,13 +493,15 @@ def test_loop_of_algorithm_1_makes_one_more_pull(costs, budget):
 
 
 def test_expected_stopping_matches_enumeration():
-    """Against all sequences of costs; optional stopping holds for the crossing pull and not for T(B)."""
+    """Optional stopping holds for the crossing pull, but not for T(B)."""
     seen = standard_regret.expected_stopping([1, 3], [0.7, 0.3], budget=4)
     pulls = spend = 0.0
     for costs in product([1, 3], repeat=5):
         chance = 0.7 ** costs.count(1) * 0.3 ** costs.count(3)
         t, _ = standard_regret.completed_pulls(costs, 4)
-        pulls, spend = pulls + chance * t, spend + chance * sum(costs[:t])
+        pulls = pulls + chance * t
+        spend = spend + chance * sum(costs[:t])
+
     assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
     assert seen["crossing_spend"] == pytest.approx(
         seen["mean_cost"] * seen["crossing_pulls"]

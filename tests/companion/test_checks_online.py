@@ -1,4 +1,4 @@
-"""The functions that test the online proofs, against slow twins and by hand; then the steps, in small.
+"""Checks of the online proofs, against slow twins and by hand, and in small.
 
 Seeds are fixed, so nothing here is flaky.  The false-alarm rate that a test states is
 the probability, over the choice of its seed, that it fails although all is well.
@@ -22,7 +22,8 @@ from companion import bounds
 from companion.proofs import concentration, growth, pulls, standard_regret, worst_paths
 from companion.proofs import known_arms as known
 
-MEANS, COSTS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]], [0.75, 0.5, 0.6]
+MEANS = [[0.75, 0.75], [0.25, 0.25], [0.5, 0.25]]
+COSTS = [0.75, 0.5, 0.6]
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +33,11 @@ def arms():
 
 @pytest.fixture(scope="module")
 def runs(arms):
-    """Constants alpha from far too small, where the event often fails, to the theorem's."""
+    """Constants alpha from too small ones, where the event fails, to the theorem's."""
     return {
         alpha: pulls.run_cohv(arms, 400.0, 400, alpha=alpha, seed=3)
         for alpha in (0.01, 0.05, 0.2, 2.0)
     }
-
-
-# ----------------------------------------------------------------------------- arms
 
 
 def test_designed_arms_have_the_requested_means(arms):
@@ -75,11 +73,8 @@ def test_arms_of_outcomes_refuse_costs_below_lambda():
         known.arms_of_outcomes([[[0.5, 1.0]], [[0.5, 0.0]]], cost_ratio=0.6)
 
 
-# ----------------------------------------------------------------------------- Algorithm 1
-
-
 def test_runs_make_the_same_pulls_as_the_class(arms):
-    """The class is fed the same draws; expected costs of lambda make every arm affordable to the end."""
+    """The class gets the same draws; costs of lambda keep all arms affordable."""
     budget = 60.0
     seen = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
     for r, child in enumerate(np.random.SeedSequence(7).spawn(5)):
@@ -92,9 +87,11 @@ def test_runs_make_the_same_pulls_as_the_class(arms):
             alpha=0.3,
             expected_costs=[arms.cost_ratio] * 3,
         )
-        counted, spent = np.zeros(3, dtype=int), 0.0
+        counted = np.zeros(3, dtype=int)
+        spent = 0.0
         while (arm := policy.ask()) is not None:
-            first, last = arms.offsets[arm], arms.offsets[arm + 1]
+            first = arms.offsets[arm]
+            last = arms.offsets[arm + 1]
             cost, *reward = arms.rows[first + int(rng.random() * (last - first))]
             policy.tell(arm, reward, cost)
             if policy.spent <= budget:
@@ -136,12 +133,11 @@ def test_runs_end_at_the_first_unaffordable_pull(runs):
         ).all()
 
 
-# ----------------------------------------------------------------------------- Step 1
-
-
 @pytest.mark.parametrize("mean", [0.5, 0.2])
 def test_one_sided_leaving_probability_matches_all_paths(mean):
-    T, alpha = 9, 0.4
+    T = 9
+
+    alpha = 0.4
     total = {1: 0.0, 2: 0.0}
     for path in product([0, 1], repeat=T):
         deviation = [sum(path[:s]) / s - mean for s in range(1, T + 1)]
@@ -151,10 +147,12 @@ def test_one_sided_leaving_probability_matches_all_paths(mean):
         total[2] += weight * any(
             abs(d) > b for d, b in zip(deviation, radii, strict=True)
         )
+
     for sides, exact in total.items():
         assert concentration.leaving_probability(
             T, alpha, mean=mean, sides=sides
         ) == pytest.approx(exact)
+
     assert 0 < total[1] <= total[2] < 1
 
 
@@ -168,9 +166,6 @@ def test_step_1_holds_for_one_coordinate(T, alpha):
         assert concentration.leaving_probability(T, alpha, mean=mean, sides=1) <= T ** (
             1 - 2 * alpha
         )
-
-
-# ----------------------------------------------------------------------------- Steps 2 and 3
 
 
 def test_optimism_holds_on_the_event_only(runs):
@@ -197,12 +192,10 @@ def test_index_at_equals_the_index_of_the_class():
         ) == pytest.approx(policy.index()[arm])
 
 
-# ----------------------------------------------------------------------------- Step 4
-
-
 def test_runs_on_the_needed_event_keep_all_bounds(arms, runs):
-    """Not in the mean but run by run, and where a run off the event breaks one, so that it can be broken."""
-    problem, broken = arms.problem, 0
+    """The bounds hold in each run on the event, and a run off the event breaks one."""
+    problem = arms.problem
+    broken = 0
     for alpha, seen in runs.items():
         T = theory.horizon(400.0, arms.cost_ratio)
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
@@ -215,6 +208,7 @@ def test_runs_on_the_needed_event_keep_all_bounds(arms, runs):
                 most = all_bounds[name] - failures + 1e-6
                 assert (seen.pulls[on[:, i], i] <= most).all()
                 broken += int((seen.pulls[~on[:, i], i] > most).sum())
+
     assert broken > 10
 
 
@@ -227,13 +221,15 @@ def test_runs_on_the_needed_event_keep_all_bounds(arms, runs):
     st.sampled_from([1.0, 1.5, 2.0]),
 )
 def test_bounds_are_ordered(means, a, b, better, alpha):
-    """Split <= threshold <= instance <= lean <= Theorem 1, whose leading term is 16 times the instance's."""
+    """Split <= threshold <= instance <= lean <= Theorem 1."""
     lam, mean_cost = sorted((a, b))
-    D, efficiency = len(means), np.prod(means) / mean_cost
+    D = len(means)
+    efficiency = np.prod(means) / mean_cost
     best = min(efficiency * better + 0.01, 1 / lam)
     gap = best - efficiency
     if gap < 1e-3:
         return
+
     how = {"cost_ratio": lam, "budget": 1e5, "alpha": alpha}
     split = bounds.split_pull_bound(means, mean_cost, best, **how)
     radius = bounds.threshold_radius(means, mean_cost, best, cost_ratio=lam)
@@ -250,7 +246,8 @@ def test_bounds_are_ordered(means, a, b, better, alpha):
 
 @given(st.floats(0.05, 0.9), st.floats(0.1, 1), st.floats(0.02, 3))
 def test_threshold_radius_solves_its_equation(mean, mean_cost, gap):
-    lam, best = 0.1, mean / mean_cost + gap
+    lam = 0.1
+    best = mean / mean_cost + gap
     if best > 1 / lam:
         return
     radius = (
@@ -263,7 +260,7 @@ def test_threshold_radius_solves_its_equation(mean, mean_cost, gap):
 
 
 def exact_pulls(better, worse, budget, alpha):
-    """Expected pulls of the worse of two coins at unit costs, over every state that Algorithm 1 can be in."""
+    """Return expected pulls of the worse of two coins, over all states."""
     T = theory.horizon(budget, 1.0)
 
     def index(n):
@@ -316,12 +313,16 @@ def test_split_bound_holds_for_expected_pulls_of_two_coins(better, worse, alpha)
 @pytest.mark.parametrize("D", [1, 2, 4])
 @pytest.mark.parametrize("alpha", [1.0, 2.0, 20.0])
 def test_split_bound_is_the_sum_of_probabilities(D, alpha):
-    """Chances that an index is too large, summed; the sum is at most what any fixed margin eps gives."""
-    mean, budget, lam = 0.5, 1e4, 0.5
+    """The bound sums probabilities, and is below the bound of any fixed margin."""
+    mean = 0.5
+    budget = 1e4
+    lam = 0.5
     best = 0.9**D
     radius = 2 * bounds.threshold_radius([mean] * D, 1.0, best, cost_ratio=lam)
-    T, n = theory.horizon(budget, lam), np.arange(1, 400_000)
-    a, coordinates = alpha * log(T), D + 1
+    T = theory.horizon(budget, lam)
+    n = np.arange(1, 400_000)
+    a = alpha * log(T)
+    coordinates = D + 1
     chances = np.minimum(
         1, coordinates * np.exp(-2 * np.maximum(0, radius * np.sqrt(n) - sqrt(a)) ** 2)
     )
@@ -333,6 +334,7 @@ def test_split_bound_is_the_sum_of_probabilities(D, alpha):
     for eps in np.linspace(0.02, 0.98, 40) * radius:
         fixed = a / (radius - eps) ** 2 + coordinates / np.expm1(2 * eps**2)
         assert chances.sum() <= fixed
+
     threshold = 4 * a / radius**2
     assert (bound - 1 - failures) / threshold < (0.75, 0.5, 0.37)[
         [1.0, 2.0, 20.0].index(alpha)
@@ -341,7 +343,7 @@ def test_split_bound_is_the_sum_of_probabilities(D, alpha):
 
 @given(st.integers(1, 60), st.floats(0.05, 0.85), st.floats(0.1, 8))
 def test_probabilities_of_a_too_large_index_are_bounded(n, mean, a):
-    """One coin at unit cost, exactly: the index reaches 0.9 no more often than the split bound counts."""
+    """The index of a coin reaches 0.9 at most as often as the split bound."""
     radius = 2 * bounds.threshold_radius([mean], 1.0, 0.9, cost_ratio=1.0)
     beta = sqrt(a / n)
     index = np.minimum(1.0, np.arange(n + 1) / n + beta) / max(0.5, 1 - beta)
@@ -355,7 +357,7 @@ def test_probabilities_of_a_too_large_index_are_bounded(n, mean, a):
 @pytest.mark.parametrize("upper", [True, False])
 @given(st.floats(0, 1), st.floats(0.1, 1), st.floats(0.01, 1), st.floats(0.5, 40))
 def test_extreme_means_are_attained_by_samples_in_range(upper, mean, cost, lam, a):
-    """So that a run can be made of them: no sample leaves [0, 1], no cost [lambda, 1], no mean its radius."""
+    """Samples are in [0, 1], costs in [lambda, 1], and means within their radii."""
     cost = max(cost, lam)
     n = np.arange(1, 400)
     radius = np.sqrt(a / n)
@@ -369,17 +371,17 @@ def test_extreme_means_are_attained_by_samples_in_range(upper, mean, cost, lam, 
 
 
 def adversarial_run(problem, cost_ratio, budget):
-    """Pulls of Algorithm 1 on samples with the best arm at the lower ends, all others at the upper ones."""
+    """Run Algorithm 1 with the best arm at lower ends and others at upper ends."""
     K, D = problem.means.shape
     policy = cb.CoHVUCB(K, D, budget, (cost_ratio, 1.0), selection="all")
     root = sqrt(2 * log(theory.horizon(budget, cost_ratio)))
-    totals, pulls = np.zeros((K, D + 1)), np.zeros(K)
+
+    totals = np.zeros((K, D + 1))
+    pulls = np.zeros(K)
     while (arm := policy.ask()) is not None:
-        n, means, mean_cost = (
-            policy.pulls[arm] + 1,
-            problem.means[arm],
-            problem.costs[arm],
-        )
+        n = policy.pulls[arm] + 1
+        means = problem.means[arm]
+        mean_cost = problem.costs[arm]
         upper = arm != problem.best_arm
         rewards, cost = worst_paths.extreme_means(
             means, mean_cost, root / sqrt(n), cost_ratio, upper=upper
@@ -390,13 +392,15 @@ def adversarial_run(problem, cost_ratio, budget):
         totals[arm] = total
         policy.tell(arm, rewards, cost)
         pulls[arm] += policy.spent <= budget
+
     return pulls
 
 
 @pytest.mark.slow
 def test_worst_run_on_the_event_attains_the_threshold_bound():
-    """Algorithm 1 on these samples; no bound that reads only the event can be below it."""
+    """No bound that uses only the event is below Algorithm 1 on these samples."""
     three = Problem([[0.875, 0.9], [0.125, 0.5], [0.6, 0.3]], [0.5, 0.75, 0.7])
+
     how = {"cost_ratio": 0.25, "budget": 1200.0}
     played = adversarial_run(three, **how)
     for arm in (1, 2):
@@ -412,6 +416,7 @@ def test_worst_run_on_the_event_attains_the_threshold_bound():
             < all_bounds["lean"]
             < all_bounds["Theorem 1"]
         )
+
     assert played[0] > 100  # the best arm's turn came, so the others had ended
 
 
@@ -492,9 +497,12 @@ def test_two_arms_have_the_requested_gap(D, lam, gap):
 
 
 def pulls_by_bonus(lam, rewards, costs, budget, rng):
-    """Pulls of Bernoulli arms that cost lam or 1, by the ratio of means and a bonus for its radius."""
+    """Return pulls by a ratio index with a bonus, on arms that cost lam or 1."""
     mean_costs = np.array(costs)
-    n, total, spent = np.zeros(2), np.zeros((2, 2)), 0.0
+    n = np.zeros(2)
+
+    total = np.zeros((2, 2))
+    spent = 0.0
     for t in range(1, int(budget / lam) + 2):
         arm = t - 1
         if t > 2:
@@ -510,13 +518,17 @@ def pulls_by_bonus(lam, rewards, costs, budget, rng):
         spent += cost
         n[arm] += 1
         total[arm] += rng.random() < rewards[arm], cost
+
     return n
 
 
 @pytest.mark.slow
 def test_ratio_index_bound_holds():
     """In three runs no count passes the bound, and none is below a tenth of it."""
-    lam, rewards, costs, budget = 0.5, (0.75, 0.15), (0.75, 0.75), 3000.0
+    lam = 0.5
+    rewards = (0.75, 0.15)
+    costs = (0.75, 0.75)
+    budget = 3000.0
     log_T = log(theory.horizon(budget, lam))
     bound = (
         1 + bounds.ratio_leading_constant(0.8, cost_ratio=lam) * log_T + 4 * (1 + log_T)
@@ -534,16 +546,13 @@ def test_ratio_index_bound_holds():
     st.floats(2, 4),
 )
 def test_theorem_1_holds_for_feasible_selection(lam, share, budget, D, alpha):
-    """A gap is at most 1 / lambda; the printed bound is at least the lean one with 1 / lambda more pulls."""
+    """The printed bound is at least the lean one plus 1 / lambda pulls."""
     how = {"n_objectives": D, "cost_ratio": lam, "budget": budget, "alpha": alpha}
     gap = share / lam
     assert (
         theory.pull_bound(gap, n_arms=2, **how)
         >= bounds.lean_pull_bound(gap, **how) + 1 / lam
     )
-
-
-# ----------------------------------------------------------------------------- Lemma 1 and Corollary 1
 
 
 def best_by_trees(utilities, costs, chances, budget, boundary):
@@ -589,7 +598,7 @@ def gambles(draw):
 @pytest.mark.slow
 @given(gambles())
 def test_lemma_1_holds_in_both_readings(gamble):
-    """Costs k / 20, lambda = 0.1: nu* (B + 1 - lambda) for completed pulls, nu* (B + 1) with the last."""
+    """The bound is nu* (B + 1 - lambda) without, and nu* (B + 1) with the last pull."""
     utilities, steps, chances = gamble
     best = (utilities / ((steps / 20) * chances).sum(axis=1)).max()
     b = np.arange(61)
@@ -605,7 +614,7 @@ def test_lemma_1_holds_in_both_readings(gamble):
 @pytest.mark.slow
 @given(gambles())
 def test_mean_costs_of_completed_pulls_are_within_bounds(gamble):
-    """Pulling always the first arm, and the policy that makes the most of it; lambda = 0.1."""
+    """Compare always pulling the first arm with the extreme policy, lambda = 0.1."""
     _, steps, chances = gamble
     mean_costs = ((steps / 20) * chances).sum(axis=1)
     always = standard_regret.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
@@ -634,7 +643,7 @@ def test_optimal_utility_refuses_invalid_costs():
 
 @pytest.mark.slow
 def test_wald_identity_holds_at_the_crossing_pull_only():
-    """Mean of sum of (mean cost - cost) over 20,000 runs: zero at T(B) + 1, far above it at T(B).
+    """The mean of sum of (mean cost - cost) is zero at T(B) + 1, but not at T(B).
 
     Within five standard errors: false alarms 6e-7."""
     rare = [[0.05, 1.0]] * 19 + [[1.0, 0.0]]
@@ -647,15 +656,10 @@ def test_wald_identity_holds_at_the_crossing_pull_only():
     assert at.mean() > 10 * at.std(ddof=1) / sqrt(len(at))
 
 
-# ----------------------------------------------------------------------------- growth
-
-
 @pytest.mark.slow
 def test_fits_recover_the_law_of_the_data():
-    x, noise = (
-        np.geomspace(10, 1e5, 8),
-        np.random.default_rng(0).normal(1, 0.01, (8, 40)),
-    )
+    x = np.geomspace(10, 1e5, 8)
+    noise = np.random.default_rng(0).normal(1, 0.01, (8, 40))
     power = growth.fitted_power(x, 3 * x[:, None] ** 0.5 * noise)
     # 95 % interval, one fixed seed
     assert power.low <= 0.5 <= power.high and power.high - power.low < 0.01
@@ -664,7 +668,6 @@ def test_fits_recover_the_law_of_the_data():
     assert slow.low <= 0 <= slow.high < 0.1 < fast.low <= 0.5 <= fast.high
 
 
-# ----------------------------------------------------------------------- peeling, and the index's region
 @given(st.integers(2, 10**9), st.floats(0.1, 4))
 def test_peeled_bound_has_two_ordered_forms(pulls, alpha):
     blocks = math.ceil(math.sqrt(alpha) / 2 * math.log(pulls) ** 1.5)

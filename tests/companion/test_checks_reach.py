@@ -1,4 +1,4 @@
-"""Reachable sets exactly and by search, and the problems that are hard for every method."""
+"""Reachable sets exactly and by search, and problems hard for every method."""
 
 from itertools import product
 
@@ -71,8 +71,10 @@ def test_steps_of_the_lower_bound_hold(K, size, seed):
     size = min(size, K - 1)
     costs = np.sort(10 ** np.random.default_rng(seed).uniform(-2, 0, K))
     contested = costs[: K - size + 1]
-    total, always = np.cumsum(contested), list(range(len(contested), K))
+    total = np.cumsum(contested)
+    always = list(range(len(contested), K))
     first, *others = hard_problems.hard_family(costs, size)
+
     assert len(others) == len(contested) - 1
     assert first.pareto_mask.nonzero()[0].tolist() == [0, *always]
     for arm, problem in enumerate(others, start=1):
@@ -89,9 +91,11 @@ def test_steps_of_the_lower_bound_hold(K, size, seed):
                 16 / 9 * bounds.summed_complexity(problem.classification_gaps, costs)
             )
             assert complexity <= within * (1 + 1e-9)
+
     assert (contested[1:] / total[1:]).sum() >= theory.exact_allocation_constant(
         contested
     ) - 0.5 - 1e-12
+
     # the whole of a reward is in [0, 1]: its place, and a share that one coin is worth
     places = first.means - (hard_problems.SHARE if size > 1 else 1) / 2
     assert size == 1 or (places.max() <= 0.05 + 1e-12 and places.min() > -0.01)
@@ -122,7 +126,8 @@ def test_no_rule_beats_the_best_test(pulls):
     """Every threshold with every chance at it, by brute force on a grid."""
     from scipy import stats
 
-    grid, least = np.linspace(0, 1, 201), 1.0
+    grid = np.linspace(0, 1, 201)
+    least = 1.0
     for threshold in range(pulls + 1):
         on_first = stats.binom.sf(threshold, pulls, 0.25) + grid * stats.binom.pmf(
             threshold, pulls, 0.25

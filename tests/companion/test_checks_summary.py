@@ -1,4 +1,4 @@
-"""The table of what was tested: its outcomes, that a false statement gets another, what it would notice.
+"""The table of checks: outcomes, refuted false statements, and slack.
 
 Seeds are fixed, so nothing here is flaky.
 """

@@ -1,4 +1,4 @@
-"""The table of all claims: a row and a lasting identifier each, and what pages say of it."""
+"""The table of all claims: rows, lasting identifiers, and statements about it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def test_rows_are_exactly_the_claims(rows):
     assert (rows["kind"] == claims.CONTRAST).sum() == len(claims.CONTRASTS)
     orderings = rows.loc[rows["kind"] == claims.ORDERING, "key"]
     assert orderings.tolist() == [f"ordering {claim.key}" for claim in paper.claims()]
+
     # what is printed twice alike has one row, and stands on both places
     numbers = rows[rows["kind"] == claims.NUMBER]
     printed = {
@@ -52,6 +53,7 @@ def test_status_follows_from_the_columns(rows):
             else "cannot be checked"
         )
         assert row["status"] == claims.combine_verdicts(measured, row["replays"])
+
     numbers = rows[rows["kind"] == claims.NUMBER]
     used = numbers["status"] == claims.USED
     assert (numbers.loc[used, "reconstruction"] == "").all()
@@ -80,10 +82,8 @@ def test_claim_without_identifier_is_refused(tested):
 
 
 def test_links_to_claims_exist():
-    known, pages = (
-        set(claims.identifiers().values()),
-        [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")],
-    )
+    known = set(claims.identifiers().values())
+    pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")]
     found = {
         link
         for page in pages
@@ -143,7 +143,8 @@ def test_contrasts_are_sorted_by_word():
 @pytest.mark.slow
 def test_counts_on_the_claims_page_are_right(rows):
     """Its first lines, and what it points at."""
-    status, theory = rows["status"], rows[rows["kind"] == claims.STATEMENT]
+    status = rows["status"]
+    theory = rows[rows["kind"] == claims.STATEMENT]
     assert theory.index[theory["status"] == checks.FAILS].tolist() == [
         "C7",
         "C14",
@@ -155,6 +156,7 @@ def test_counts_on_the_claims_page_are_right(rows):
         "status"
     ]
     assert online.str.startswith("holds").mean() > 0.5
+
     # an advantage has to be one; a used fact that is missed decides nothing; no errors
     # cannot be compared
     assert status["C58"] == "not separated" and status["C50"] == "cannot be checked"
@@ -192,6 +194,7 @@ def test_every_exhibit_has_claims_and_an_anchor(rows):
     page = (ROOT / "notebooks" / "exhibits.md").read_text(encoding="utf-8")
     names = [each.name for each in exhibits.EXHIBITS]
     assert re.findall(r"^## ((?:Table|Figure) \d)$", page, re.M) == names
+
     assert re.findall(r"^\((\S+)\)=\n## (?:Table|Figure)", page, re.M) == [
         claims.anchor(name) for name in names
     ]
@@ -202,6 +205,7 @@ def test_every_exhibit_has_claims_and_an_anchor(rows):
             f"claims.html#{key}" in exhibits.exhibit_html(rows, name)
             for key in own.index
         )
+
     # where two figures print one total, it has a row in each
     assert "piqa-trajectory-32-CoHVUCB-efficiency_regret" in set(
         exhibits.claims_of(rows, "Figure 4")["key"]
@@ -229,11 +233,9 @@ def test_every_row_has_claim_and_place(rows):
 
 
 def test_measured_tables_replace_the_papers_tables():
-    """The claims are judged by its names: sums in words for GSM8K, and PIQA's questions for PIQA."""
-    own, ours = (
-        results.read_result("measured"),
-        claims.replace_paper_tables(results.MEASURED),
-    )
+    """Word sums stand for GSM8K, and PIQA's questions for PIQA."""
+    own = results.read_result("measured")
+    ours = claims.replace_paper_tables(results.MEASURED)
     for name, of in (("word-sums", "gsm8k"), ("piqa-small", "piqa")):
         assert own.loc[own["dataset"] == name, "mean"].equals(
             ours.loc[ours["dataset"] == of, "mean"]

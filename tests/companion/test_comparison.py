@@ -1,4 +1,4 @@
-"""What a page sets next to its own results is what the paper prints, and nothing for other tables."""
+"""Pages show the paper's printed values, and none for other tables."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -11,12 +11,14 @@ def test_crosses_mark_printed_values_and_bars_predictions():
         "piqa", "efficiency_regret", "online", "trajectory"
     )
     values = points.set_index("method")["value"]
+
     # Section 5.2 before the appendix
     assert (values["CoHVUCB"], values["HVUCB"]) == (1097.75, 2179.81)
     ends = {"predicted_low": [905.0], "predicted_high": [1095.0]}
     predicted = pd.DataFrame(
         ends, index=[points.set_index("method").loc["CoHVUCB", "key"]]
     )
+
     # what is used is not predicted
     for known, bars in ((None, []), (predicted, [[905.0, 1095.0]])):
         ax = plt.subplots()[1]
@@ -30,6 +32,7 @@ def test_crosses_mark_printed_values_and_bars_predictions():
         assert [y for x, y in lines if len(x) == 2] == bars
         labels = ["the paper's value", *["predicted, 95 %"] * len(bars)]
         assert ax.get_legend_handles_labels()[1] == labels
+
     plt.close("all")
 
 

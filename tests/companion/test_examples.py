@@ -1,4 +1,4 @@
-"""The worked examples, by hand, by class, by kernel and by replay; and the numbers in their comments."""
+"""The worked examples by hand, class, kernel and replay, and their comments."""
 
 import pytest
 from support.asking import noise_free, run
@@ -40,7 +40,7 @@ def test_every_method_of_the_paper_has_an_example():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_class_makes_the_pulls_of_the_example(method):
-    """The table repeats each arm's rewards and cost, so every stream gives the same run."""
+    """The table repeats rewards and cost of each arm, so all streams are equal."""
     example = example_of(method)
     for seed in range(3):
         policy = policy_of(method)
@@ -56,7 +56,8 @@ def test_class_makes_the_pulls_of_the_example(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_replay_makes_the_pulls_of_the_example(method):
     example = example_of(method)
-    sequence, table = example.sequences[method], example.table()
+    sequence = example.sequences[method]
+    table = example.table()
     rho = example.budget / example.costs.sum()
     costs = dict(zip(example.names, example.costs, strict=True))
     if example is ONLINE:
@@ -72,6 +73,7 @@ def test_replay_makes_the_pulls_of_the_example(method):
         runs = replay_identification(table, [method], rho, replications=3)
         assert runs["returned"].tolist() == [tuple(example.recommended[method])] * 3
         assert runs["correct"].all() and (runs["f1"] == 1).all()
+
     assert runs["spent"].tolist() == pytest.approx(
         [sum(costs[arm] for arm in sequence)] * 3
     )
@@ -79,7 +81,7 @@ def test_replay_makes_the_pulls_of_the_example(method):
 
 
 def test_numbers_in_the_online_comment_are_right():
-    """With alpha = 1 / log T_B the radius is 1 / sqrt(n); a quarter of it is added or taken off."""
+    """With alpha = 1 / log T_B, the radius is 1 / sqrt(n); the scale is a quarter."""
     assert ONLINE.table().problem.efficiency.tolist() == [0.5625, 0.5, 0.25]
     policy = policy_of("CoHVUCB")
     seen = []

@@ -1,4 +1,4 @@
-"""The first picture: what is computed for it, and that the first page shows just that, in a browser."""
+"""The first figure: its states, and their display in a browser."""
 
 from __future__ import annotations
 
@@ -69,10 +69,8 @@ def test_run_is_judged_by_the_front_of_its_method():
 
 @pytest.mark.slow
 def test_insufficient_budget_has_no_run():
-    cheap, dear = (
-        [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)],
-        [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)],
-    )
+    cheap = [(1.0, 0.2), (1.0, 0.4), (1.0, 0.3)]
+    dear = [(900.0, 0.9), (900.0, 0.7), (900.0, 0.8)]
     data = described(
         table_of([[(*row, row[1]) for row in arm] for arm in (cheap, dear)]), 2
     )
@@ -90,6 +88,7 @@ class TestPage:
     def test_each_state_is_drawn_described_and_linked(self, visit):
         visited = visit(PAGE.as_uri())
         tab = visited.tab
+
         held = json.loads(tab.locator("#argument-data").text_content())
         side = tab.locator("#argument .argument-side").first
         for name, method in held["methods"].items():
@@ -104,10 +103,12 @@ class TestPage:
                 share = round(100 * state["exact"] / held["replications"])
                 exact = f"exact in {share} % of {held['replications']} runs."
                 assert f"{method['label']}: {exact}" in text
-                returned, front = set(state["returned"]), set(method["front"])
+                returned = set(state["returned"])
+                front = set(method["front"])
                 shown = side.locator(".argument-fill.returned").count()
                 assert shown == len(returned)
                 assert side.locator(".argument-wrong").count() == len(returned ^ front)
+
         link = tab.locator(".argument-link").get_attribute("href")
         assert link == f"#{name}-CoPSIOnce-100"
         assert not visited.complaints

@@ -12,7 +12,7 @@ NUMBERS = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
 
 
 def cells_at(shift, half):
-    """A cell for every printed number that is not derived: its own value times 1 + shift, +- half."""
+    """Return a cell per underived printed number: its shifted value, +- half."""
     rows = []
     for number in NUMBERS:
         if number.operation is None:
@@ -27,6 +27,7 @@ def cells_at(shift, half):
                     "high": mean + half * mean,
                 }
             )
+
     return pd.DataFrame(rows).drop_duplicates(
         ["dataset", "experiment", "quantity", "method", "rho", "costs"]
     )
@@ -51,8 +52,9 @@ def test_number_without_cell_has_no_computed_value():
 
 
 def test_derived_numbers_use_the_paired_interval():
-    """The ratio's interval turns into that of a reduction; without one both means' intervals allow more."""
-    key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret-relative_reduction"
+    """A reduction uses the ratio's interval, which is narrower than the means allow."""
+    key = "piqa-online-32-CoHVUCB-vs-UniformAllocation-efficiency_regret"
+    key += "-relative_reduction"
     number = next(n for n in NUMBERS if n.key == key)
     alone = cells_at(0.0, 0.1)
     pair = {
@@ -82,7 +84,7 @@ def test_unbounded_ratio_cannot_be_checked():
 
 @pytest.mark.slow
 def test_experiments_match_printed_numbers_by_coordinates():
-    """On a stand-in table every number finds its cell, but tuning, latencies and an infeasible budget."""
+    """All numbers but tuning, latencies and infeasible budgets find a cell."""
     table = cb.load("synthetic-24")
     cells = pd.concat(
         [experiments.summary(table, scale=0.02), experiments.facts(table)],
@@ -95,6 +97,7 @@ def test_experiments_match_printed_numbers_by_coordinates():
     rows = paper.ledger(both, printed)
     missing = rows[rows["ours"].isna()]
     missing = missing[missing["experiment"] != "tuning"]
+
     # CoPSI has no budget for 24 arms at rho = 10
     expected = {"latency_min", "latency_max", "f1"}
     assert set(missing["quantity"]) == expected and set(missing["method"].dropna()) == {

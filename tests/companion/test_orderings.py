@@ -1,4 +1,4 @@
-"""The paper's claims in words, and the rule by which a table of results bears them out or not."""
+"""The paper's claims in words, and the rule that judges them by results."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_growing_and_larger_advantages():
 
 
 def test_smaller_disadvantage_is_not_an_advantage():
-    """CoPSI loses on both, by less on PIQA; and a growing factor that stays below one is none either."""
+    """A smaller loss and a growing factor below one are not advantages."""
     gsm8k = cells(
         {"CoPSI": [40, 40], "UniformIdentification": [80, 80]}, dataset="gsm8k"
     )
@@ -225,7 +225,7 @@ def test_smaller_disadvantage_is_not_an_advantage():
 
 
 def test_missed_used_value_leaves_claim_undecided():
-    """Accuracy-Cost-UCB's last pulls lose .157 on PIQA, as printed; comparable at .15, not at .25."""
+    """The printed loss of .157 is comparable with .15, but not with .25."""
 
     def judged(
         rival: float, ours: float, key: str = "recent-decisions-comparable-on-piqa"

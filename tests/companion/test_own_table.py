@@ -1,4 +1,4 @@
-"""What pages use on a table of the reader's, and the shapes of tables that they are tried on."""
+"""Functions of pages on a reader's table, and the shapes of test tables."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,8 @@ def test_only_the_default_is_not_own(dataset, own):
 
 @pytest.mark.parametrize("fit", [own_table.fit_online, own_table.fit_identification])
 def test_slow_tables_have_fewer_replays_and_a_note(fit):
-    wanted, replications = [200, 1000, 5000], 2000
+    wanted = [200, 1000, 5000]
+    replications = 2000
     easy = fit([1.0, 1.0], wanted, replications, methods=1)
     assert easy == (wanted, replications) and not easy.say_less(wanted, replications)
 
@@ -40,7 +41,8 @@ def test_slow_tables_have_fewer_replays_and_a_note(fit):
 
 
 def test_replays_fit_into_their_seconds():
-    costs, wanted = np.geomspace(1e-3, 1, 40), [32, 256]
+    costs = np.geomspace(1e-3, 1, 40)
+    wanted = [32, 256]
     given = own_table.fit_online(costs, wanted, 100, methods=5)
     pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
     assert 5 * own_table.PULL * pulls <= own_table.SECONDS * (1 + 1e-9)

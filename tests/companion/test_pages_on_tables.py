@@ -1,4 +1,4 @@
-"""Every page on anybody's table: it runs, reads well, and says nothing that was written for other tables."""
+"""Every page on any table: it runs and has no sentences for other tables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ NAMES_OF_BUNDLED = re.compile(r"`?\b(word-sums|piqa-small|gsm8k|synthetic-24)\b"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder for tables and notebooks; kernels start as forks of one that has imported everything."""
+    """Return a folder for tables and notebooks, with kernels that start quickly."""
     factory = KernelProvisionerFactory.instance()
     usual = factory.default_provisioner_name
     warm.use()
@@ -91,7 +91,8 @@ def folder(tmp_path_factory):
 
 def run(page, shape, folder, **given):
     """Run a page on a table as the command does; the notebook."""
-    table, output = folder / f"{shape}.parquet", folder / f"{page}-{shape}.ipynb"
+    table = folder / f"{shape}.parquet"
+    output = folder / f"{page}-{shape}.ipynb"
     if not table.exists():
         save_shape(shape, folder)
     pages.execute(page, {"dataset": str(table), **SMALL[page], **given}, output)
@@ -99,7 +100,7 @@ def run(page, shape, folder, **given):
 
 
 def shown(notebook):
-    """Prose and computed sentences of a notebook, without what it says of its parameters at its end."""
+    """Return prose and computed sentences of a notebook, without its parameters."""
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     for cell in notebook.cells:
         if not cell.source.startswith("how_to_run("):
@@ -111,7 +112,7 @@ def shown(notebook):
 
 
 def drawn(notebook):
-    """Pictures and tables of a notebook, and what it printed; warnings by themselves."""
+    """Return pictures, tables and printed text of a notebook, and its warnings."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     pictures = [output.get("data", {}).get("text/html", "") for output in outputs]
     streams = [output for output in outputs if output.output_type == "stream"]
@@ -133,6 +134,7 @@ def check(page, shape, folder):
             for picture in pictures
             if (found := NAMES_OF_BUNDLED.search(picture))
         ]
+
     raw = [found[0] for text in texts if (found := OF_THE_BOOK.search(text))]
     others = [found[0] for text in texts if (found := NAMES_OF_BUNDLED.search(text))]
     assert not raw

@@ -1,4 +1,4 @@
-"""The reconstruction: prior, instances, used facts, chains, plays and the final inference."""
+"""The reconstruction: prior, instances, facts, chains, plays and inference."""
 
 import inspect
 import re
@@ -58,12 +58,10 @@ def land(name, drawn):
     return drawn[0].land
 
 
-# --- the prior --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_longer_limit_never_shortens_and_tokens_take_time(name):
-    setting, rng = SETTINGS[name], np.random.default_rng(0)
+    setting = SETTINGS[name]
+    rng = np.random.default_rng(0)
     arms = pd.DataFrame(
         grid(setting), columns=["model", "temperature", "limit", "prompt"]
     )
@@ -93,13 +91,11 @@ def test_mean_effects_of_temperature_and_chain_of_thought():
     assert stats.kstest(drawn, expected.cdf).pvalue > 1e-4
 
 
-# --- instances --------------------------------------------------------------------------------------------
-
-
 def test_drawn_tables_meet_printed_facts_about_means(name, drawn):
     setting = SETTINGS[name]
     for each in drawn:
-        table, count = each.land.scene.body, each.land.count
+        table = each.land.scene.body
+        count = each.land.count
         correct = table.rank < count[:, None]
         for values, ends, off in (
             (correct, setting.accuracy, 1e-9),
@@ -111,9 +107,6 @@ def test_drawn_tables_meet_printed_facts_about_means(name, drawn):
             assert (values.min(), values.max()) == pytest.approx(ends, abs=off, rel=0)
         assert table.tokens.min() >= 1 and table.tokens.max() <= setting.limits[1]
         assert table.seconds.min() > 0
-
-
-# --- used facts -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -142,14 +135,13 @@ def test_uniform_identification_by_means_matches_replays(land):
     )
 
 
-# --- chains -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("of_accuracy", [True, False])
 @pytest.mark.slow
 def test_moves_preserve_the_prior_and_other_parts(of_accuracy):
     rng = np.random.default_rng(2)
-    state, squares = draw_state(SETTINGS["gsm8k"], rng), []
+    state = draw_state(SETTINGS["gsm8k"], rng)
+
+    squares = []
     body = instances.body(SETTINGS["gsm8k"], state)
     for step in range(1500):
         state = chain.propose(SETTINGS["gsm8k"], state, of_accuracy, rng)
@@ -162,11 +154,12 @@ def test_moves_preserve_the_prior_and_other_parts(of_accuracy):
             assert (after.tokens == body.tokens).all() and (
                 after.seconds == body.seconds
             ).all()
+
     assert 0.6 < np.mean(squares) < 1.4
 
 
 def test_chain_samples_a_known_posterior(monkeypatch):
-    """A fact about one number of variance 1 with noise 1/2: mean 0.8, variance 0.2; 200 chains.
+    """A fact with noise 1/2 about a number of variance 1, in 200 chains.
 
     Without the facts the mean would be 0; had the weight stayed at that of the first
     move, about 0.
@@ -235,12 +228,10 @@ def test_predicted_methods_do_not_influence_tables(name):
         )
 
 
-# --- the other generator ----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_other_generator_meets_printed_facts_about_means(name):
-    setting, rng = SETTINGS[name], np.random.default_rng(1)
+    setting = SETTINGS[name]
+    rng = np.random.default_rng(1)
     land = chain._draw(setting, other.OTHER, rng, every=1).land
     for values, ends, off in (
         (land.scene.body.tokens.mean(axis=1), setting.tokens, 0.05),
@@ -248,9 +239,6 @@ def test_other_generator_meets_printed_facts_about_means(name):
         (land.count / 1000, setting.accuracy, 1e-9),
     ):
         assert (values.min(), values.max()) == pytest.approx(ends, abs=off)
-
-
-# --- the final inference ----------------------------------------------------------------------------------
 
 
 def _tables(rng, n=120, noise=1.0):
@@ -272,7 +260,7 @@ def test_interval_contains_exactly_unrejected_values(n, seed, level):
 
 @pytest.mark.slow
 def test_intervals_have_their_coverage():
-    """On 400 sets of 60 tables; with residuals that were not left out, 80 % would hold some 77."""
+    """Coverage on 400 sets of 60 tables; in-sample residuals would give 77 %."""
     rng = np.random.default_rng(6)
     hits = {0.5: 0, 0.8: 0, 0.95: 0}
     for _ in range(400):
@@ -287,7 +275,7 @@ def test_intervals_have_their_coverage():
 
 
 def test_scores_match_left_out_tables():
-    """One by one: the left-out residual over the growth of its error, by a fit without the table."""
+    """Each score is the left-out residual over the growth of its error."""
     used, values = _tables(np.random.default_rng(5), 25)
     found = predictive.predict(used, values, np.zeros(2))
     assert found.regressed
@@ -299,7 +287,8 @@ def test_scores_match_left_out_tables():
 
 def test_useless_facts_are_not_used():
     rng = np.random.default_rng(0)
-    used, values = rng.standard_normal((40, 6)), rng.standard_normal(40)
+    used = rng.standard_normal((40, 6))
+    values = rng.standard_normal(40)
     found = predictive.predict(used, values, np.full(6, 50.0))
     assert not found.regressed and found.centre == pytest.approx(values.mean())
     assert found.remoteness == 1.0
@@ -320,10 +309,12 @@ def test_play_has_every_used_or_predicted_number(name, drawn, land):
     values = experiment.play(name, land, seed=5)
     readings = experiment.read(name, land, seed=5)
     assert set(readings) | {experiment.DEFAULT} == set(experiment.READINGS)
+
     # each reading is another value of something that is printed
     for reading, changed in readings.items():
         assert set(changed) < set(values), reading
         assert any(values[k] != changed[k] for k in changed), reading
+
     numbers = [
         n
         for n in published()
@@ -335,7 +326,7 @@ def test_play_has_every_used_or_predicted_number(name, drawn, land):
 
 @pytest.mark.slow
 def test_psi_sr_at_equal_costs_equals_copsi(name, land):
-    """By the class, on a table of equal costs: schedule and returned set of every replay."""
+    """Schedule and returned sets of the class agree on a table of equal costs."""
     arms = facts.subset_of(SETTINGS[name])
     equal = float(land.costs[arms].mean())
     found = experiment.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
@@ -344,9 +335,6 @@ def test_psi_sr_at_equal_costs_equals_copsi(name, land):
     assert (
         found == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)
     ).all()
-
-
-# --- stored tables ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What is taken from plays, the fourteen contrasts and their words, and the calibration."""
+"""Values of plays, the fourteen contrasts, their words, and the calibration."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ KEYS = sorted(predictive.judged_values())
 
 
 def plays_of(rng, n, kind, dataset, offset=0.0, spread=0.3):
-    """Tables whose numbers scatter around the printed ones on their scales, with a part in common."""
+    """Draw tables whose numbers scatter around the printed ones, partly together."""
     printed = predictive.judged_values()
     rows = []
     for number in range(n):
@@ -33,6 +33,7 @@ def plays_of(rng, n, kind, dataset, offset=0.0, spread=0.3):
             (dataset, kind, number, "default", key, value)
             for key, value in values.items()
         ]
+
     return pd.DataFrame(
         rows, columns=["dataset", "kind", "number", "reading", "key", "value"]
     )
@@ -71,6 +72,7 @@ def test_contrasts_match_the_protocol():
     for dataset in DATASETS:
         own = [c for c in found if c.dataset == dataset]
         assert [c.experiment for c in own].count("online") == 3 and len(own) == 7
+
     printed = predictive.judged_values()
     assert all(set(c.keys) <= set(printed) for c in found)
     for contrast in found:
@@ -84,7 +86,7 @@ def test_contrasts_match_the_protocol():
 
 
 def test_printed_contrasts_are_right():
-    """As typed: 59.88 and 59.85 against 169.45 and 169.55; 2 errors of 500 against 3."""
+    """Check values as typed: 59.88 and 59.85 against 169.45 and 169.55."""
     printed = predictive.judged_values()
     regret, *_, errors, _, _ = (c for c in contrasts.CONTRASTS if c.dataset == "gsm8k")
     assert np.exp(regret.of(printed)) == pytest.approx(59.865 / 169.5, rel=1e-3)
@@ -152,7 +154,7 @@ def test_words_on_redrawn_tables_are_shares(plays):
 
 
 def test_joint_measures_detect_a_shifted_method(plays):
-    """Where tables are the paper's own kind about half of them favour CoPSI as much; shifted ones never."""
+    """About half of the centred tables favour CoPSI as much; shifted ones never do."""
     own = paper.judge_together(plays)
     assert (own["tables"] == 300).all() and own["as_favourable"].between(60, 240).all()
     assert (
@@ -222,7 +224,7 @@ def test_predicted_numbers_have_intervals_around_them(plays):
 
 
 def test_derived_numbers_are_computed_per_table():
-    """Two regrets that always have the ratio 0.36 have a relative reduction of 0.64, wide as they are."""
+    """Regrets of ratio 0.36 have a relative reduction of 0.64 on every table."""
     number = next(n for n in published() if n.printed == "64.0%")
     other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
     keys = [predictive.played_key(number, method) for method in (None, "HVUCB")]
@@ -232,7 +234,7 @@ def test_derived_numbers_are_computed_per_table():
 
 
 def test_shares_count_tables(plays):
-    """Printed orderings hold on tables that scatter little around the paper, by what is printed."""
+    """Printed orderings hold on tables that scatter little around the paper."""
     found = paper.shares(plays)
     assert found.loc["CoHVUCB-beats-uniform-at-the-end"].min() > 0.95
     assert 0.5 < found.loc["CoPSI-beats-PSISR-at-the-end", "gsm8k"] < 1
@@ -274,10 +276,11 @@ def test_calibration_widens_only_narrow_intervals(plays):
     [((118.37, 147.21), 1.074), ((95.01, 152.16), 0.959), ((1, 1), 1.18)],
 )
 def test_psi_sr_targets_are_as_large_as_stated(ends, least):
-    """Against the classes, on random costs and on the worst corner: never below, and nearly attained."""
+    """The bound holds for the classes at random costs, and is nearly attained."""
     import cobandit as cb
 
-    bound, rng = paper.least_target_ratio(14, *ends), np.random.default_rng(0)
+    bound = paper.least_target_ratio(14, *ends)
+    rng = np.random.default_rng(0)
     assert bound == pytest.approx(least, abs=2e-3)
     corner = np.where(np.arange(14) < 2, ends[0], ends[1])
     ratios = []

@@ -1,4 +1,4 @@
-"""What the printed numbers decide by themselves: errors as counts, claims judged by printed means."""
+"""Printed numbers by themselves: errors as counts, claims by printed means."""
 
 import pandas as pd
 import pytest
@@ -67,16 +67,20 @@ def test_verdicts_by_printed_means():
     verdicts = table["verdict"]
     assert verdicts["CoHVUCB-beats-uniform-at-the-end"] == "holds"
     assert verdicts.isin(["holds", "holds where printed"]).sum() > 20
+
     # 0.614 and 0.662 differ by less than a tenth; PIQA's errors at the smallest budget
     # are not printed
     assert verdicts["uniform-competitive-at-the-start"] == "holds where printed"
     assert verdicts["elimination-methods-undecided"] == "holds"
+
     # 241.79 / 161.07 on PIQA is less than 63.75 / 29.01 on GSM8K
     assert verdicts["standard-advantage-larger-on-piqa"] == "holds"
     (failing,) = verdicts.index[verdicts == "fails"]
     assert failing == "standard-advantage-larger-on-piqa-as-a-factor"
+
     # no standard regret is printed at a smaller budget
     assert verdicts["standard-advantage-grows-on-piqa"] == "cannot be checked"
     assert verdicts["early-separation-on-piqa"] == "holds where printed"
+
     # 4 comparisons of 10
     assert verdicts["CoPSI-better-F1-than-uniform"] == "holds where printed"

@@ -1,4 +1,4 @@
-"""What is called sure, settled or covered on tables made to mislead: every cell is as it says."""
+"""Sure, settled and covered statements on misleading tables, cell by cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prose of pages without the book: plain words, and sentences that come with their numbers or not at all."""
+"""Prose of pages without the book: plain words, sentences with their numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from companion.report.reading import WRITES_TEXT, for_jupyter, take_myst, with_o
 
 PAGE = """\
 ---
-jupytext: {formats: "md:myst,ipynb", text_representation: {extension: .md, format_name: myst}}
+jupytext:
+  formats: "md:myst,ipynb"
+  text_representation: {extension: .md, format_name: myst}
 kernelspec: {display_name: Python 3, language: python, name: python3}
 ---
 
@@ -78,7 +80,7 @@ Markdown("They pass.")
 
 
 def run(dataset="ours"):
-    """Run the page on a table as papermill does: parameters of ours come right after those of the page."""
+    """Run the page like papermill: given parameters follow the page's."""
     notebook = for_jupyter(jupytext.reads(PAGE, fmt="md:myst"), "experiments")
     (place,) = (
         n
@@ -155,7 +157,7 @@ def test_sentences_are_shown_only_with_their_numbers(dataset, said, shown):
 
 @pytest.mark.slow
 def test_executed_page_of_the_book_is_the_same_in_jupyter():
-    """The book runs the source, in which prose with numbers is no code, and offers its outputs."""
+    """The book executes the source, in which prose with numbers is not code."""
     source = jupytext.reads(PAGE, fmt="md:myst")
     NotebookClient(source, kernel_name="python3").execute()
     offered = with_outputs(source, "experiments")

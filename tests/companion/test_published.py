@@ -19,7 +19,7 @@ TITLE = r"\title{Cost-Aware Multi-Objective Bandits"
 
 @pytest.fixture(scope="module")
 def latex() -> str:
-    """The paper's LaTeX: the file, or the folder that holds it, named by COBANDIT_PAPER."""
+    """Return the paper's LaTeX, from the file or folder of COBANDIT_PAPER."""
     if not (named := os.environ.get("COBANDIT_PAPER")):
         pytest.skip("COBANDIT_PAPER does not name the paper's LaTeX source")
     files = (
@@ -101,7 +101,8 @@ NOT_REPORTED = {
 NUMBER = re.compile(
     r"10\^-\d+|(?<![\d.,])\d{1,3},\d{3}(?![\d.,])|\d*\.\d+%?|\d+%?|"
     r"\b(?:one"
-    r" (?:third|tenth)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r" (?:third|tenth)|one|two|three|four|five|six|seven|eight|nine|ten|eleven"
+    r"|twelve)\b"
 )
 
 
@@ -123,7 +124,7 @@ def reported(latex: str) -> str:
 
 @pytest.fixture(scope="module")
 def places(latex) -> dict[str, str]:
-    """What each place in Section 5 and Appendix A reports, and what is left over outside all of them."""
+    """Return the text of each place in Section 5 and Appendix A, and the remainder."""
     ranges = [
         (r"\section{Experiments}", r"\section"),
         (r"\section{Additional", r"\section"),
@@ -141,16 +142,14 @@ def rows_at(place: str) -> list[paper.Published]:
     return [number for number in NUMBERS if number.place == place]
 
 
-# ---------------------------------------------------------------------------------- next to the paper
-
-
 def test_every_place_is_known():
     assert {number.place for number in NUMBERS} == set(PLACES) | set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
 def test_numbers_are_in_their_place_and_order(places, place):
-    found, at = tokens(places[place]), 0
+    found = tokens(places[place])
+    at = 0
     for number in rows_at(place):
         assert number.printed in found[at:], (
             f"{number.key}: {number.printed} is not in {found[at:]}"
@@ -196,9 +195,6 @@ def test_latex_is_not_copied(latex):
     ]
     assert len(runs) > 100
     assert not [run for run in runs if f" {' '.join(run)} " in text]
-
-
-# ------------------------------------------------------------------------------------------- as data
 
 
 def test_keys_are_unique_and_numbers_have_meanings():
@@ -253,6 +249,7 @@ def test_used_numbers_are_those_of_the_reconstruction():
     frame = paper.as_frame()
     used = frame[frame["role"] == "used"]
     assert set(used["experiment"]) == {"table1", "profiling", *experiments.EXPERIMENTS}
+
     # of the policies under test nothing may be used
     assert set(used["method"].dropna()) == {
         "UniformAllocation",
@@ -296,9 +293,6 @@ def test_errors_are_whole_numbers_of_replays():
     )
 
 
-# ------------------------------------------------------------------------------------ what follows
-
-
 def test_arithmetic_is_recomputed_for_every_derived_number():
     table = paper.arithmetic().set_index("printed")
     assert len(table) == sum(number.role == "arithmetic" for number in NUMBERS)
@@ -331,12 +325,15 @@ def test_arithmetic_marks_what_rounding_cannot_explain(monkeypatch):
 @pytest.mark.slow
 def test_inconsistencies_compare_equal_coordinates_only():
     table = paper.inconsistencies()
+
     assert ("1097.75", "1149.32") in set(table["printed"])
     numbers = {number.key: number for number in NUMBERS}
     for pair in table.to_dict("records"):
-        first, second = numbers[pair["first"]], numbers[pair["second"]]
+        first = numbers[pair["first"]]
+        second = numbers[pair["second"]]
         assert first.coordinates == second.coordinates
         assert abs(pair["difference"]) > first.half_unit + second.half_unit
+
     # repeated numbers that agree are none
     assert not any("error" in key for key in table["first"])
     assert (

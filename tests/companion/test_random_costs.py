@@ -23,7 +23,9 @@ def test_plans_of_two_costs_overspend_within_the_bound(lam, delta, budget):
 
 @pytest.mark.parametrize("pulls", [(1, 2), (3, 0), (2, 2)])
 def test_convolution_matches_enumeration(pulls):
-    lam, costs, budget = 0.25, np.array([0.5, 0.8]), 2.0
+    lam = 0.25
+    costs = np.array([0.5, 0.8])
+    budget = 2.0
     chances = np.repeat((costs - lam) / (1 - lam), pulls)
     total = sum(
         np.prod(np.where(outcome, chances, 1 - chances))

@@ -62,10 +62,8 @@ def test_all_arms_may_leave_at_large_errors():
 def test_order_of_the_arms_does_not_matter(problem, seed):
     means, costs = problem
     order = np.random.default_rng(seed).permutation(len(means))
-    one, two = (
-        bounds.reachable_complexity(means, costs),
-        bounds.reachable_complexity(means[order], costs[order]),
-    )
+    one = bounds.reachable_complexity(means, costs)
+    two = bounds.reachable_complexity(means[order], costs[order])
     assert one == pytest.approx(two)
 
 

@@ -28,9 +28,6 @@ def bundled(name):
     return pd.read_parquet(data_directory() / f"{name}.parquet")
 
 
-# --- the bundled tables -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_bundled_table_is_a_checked_reconstruction(name):
     table = cb.load(name)
@@ -77,8 +74,11 @@ def test_values_match_their_columns(name, bundled):
 @pytest.mark.slow
 def test_exact_facts_are_met(name):
     """Table 1 to the printed digit, the size of the front."""
-    setting, table = SETTINGS[name], cb.load(name)
-    everything, latency = table.summary("all"), table.raw_means["latency_s"]
+    setting = SETTINGS[name]
+    table = cb.load(name)
+    everything = table.summary("all")
+
+    latency = table.raw_means["latency_s"]
     assert everything["on_front"].sum() == setting.front
     for ends, values, digit in (
         (setting.accuracy, everything["accuracy"], 0.001),
@@ -89,6 +89,7 @@ def test_exact_facts_are_met(name):
         assert [values.min(), values.max()] == pytest.approx(
             list(ends), abs=digit / 2 + 1e-9
         )
+
     assert table.cost_range[1] == setting.limits[1]
 
 
@@ -104,9 +105,6 @@ def test_cost_and_efficiency_are_dependent(name):
     )
 
 
-# --- drawn tables -----------------------------------------------------------------------------------------
-
-
 def of_few_moves(monkeypatch, kept=True):
     """Chains of a second, whose tables are kept or not."""
     monkeypatch.setattr(
@@ -114,9 +112,6 @@ def of_few_moves(monkeypatch, kept=True):
     )
     monkeypatch.setattr(chain, "STARTS", 2)
     monkeypatch.setattr(chain.Table, "kept", kept)
-
-
-# --- the command ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

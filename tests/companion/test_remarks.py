@@ -1,4 +1,4 @@
-"""What the paper says in words about its tables, on tables made so that it holds or fails."""
+"""The paper's remarks on tables made so that they hold or fail."""
 
 from types import SimpleNamespace
 
@@ -20,7 +20,7 @@ def table(name, means, costs, instances=2000):
 
 @pytest.fixture(scope="module")
 def tables():
-    """Equal costs and arms far apart; and costs that turn the order round, arms within a hair."""
+    """Return tables with distant arms of equal cost, and with near ties."""
     far = [(0.9, 0.9), (0.5, 0.5), (0.1, 0.1)]
     near = [(0.52, 0.52), (0.51, 0.51), (0.5, 0.5)]
     return table("gsm8k", far, [10.0] * 3), table("piqa", near, [30.0, 20.0, 10.0])
@@ -70,7 +70,7 @@ def test_infeasible_measures_are_missing():
 
 @pytest.mark.slow
 def test_measures_of_elimination_runs(tables):
-    """Far arms are found and leave first; among alike ones mistakes are made; fixed costs change nothing."""
+    """Distant arms are removed first; similar ones cause mistakes."""
     far, near = tables
     assert remarks.exact_recovery(far) == 1 > remarks.exact_recovery(near)
     # of three arms one is near: it stays to the end, and others leave before
@@ -99,7 +99,8 @@ def test_early_mistakes_count_the_first_half_of_phases(tables, monkeypatch):
 @pytest.mark.slow
 def test_random_costs_stop_runs_and_change_rounds():
     rng = np.random.default_rng(0)
-    scores, costs = rng.integers(0, 2, (3, 400, 2)) * 1.0, rng.uniform(1, 9, (3, 400))
+    scores = rng.integers(0, 2, (3, 400, 2)) * 1.0
+    costs = rng.uniform(1, 9, (3, 400))
     about = {"name": "random", "kind": "synthetic", "profiling": 200}
     uneven = EvaluationTable.from_arrays(scores, costs, **about)
     assert remarks.crossing_runs(uneven) > 0.2 and remarks.rounds_changed(uneven) > 0.2
@@ -121,6 +122,7 @@ def test_rules_match_their_remarks():
             remarks.judge_pair(key, *holds) == "holds"
             and remarks.judge_pair(key, *fails) == "fails"
         )
+
     assert set(asked) == {*OF_RUNS, "order-hardly-changed-on-gsm8k"}
 
 
@@ -137,7 +139,7 @@ def test_measures_of_tables(tables):
 
 
 def test_false_remarks_about_runs_fail():
-    """A worthless arm that comes first is left at once and for good; arms that are alike are not avoided."""
+    """A worthless first arm is avoided at once; equal arms are not avoided."""
     plain = table("gsm8k", [(0.0, 0.0), (1.0, 1.0)], [10.0] * 2)
     alike = table("piqa", [(0.5, 0.5), (0.499, 0.499), (0.498, 0.498)], [10.0] * 3)
     assert remarks.rising_average(plain) == 0 < remarks.rising_average(alike)

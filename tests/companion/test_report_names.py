@@ -1,4 +1,4 @@
-"""Names of every kind in the report: shown as they are, never taken for markup, a formula or a script."""
+"""Names in the report are shown as text, never as markup, formula or script."""
 
 import pytest
 from support.browsing import NEEDS_CHROMIUM
@@ -41,6 +41,7 @@ def test_names_are_escaped_in_the_report(visit, tmp_path, monkeypatch):
     )
     visited = visit((tmp_path / "report" / "index.html").as_uri())
     tab = visited.tab
+
     assert tab.title() != "broken"
     text = " ".join(tab.locator("#recommendation").inner_text().split())
     for name in NAMES:
@@ -48,6 +49,7 @@ def test_names_are_escaped_in_the_report(visit, tmp_path, monkeypatch):
         assert all(
             word in text for word in shown(name)[:40].split() if len(word) < 30
         ), name
+
     assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
     assert (
         tab.locator(

@@ -1,4 +1,4 @@
-"""From a table to a report: what is in it, that it goes on and repeats itself, that it needs nobody else."""
+"""From a table to a report: contents, continuation, and reproduction."""
 
 from __future__ import annotations
 
@@ -45,10 +45,8 @@ def write_table(
 ):
     """A file and its card; names of configurations are as nasty as a user's."""
     rng = np.random.default_rng(seed)
-    means, costs = (
-        rng.uniform(0.2, 0.9, (n_arms, n_objectives)),
-        rng.uniform(1, 5, n_arms),
-    )
+    means = rng.uniform(0.2, 0.9, (n_arms, n_objectives))
+    costs = rng.uniform(1, 5, n_arms)
     scores = (rng.random((n_arms, n_instances, n_objectives)) < means[:, None]).astype(
         float
     )
@@ -99,9 +97,6 @@ def put(folder, manifest):
     (folder / run.NAME).write_text(json.dumps(manifest), encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------ the report
-
-
 class References(HTMLParser):
     """What a page's tags refer to, its pictures and its headings."""
 
@@ -136,11 +131,10 @@ def test_report_has_its_parts(first):
         ]
         for name in KEPT[page]:
             stem = folder / "results" / f"{page}-{name}"
-            parquet, csv = (
-                pd.read_parquet(f"{stem}.parquet"),
-                pd.read_csv(f"{stem}.csv"),
-            )
+            parquet = pd.read_parquet(f"{stem}.parquet")
+            csv = pd.read_csv(f"{stem}.csv")
             assert len(parquet) == len(csv) > 0
+
     advice = pd.read_parquet(folder / "results" / "recommendation.parquet")
     assert len(advice) == 5 and advice["cost"].is_monotonic_increasing
     named = pd.read_csv(folder / "results" / "evaluate-next.csv")
@@ -150,7 +144,8 @@ def test_report_has_its_parts(first):
 
 @pytest.mark.slow
 def test_report_results_match_the_library(first, home):
-    folder, table = first, cb.read(home / "mine.parquet")
+    folder = first
+    table = cb.read(home / "mine.parquet")
     kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
     (entry,) = [
         e for e in known(folder)["pages"] if e["page"] == "identification-results"
@@ -183,7 +178,8 @@ def test_html_is_self_contained_and_describes_its_table(first):
 
 @pytest.mark.slow
 def test_manifest_records_the_inputs(first, home):
-    manifest, folder = known(first), first
+    manifest = known(first)
+    folder = first
     assert manifest["table"]["path"] == "../mine.parquet"
     assert manifest["software"]["cobandit"] == cb.__version__
     for files in (
@@ -192,9 +188,6 @@ def test_manifest_records_the_inputs(first, home):
     ):
         assert files and files == {name: file_sha256(folder / name) for name in files}
     assert [entry["page"] for entry in manifest["pages"]] == SOME
-
-
-# ------------------------------------------------------------------------------ again, and on
 
 
 @pytest.fixture
@@ -240,7 +233,8 @@ def test_other_seed_or_damaged_file_is_executed_again(home, counted, tmp_path):
 
 @pytest.mark.slow
 def test_interrupted_report_continues(tmp_path, counted, monkeypatch):
-    table, pretend = write_table(tmp_path), pages.execute
+    table = write_table(tmp_path)
+    pretend = pages.execute
 
     def interrupted(page, *arguments, **how):
         if page == SOME[1]:
@@ -268,7 +262,8 @@ def test_added_page_keeps_the_others(tmp_path, counted):
 
 @pytest.mark.slow
 def test_removed_page_loses_its_files(tmp_path, counted):
-    table, report = write_table(tmp_path), tmp_path / "r"
+    table = write_table(tmp_path)
+    report = tmp_path / "r"
     rerun(table, report, fast=True, pages=SOME)
     (report / "results" / "mine.csv").write_text("kept")
     rerun(table, report, fast=True, pages=["online-results"], seed=1)
@@ -411,8 +406,6 @@ def test_differences_from_the_manifest_are_named(tmp_path, counted):
     )
 
 
-# ------------------------------------------------------------------------------ what can go wrong
-
 BROKEN = """\
 ---
 kernelspec: {display_name: Python 3, language: python, name: python3}
@@ -444,7 +437,8 @@ print("so far so good")
 
 @pytest.mark.slow
 def test_failing_page_is_reported_and_others_are_kept(tmp_path, monkeypatch):
-    table, book = write_table(tmp_path), tmp_path / "book"
+    table = write_table(tmp_path)
+    book = tmp_path / "book"
     shutil.copytree(
         pages.pages_directory(), book, ignore=shutil.ignore_patterns("*.ipynb")
     )
@@ -572,10 +566,8 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
     for message, words in cases.items():
         err = " ".join(refused_by_book(*words).split())
         assert message in err, (words, err)
+
     assert sorted(tmp_path.rglob("*")) == before
-
-
-# ------------------------------------------------------------------------------ pages
 
 
 @pytest.mark.slow
@@ -663,12 +655,9 @@ def test_refused_report_writes_nothing(given, said, tmp_path, monkeypatch):
     assert not (tmp_path / "report").exists()
 
 
-# ------------------------------------------------------------------------------ adapting
-
-
 @pytest.mark.slow
 def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
-    """With two arms the first steps of the budget buy nothing yet, and nothing has an average."""
+    """With two arms, the first steps of the budget buy nothing and have no average."""
     table = cb.read(write_table(tmp_path, n_arms=2, n_objectives=1))
     paths = experiments.play("trajectory", table, replications=2)
     assert paths["moving_average"].isna().any()
@@ -699,9 +688,6 @@ def test_plan_fits_its_table(n_arms, n_objectives, tmp_path):
                     min(each.parameters["rho"]) >= least
                     and len(each.parameters["rho"]) >= 3
                 )
-
-
-# ------------------------------------------------------------------------------ in a browser
 
 
 @pytest.mark.browser

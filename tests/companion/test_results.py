@@ -96,7 +96,7 @@ def test_results_of_other_data_are_refused(stored, monkeypatch):
 
 
 def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
-    """Tables that are stored are not drawn again; new numbers follow theirs, until enough are kept."""
+    """Stored tables are not drawn again; new numbers follow until enough are kept."""
     store.remove_result("waiting")
     before = results.read_result("posterior")
     of = (
@@ -153,7 +153,8 @@ def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path
     )
     monkeypatch.setattr(results, "WANTED", {"table": int(n_kept.max()) + 25})
     monkeypatch.setattr(results, "store_ledger", lambda: None)
-    drawn, patience = [], [23]
+    drawn = []
+    patience = [23]
 
     def play(name, kind, number):
         if len(drawn) == patience[0]:
@@ -201,7 +202,7 @@ def test_missing_results_name_the_remedy(stored):
 
 
 def test_every_number_has_a_row_in_the_stored_ledger():
-    """The ledger is complete: each printed number has one row, and each predicted one a prediction."""
+    """Each printed number has one row, and each predicted one a prediction."""
     rows = results.read_ledger()
     numbers = [n for n in paper.published() if n.role in paper.RESULT_ROLES]
     assert rows["key"].tolist() == [n.key for n in numbers]
@@ -218,7 +219,7 @@ def test_every_number_has_a_row_in_the_stored_ledger():
 
 
 def test_stored_tables_have_consecutive_numbers():
-    """Numbers count up from 0 without a gap, and a table that was not kept has no plays."""
+    """Numbers count up from 0 without a gap, and unkept tables have no plays."""
     plays = results.read_result("posterior")
     for _, part in plays.groupby(["dataset", "kind"]):
         assert sorted(part["number"].unique()) == list(range(part["number"].nunique()))
@@ -236,7 +237,7 @@ def test_scores_are_widened_by_the_calibration():
 
 @pytest.mark.slow
 def test_stored_ledger_matches_the_stored_results():
-    """Fails when the rule has changed since: run python -m companion.stored.results ledger."""
+    """After a change of the rule, run python -m companion.stored.results ledger."""
     stored = {name: results.read_result(name) for name in results.BEHIND_LEDGER}
     assert not store.compare_frames(
         results.read_ledger(), results.make_ledger(stored), ["key"]
@@ -273,7 +274,7 @@ def test_audit_decides_claims_about_errors():
 
 
 def test_results_come_from_the_code_at_hand():
-    """Fails when a formula behind one has changed since, where its entry says which code that was."""
+    """A failure means that the code behind a result has changed since."""
     told = [
         name for name in store.list_stale() if "code" in store.read_manifest()[name]
     ]
@@ -343,7 +344,7 @@ def play(methods):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of few definitions, and the checksum of its result after a change of one."""
+    """Return the checksum of a small package's result after a change."""
 
     def checksum(module="", old="", new=""):
         for name, text in SMALL.items():
@@ -355,6 +356,7 @@ def package(tmp_path, monkeypatch):
             changed = text.replace(old, new) if name == module else text
             assert module != name or changed != text
             path.write_text(changed)
+
         for cached in ("_tree", "_bound", "_kernels", "_definition"):
             getattr(code_digest, cached).cache_clear()
         return code_digest.code_checksum(
@@ -399,12 +401,15 @@ def test_stale_results_are_confirmed_by_a_sample(stored, monkeypatch):
     )
     monkeypatch.setattr(store, "code_checksum", lambda part: code)
     monkeypatch.setattr(store, "spread", lambda **how: nullcontext())
-    factor, code = 0.5, "old"
+    factor = 0.5
+    code = "old"
     store.write_result("small", [part(*each) for each in blocks], 0.0)
-    factor, code = 0.6, "wrong"
+    factor = 0.6
+    code = "wrong"
     (outcome,) = store.confirm()
     assert len(outcome.differences) == 2 and list(store.list_stale()) == ["small"]
-    factor, code = 0.5, "new"
+    factor = 0.5
+    code = "new"
     (outcome,) = store.confirm()
     assert (
         outcome.computed == 2

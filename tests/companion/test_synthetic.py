@@ -1,4 +1,4 @@
-"""The synthetic table: what its generator promises, and that the bundled file is what it writes."""
+"""The synthetic table: its generator's properties, and the bundled file."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""``cobandit-book verify`` on small stored results: 0 as they are, and 1 with each kind of damage."""
+"""``cobandit-book verify`` on small stored results, intact and damaged."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from companion.stored import results, store
 
 
 def small_cells(name, tuned):
-    """Cells that agree with the paper's printed numbers, in place of minutes of replays."""
+    """Return cells that agree with printed numbers, instead of replays."""
     coordinates = ["dataset", "experiment", "quantity", "method", "rho", "costs"]
     rows = [
         {key: getattr(number, key) for key in coordinates} | {"mean": number.value}
@@ -65,7 +65,7 @@ def use(patch, folder, known):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Results whose parts cost nothing, stored by the code that stores the real ones."""
+    """Store results with trivial parts by the code of the real ones."""
     folder = tmp_path_factory.mktemp("stored") / "results"
     parts = {
         "replication": (
@@ -89,6 +89,7 @@ def small(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         use(patch, folder, known)
         results.make(workers=1)
+
     return folder, known
 
 

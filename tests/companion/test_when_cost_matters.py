@@ -1,4 +1,4 @@
-"""Random problems by their properties, what they advise, and what hangs on open choices and radii."""
+"""Random problems by their properties, their leaders, and open choices."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from companion.proofs.known_arms import random_arms
 from companion.stored import results
 
 
-# ----------------------------------------------------------------------------- problems
 @pytest.mark.slow
 @examples(40)
 @given(
@@ -28,7 +27,8 @@ from companion.stored import results
 )
 def test_costs_have_the_requested_ratio(number, n_arms, ratio, tau, n_objectives):
     arms = random_arms(number, n_arms, ratio, tau, n_objectives=n_objectives)
-    problem, costs = arms.problem, arms.rows[:, 0]
+    problem = arms.problem
+    costs = arms.rows[:, 0]
     assert problem.costs.max() / problem.costs.min() == pytest.approx(ratio)
     assert costs.max() == pytest.approx(1) and costs.min() == pytest.approx(
         arms.cost_ratio
@@ -42,7 +42,7 @@ def test_costs_have_the_requested_ratio(number, n_arms, ratio, tau, n_objectives
 @pytest.mark.slow
 @pytest.mark.parametrize("tau", [-1.0, -0.5, 0.0, 0.5, 1.0])
 def test_mean_dependence_is_the_requested_one(tau):
-    """A mean over 80 problems of 30 arms; five standard errors, so a sound one fails once in a million."""
+    """A mean over 80 problems is within five standard errors."""
     problems = [random_arms(n, 30, 10, tau).problem for n in range(80)]
     seen = [
         stats.spearmanr(each.costs, each.hypervolume).statistic for each in problems
@@ -63,11 +63,10 @@ def test_invalid_properties_are_refused(wrong):
         )
 
 
-# ----------------------------------------------------------------------------- the map
 @pytest.mark.parametrize("selection", regions.METHODS)
 @pytest.mark.slow
 def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
-    """The map plays kernels on arms; the same rows as a table, replayed, lose exactly the same."""
+    """Kernels on arms and replays of the same rows have exactly the same loss."""
     monkeypatch.setattr(regions, "PROBLEMS", 2)
     part = regions.part(selection, 10, 0.5, 8)
     arms = random_arms(1, 8, 10, 0.5)
@@ -89,6 +88,7 @@ def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
         runs["loss"] = (runs["standard_regret"] / most).fillna(1.0)
     else:
         runs["loss"] = (1 - runs["f1"]).fillna(1.0)
+
     runs = runs[runs["replication"] >= regions.REPLICATIONS]  # those of problem 1
     expected = runs.groupby(["rho", "name"])["loss"].mean()
     own = part[part["problem"] == 1].set_index(["rho", "name"])["loss"]
@@ -115,7 +115,6 @@ def test_every_cell_of_the_map_is_stored():
     }
 
 
-# ----------------------------------------------------------------------------- advice
 def made(losses, **cell):
     """Rows of one cell from the losses of each method by problem."""
     at = {
@@ -135,7 +134,7 @@ def made(losses, **cell):
 
 
 def test_decisions_pool_cells_by_problem():
-    """Two cells of one class; the same problems, so that there are three pairs and not six."""
+    """Two cells of one class share problems, so that there are three pairs."""
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
     both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
     row = regions.tabulate_leaders(both, "online").iloc[0]
@@ -168,7 +167,7 @@ def test_classes_of_dependence_and_cost(tau, ratio, words):
 
 @pytest.mark.slow
 def test_decision_table_shows_where_cost_awareness_does_not_pay():
-    """Equal costs, and mild ones where better always costs more, are rows of their own, led by HV-UCB."""
+    """Rows with equal costs and mild cost ratios are led by HV-UCB."""
     decided = regions.tabulate_leaders(results.read_result("regions"), "online")
     leaders = decided.set_index(["costs", "quality", "rho"])["leader"]
     dearer = "better always costs more"
@@ -181,7 +180,6 @@ def test_decision_table_shows_where_cost_awareness_does_not_pay():
     assert leaders["2 to 5", "no clear order", 4.0] == "CoHV-UCB"
 
 
-# ----------------------------------------------------------------------------- choices and radii
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.01, 1))
 def test_worst_mean_matches_brute_force(values, share):
     kept = sorted(values, reverse=True)[: int(np.ceil(share * len(values)))]
@@ -191,9 +189,10 @@ def test_worst_mean_matches_brute_force(values, share):
 
 @pytest.mark.slow
 def test_choices_match_replays():
-    """The default of the regret rows is the replay itself, and a choice that changes nothing is at one."""
+    """The default is the replay itself, and an ineffective choice is at one."""
     table = cb.load("synthetic-24")
     found = sensitivity.change_choices(table, 4).set_index("what")
+
     # CoPSI cannot run at the smallest budget
     assert len(found) == 13 and "F1" not in set(found["quantity"])
     regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)[
@@ -235,7 +234,7 @@ def test_redrawn_questions_widen_the_intervals():
 
 
 def test_dividing_pays_from_its_cost_ratio_on():
-    """As the page's first lines say, as differences of two standard errors over problems."""
+    """Check the page's first lines by differences of two standard errors."""
     outcomes = results.read_result("regions").query("selection == 'online'")
     cell = ["cost_ratio", "dependence", "n_arms"]
     lost = outcomes.pivot_table(
@@ -243,9 +242,11 @@ def test_dividing_pays_from_its_cost_ratio_on():
     )
     gained = (lost["HV-UCB"] - lost["CoHV-UCB"]).groupby(cell).agg(["mean", "sem"])
     pays = (gained["mean"] > 2 * gained["sem"]).unstack("cost_ratio")  # noqa: PD010 - nothing twice
+
     # once it pays, it pays at every larger spread
     assert (pays == pays.cummax(axis=1)).all(axis=None)
     from_on = pays.idxmax(axis=1)
+
     # the better configurations always cost more
     dearer = from_on.xs(1.0, level="dependence")
     assert dearer.to_dict() == {8: 10, 24: 10, 72: 30}

@@ -1,4 +1,4 @@
-"""Sampling without replacement: bounds against exact enumeration, and what happens if a constant is cut."""
+"""Sampling without replacement: bounds against exact enumeration."""
 
 import math
 from itertools import combinations, product
@@ -81,7 +81,8 @@ def test_error_of_two_arms_matches_enumeration(better, worse, depth):
 
 
 def test_error_bound_vanishes_at_full_depth():
-    gaps, options = [0.2, 0.1, 0.4], {"n_objectives": 2, "n_instances": 1000}
+    gaps = [0.2, 0.1, 0.4]
+    options = {"n_objectives": 2, "n_instances": 1000}
     assert bounds.once_error_bound([1000, 1000], gaps, **options) == 0
     assert bounds.once_error_bound([1000, 1000], [0.0, 0.0, 0.4], **options) == 0
     assert bounds.once_error_bound([1000, 999], [0.0, 0.0, 0.4], **options) == inf
@@ -99,8 +100,10 @@ def test_error_bound_vanishes_at_full_depth():
 
 
 def test_pairing_pays_for_similar_answers():
-    depths, gaps = [400, 450], [0.2, 0.2, 0.3]
-    alike, independent = np.full((3, 3, 1), 0.02), np.full((3, 3, 1), 0.5)
+    depths = [400, 450]
+    gaps = [0.2, 0.2, 0.3]
+    alike = np.full((3, 3, 1), 0.02)
+    independent = np.full((3, 3, 1), 0.5)
     all_bounds = [
         bounds.paired_error_bound(depths, gaps, v, n_instances=500)
         for v in (alike, independent)
@@ -137,14 +140,12 @@ def test_arguments_out_of_range_are_refused(wrong):
         wrong()
 
 
-# ----------------------------------------------------------------------------- certainty
-
-
 def expected_capital(population):
-    """Mean capital, by enumeration, of bets against "the full mean is not above zero", after 1, ..., N."""
+    """Return the mean capital of bets on a false mean after 1, ..., N steps."""
     capitals = []
     for order in orders(population):
-        evidence, seen = PairedEvidence(2, 1, len(order), 0.5), []
+        evidence = PairedEvidence(2, 1, len(order), 0.5)
+        seen = []
         for x in order:
             evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
             seen.append(evidence._capital[0, 1, 0].sum())
@@ -162,7 +163,7 @@ def test_capital_of_a_false_bet_is_a_martingale(population):
 
 
 def wrongly_certain(population, confidence):
-    """Probability, by enumeration, that two with equal full means are ever told apart."""
+    """Return the probability that two arms with equal means are ever separated."""
     found = []
     for order in orders(population):
         evidence = PairedEvidence(2, 1, len(order), confidence)
@@ -182,7 +183,8 @@ def test_certainty_needs_the_union_over_both_directions(
     monkeypatch,
 ):
     """The limit counts 2 claims; a limit for a half of one is passed too often."""
-    population, confidence = [-1] * 4 + [1] * 4, 0.1
+    population = [-1] * 4 + [1] * 4
+    confidence = 0.1
     made = PairedEvidence.__init__
 
     def lax(self, *arguments):
@@ -194,7 +196,7 @@ def test_certainty_needs_the_union_over_both_directions(
 
 
 def test_arm_that_others_are_judged_by_stays():
-    """0 is certainly on the front, but whether it dominates 2 is open; 1 is dominated and leaves."""
+    """Arm 0 is on the front, but may dominate 2; arm 1 is dominated and removed."""
     evidence = PairedEvidence(3, 1, 100, 0.9)
     evidence.above[1, 0] = evidence.above[1, 2] = True
     evidence.spared[0] = True
@@ -218,7 +220,7 @@ def test_least_instances_at_its_extremes(N, a, b, delta):
 
 
 def test_best_test_is_optimal_on_a_small_table():
-    """One instance of four, by hand: kinds 2, 1, 1 against 1, 2, 1; the ratio 2 is accepted at level 1/4."""
+    """By hand: kinds 2, 1, 1 against 1, 2, 1, with one instance of four."""
     powers = [0.0, 0.0, 0.0, 0.0]
     for n in range(4):
         outcomes = list(product(range(3), range(3)))
@@ -229,6 +231,7 @@ def test_best_test_is_optimal_on_a_small_table():
         for chosen in product([0, 1], repeat=len(outcomes)):
             if second @ chosen <= 0.25 + 1e-12:
                 powers[n] = max(powers[n], float(first @ chosen))
+
     whole = sum(max(0.0, 1 - 0.25 - power) for power in powers)
     assert (
         bounds.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= whole + 1e-12

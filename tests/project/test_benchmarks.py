@@ -119,6 +119,7 @@ def test_stored_timings_keep_the_promises():
     for radii in ("kernel_pull", "kernel_pull_wider"):
         pull = {row["K"]: row[radii] for row in stored["online"]}
         assert pull[100_000] <= 4 * pull[100]
+
     runs = {
         (row["K"], row["front"]): row["kernel_run"] for row in stored["identification"]
     }

@@ -1,4 +1,4 @@
-"""The worked examples of CONTRIBUTING.md: nothing but new files, run in a copy of the project."""
+"""The worked examples of CONTRIBUTING.md, run in a copy of the project."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def run(*command, folder, environment):
 @pytest.mark.slow
 @pytest.mark.parametrize("title", FILES)
 def test_worked_example_is_new_files_and_runs(title, tmp_path):
-    """Step by step, as the section has it: a file is added, or what is there is used."""
-    project, mirror = tmp_path / "project", tmp_path / "mirror"
+    """Follow the steps of the section: add a file, or use an existing one."""
+    project = tmp_path / "project"
+    mirror = tmp_path / "mirror"
     project.mkdir()
     ignored = shutil.ignore_patterns("results", "logs", "__pycache__")
     for folder in ("cobandit", "data"):
@@ -63,14 +64,16 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
         "COBANDIT_MIRROR": str(mirror),
     }
     environment = os.environ | here
-    where, python = (
-        {"folder": project, "environment": environment},
-        (sys.executable, "-W", "error"),
-    )
-    added, used, shown = [], 0, ""
+    where = {"folder": project, "environment": environment}
+    python = (sys.executable, "-W", "error")
+    added = []
+
+    used = 0
+    shown = ""
     for step in STEP.finditer(SECTIONS[title]):
         if step["name"]:
-            name, text = step["name"], step["text"]
+            name = step["name"]
+            text = step["text"]
             assert not (project / name).exists(), "the example is to be a new file"
             (project / name).write_text(text, encoding="utf-8")
             added.append(name)
@@ -105,6 +108,7 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
         else:
             shown += run(*python, "-c", step["use"], **where)
             used += 1
+
     assert len(added) == used == FILES[title]
     assert SHOWN[title] in shown
     if title in PICTURES:

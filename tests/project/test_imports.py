@@ -1,4 +1,4 @@
-"""The import graph of both packages: one direction, no circles of files, no foreign underscore names.
+"""The import graph of both packages: one direction, no cycles, no private names.
 
 Read from the sources, so imports inside functions count like those at the top.  What
 only a type checker sees (under ``TYPE_CHECKING``) keeps the direction too, but may
@@ -53,7 +53,7 @@ SHOWS_ITSELF = {
 
 
 class Edge(NamedTuple):
-    """One import: from which file and line, and whether it is for a type checker alone."""
+    """An import: its file and line, and whether it is only for type checkers."""
 
     importer: str
     imported: str
@@ -90,7 +90,7 @@ def for_types(tree: ast.Module) -> set[int]:
 
 
 def imported_by(node: ast.AST) -> list[str]:
-    """Dotted names of ours that a statement imports; a name from a module comes with its module."""
+    """Return our dotted names that a statement imports, with their modules."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module:
@@ -163,7 +163,7 @@ OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 
 
 def private(name: str) -> bool:
-    """Whether a name is for its module alone; modules like `_budget` are open to the whole library."""
+    """Return whether a name is private; modules like `_budget` are not."""
     return (
         name.startswith("_")
         and not name.endswith("__")
@@ -173,13 +173,14 @@ def private(name: str) -> bool:
 
 
 def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
-    """Underscore names that a module takes from another, or from an object that does not define them.
+    """Return private names that a module uses from elsewhere.
 
     A module's own are those that it assigns to ``self`` or ``cls``, or defines; in a
     class also what it inherits, which is reached through ``self``, ``cls`` or
     ``super()``.
     """
     own = {"self", "cls"}
+
     defined = {
         node.name
         for node in ast.walk(tree)
@@ -206,6 +207,7 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
             # os._exit is documented
             if holder not in own and holder not in ("super()", "os"):
                 found.append((node.lineno, f"{holder}.{node.attr}"))
+
     return found
 
 

@@ -1,4 +1,4 @@
-"""Mannerisms of code and prose become fewer: today's counts are the most there may be."""
+"""Mannerisms of code and prose become fewer: today's counts are ceilings."""
 
 from __future__ import annotations
 

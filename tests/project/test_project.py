@@ -1,4 +1,4 @@
-"""The files that describe the project agree with each other and name nothing that only one machine has."""
+"""The project's descriptions agree and name nothing of a single machine."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_workflows_pin_actions_by_hash_and_read_only():
 
 
 def test_binder_uses_the_lock_and_a_supported_python():
-    """Where binder/ exists repo2docker reads nothing else; postBuild has to be executable."""
+    """repo2docker reads only binder/, and postBuild has to be executable."""
     binder = ROOT / "binder"
     assert {path.name for path in binder.iterdir()} == {
         "runtime.txt",
@@ -177,6 +177,7 @@ def test_no_file_names_a_local_directory():
             for number, line in enumerate(text.splitlines(), 1)
             if (found := elsewhere.search(line))
         ]
+
     assert not named, "\n".join(named)
 
 
@@ -243,7 +244,7 @@ def test_reference_shows_described_fields_of_results():
 
 @pytest.mark.slow
 def test_reference_has_every_public_name_once():
-    """Where a user finds it: at the top level, in the package that exports it, or in its module."""
+    """Return where users find it: top level, exporting package, or module."""
     reference = importlib.import_module("reference")
     packages = {reference.package_of(module) for module in reference.public_modules()}
     pages = [ROOT / "book" / "api.md", *sorted((ROOT / "book" / "api").glob("*.md"))]
@@ -257,6 +258,7 @@ def test_reference_has_every_public_name_once():
         "cobandit.EvaluationTable",
         "cobandit.stats.metrics.f1_score",
     } <= set(listed)
+
     found = {id(resolve_name(path)) for path in listed}
     assert len(found) == len(listed)  # nothing stands in two places
     for name in cobandit.__all__:
@@ -264,6 +266,7 @@ def test_reference_has_every_public_name_once():
         assert (
             id(thing) in found or inspect.ismodule(thing) or isinstance(thing, str)
         ), name
+
     assert "._" not in text and "cobandit.cli" not in text
     assert "autodata:: cobandit.tables.transforms.TRANSFORMS" in text
     for page in pages:

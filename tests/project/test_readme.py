@@ -1,4 +1,4 @@
-"""The examples of README.md run as they stand, and its picture is the one that they draw."""
+"""The examples of README.md run as written, and draw its picture."""
 
 import os
 import re
@@ -23,10 +23,8 @@ COMMANDS = re.findall(r"^\$ (cobandit(?:-book)? .*)$", README, re.M)
 
 
 def run(example, folder):
-    command, environment = (
-        [sys.executable, "-W", "error", "-c", example],
-        os.environ | {"MPLBACKEND": "Agg"},
-    )
+    command = [sys.executable, "-W", "error", "-c", example]
+    environment = os.environ | {"MPLBACKEND": "Agg"}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -36,7 +34,8 @@ def run(example, folder):
 
 def test_example_runs(tmp_path):
     run(EXAMPLE, tmp_path)
-    drawn, shown = tmp_path / "front.png", ROOT / "book" / "_static" / "readme.png"
+    drawn = tmp_path / "front.png"
+    shown = ROOT / "book" / "_static" / "readme.png"
     assert compare_images(str(shown), str(drawn), tol=2) is None, "run make notebooks"
 
 
@@ -50,7 +49,7 @@ def test_data_frame_becomes_a_table(tmp_path):
 
 
 def test_commands_run_as_written(tmp_path, monkeypatch):
-    """In the order of the page, from a folder that holds the logs; each leaves what the next one takes."""
+    """Run the commands in order, in a folder with the logs."""
     assert [command.split()[1] for command in COMMANDS] == [
         "import",
         "doctor",
@@ -58,6 +57,7 @@ def test_commands_run_as_written(tmp_path, monkeypatch):
         "rerun",
         "page",
     ]
+
     shutil.copytree(ROOT / "data" / "logs", tmp_path / "data" / "logs")
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS:
@@ -66,6 +66,7 @@ def test_commands_run_as_written(tmp_path, monkeypatch):
         assert done.exit_code == 0, f"{command}\n{done.output}{done.exception}"
         if " recommend " in command:
             assert "worth their cost" in " ".join(done.stdout.split())
+
     assert (tmp_path / "report" / "index.html").is_file() and (
         tmp_path / "out.ipynb"
     ).is_file()
