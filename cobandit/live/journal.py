@@ -21,7 +21,7 @@ from cobandit.policies.asktell import AskTell, Pull
 class JournaledResult(NamedTuple):
     """Result of an evaluation in a journal."""
 
-    #: The evaluation: its arm and its number within the arm.
+    #: The evaluation, by its arm and its number within the arm.
     pull: Pull
     #: Rewards, shape (D,); None for a failure.
     reward: NDArray[np.float64] | None

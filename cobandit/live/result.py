@@ -23,8 +23,8 @@ class Run:
 
     #: The plan.
     plan: Plan
-    #: Names of the configurations that the method recommends: the Pareto set, or the
-    #: most efficient one.
+    #: Names of the configurations that the method recommends, which are the Pareto set
+    #: or the most efficient one.
     recommendation: tuple[str, ...]
     #: File of the evaluations, with their card next to it; `cobandit.read` reads it.
     table: Path

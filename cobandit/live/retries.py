@@ -59,7 +59,7 @@ class TimedOut(Failure):
 class Verdict(Enum):
     """The reaction to a failure."""
 
-    #: The instance is at fault: score it by the plan's ``failures``.
+    #: Score the failure by the plan's ``failures``, because the instance is at fault.
     SCORE = "score"
     #: Repeat an answered instance, to see whether the service is at fault.
     COMPARE = "compare"

@@ -230,15 +230,14 @@ def _fetch(card: Card) -> Path:
     try:
         if os.environ.get(OFFLINE, "0") not in ("", "0"):
             raise PermissionError(f"not asked, since {OFFLINE} is set")
-        download, known = (
-            pooch.HTTPDownloader(timeout=PATIENCE),
-            f"sha256:{card.sha256}",
+        path = pooch.retrieve(
+            card.origin.url,
+            known_hash=f"sha256:{card.sha256}",
+            fname=cached.name,
+            path=cached.parent,
+            downloader=pooch.HTTPDownloader(timeout=PATIENCE),
         )
-        return Path(
-            pooch.retrieve(
-                card.origin.url, known, cached.name, cached.parent, downloader=download
-            )
-        )
+        return Path(path)
     except Exception as error:
         # whatever it is (no name, no route, no space, wrong sum), it belongs into the
         # user's message

@@ -93,11 +93,9 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _rows(name: str, entry: dict[str, Any]) -> pd.DataFrame:
-    """Rows of one entry; a record that lacks a value is refused rather than filled."""
-    details, tags = (
-        entry["per_instance_details"],
-        dict(tag.split(": ", 1) for tag in entry["tags"]),
-    )
+    """Return the rows of an entry, and refuse records that lack a value."""
+    details = entry["per_instance_details"]
+    tags = dict(tag.split(": ", 1) for tag in entry["tags"])
     rows = {
         column: [record[key] for record in details.values()]
         for column, key in COLUMNS.items()

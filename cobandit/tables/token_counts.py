@@ -11,9 +11,11 @@ CHARACTERS = 4
 
 
 class TokenCounter(NamedTuple):
-    """How tokens are counted: the function, and what the card calls its unit."""
+    """A way to count tokens."""
 
+    #: Function that counts the tokens of a text.
     count: Callable[[str], int]
+    #: Unit of the cost on a card.
     unit: str
 
 

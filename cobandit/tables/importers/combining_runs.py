@@ -326,7 +326,7 @@ def _newest(
     for the user to say.
     """
     order = sorted(
-        range(len(runs)), key=lambda i: (runs[i].finished, runs[i].when, runs[i].file)
+        range(len(runs)), key=lambda i: (runs[i].finished, runs[i].began, runs[i].file)
     )
     rank = logged["run"].map({run: place for place, run in enumerate(order)})
     best = rank.groupby([logged["config"], logged["instance"]]).transform("max")

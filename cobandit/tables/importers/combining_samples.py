@@ -107,7 +107,7 @@ def combine_samples(
             log.task,
             log.settings,
             finished=log.finished,
-            when=log.when,
+            began=log.began,
             name=log.configuration,
         )
         for sample in samples:

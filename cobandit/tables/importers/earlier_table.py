@@ -19,12 +19,16 @@ START_AGAIN = "import all the logs together, with --force in place of --update"
 
 
 class Earlier(NamedTuple):
-    """Table of an earlier import: its card, rows and provenance."""
+    """The table of an earlier import."""
 
+    #: File of the table.
     path: Path
+    #: Card of the table.
     card: Card
+    #: Rows of the table.
     frame: pd.DataFrame
-    made: Mapping[str, Any]
+    #: Measurements and settings of the import, as `read_memory` returns them.
+    provenance: Mapping[str, Any]
 
 
 def read_earlier(output: Path, source: str) -> Earlier:
@@ -74,7 +78,7 @@ def add_to(
         If the two do not hold the same thing: other measures, other columns, or other
         settings under the same name of a configuration.
     """
-    earlier_measures = _measures(earlier.card, earlier.made["measured"])
+    earlier_measures = _measures(earlier.card, earlier.provenance["measured"])
     measures = _measures(result, result.measured)
     for measure in sorted({*earlier_measures, *measures}):
         if earlier_measures.get(measure) != measures.get(measure):
@@ -91,7 +95,7 @@ def add_to(
 
     renamed = _named_as_before(earlier, result) if result.settings else result
     for config, settings in ({} if described else renamed.settings).items():
-        earlier_settings = earlier.made["settings"].get(config, settings)
+        earlier_settings = earlier.provenance["settings"].get(config, settings)
         names = sorted({*earlier_settings, *settings})
         different = [
             name for name in names if earlier_settings.get(name) != settings.get(name)
@@ -190,5 +194,5 @@ def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResul
         objectives=earlier.card.objectives,
         source=source if result.source in source else f"{source}; {result.source}",
         place=place,
-        settings={**earlier.made["settings"], **result.settings},
+        settings={**earlier.provenance["settings"], **result.settings},
     )

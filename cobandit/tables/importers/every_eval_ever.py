@@ -248,7 +248,7 @@ def _read(
                 _make_sample(file, together, metric_of, repeat, options)
                 for (_, repeat), together in _by_sample(lines).items()
             ],
-            when=find_begin((evaluation and evaluation.evaluation_timestamp) or ""),
+            began=find_begin((evaluation and evaluation.evaluation_timestamp) or ""),
             configuration=evaluation.configuration if evaluation else None,
             means=evaluation.find_means(task) if evaluation else {},
             lower=[name for name, metric in metrics.items() if metric.lower_is_better],

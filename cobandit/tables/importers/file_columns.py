@@ -22,9 +22,13 @@ _SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
 class SourceFile(NamedTuple):
     """A file that was read."""
 
+    #: The file.
     path: Path
+    #: Its rows.
     frame: pd.DataFrame
+    #: Decimal mark of numbers in text.
     decimal: str
+    #: Names of the columns with the place of a record.
     places: list[str]
 
 

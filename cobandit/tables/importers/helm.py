@@ -120,14 +120,11 @@ def read_logs(
 def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
     spec = _spec(file)
 
-    # a run does not say when it was
-    adapter = dict(spec.adapter_spec)
+    # a run does not log its time
     modified = file.stat().st_mtime
-    deployment, model = (
-        adapter.pop("model_deployment", None),
-        adapter.pop("model", None),
-    )
-
+    adapter = dict(spec.adapter_spec)
+    deployment = adapter.pop("model_deployment", None)
+    model = adapter.pop("model", None)
     settings = collect_settings(file.with_name(SPEC), deployment or model, adapter)
     samples = []
     for (instance, trial), stats in _instances(file, notes).items():
@@ -159,7 +156,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
         )
 
     return Log(
-        str(file), spec.task, settings, samples, when=modified, means=_means(file)
+        str(file), spec.task, settings, samples, began=modified, means=_means(file)
     )
 
 

@@ -15,43 +15,50 @@ from cobandit.tables.importers.import_options import Options
 
 
 class ImportResult(NamedTuple):
-    """Result of an importer: a tidy frame and the meaning of its columns.
+    """Result of an importer: a tidy frame and the meaning of its columns."""
 
-    ``source`` says to people what was measured; ``place`` gives the file, row and
-    column that a row and column of the frame come from.  What a later import compares
-    to tell if it means the same: ``measured``, which options and choices say what was
-    measured, as JSON has it, and ``settings``, checksums of all that the logs say of a
-    configuration, by its name and theirs.
-    """
-
+    #: One row per evaluation.
     frame: pd.DataFrame
+    #: Column and unit of the cost.
     cost: Cost
+    #: Objectives and their columns.
     objectives: tuple[Objective, ...]
+    #: Columns that describe the configurations.
     arms: tuple[str, ...]
+    #: Description of the measurements, for people.
     source: str
+    #: Options and choices that define the measurements, in the form of JSON. A later
+    #: import into the same table needs the same ones.
     measured: dict[str, Any]
+    #: Function that returns the file, row and column of a row and column of the frame.
     place: Callable[[int, str | None], Place] = lambda row, column: Place(
         "the logs", None, column
     )
+    #: Checksums of all logged settings, by configuration and setting, which a later
+    #: import compares.
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
-    cluster: str | None = None  # the column of what instances have in common
+    #: Column that groups instances.
+    cluster: str | None = None
 
 
-#: What an importer does: paths, its options and the notes it may add to in, tidy
-#: records out.
+#: Function of an importer, which reads paths by its options and adds to the notes.
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
 
 
 class Importer(NamedTuple):
     """A registered importer."""
 
+    #: Name of the command.
     name: str
+    #: Line of help.
     help: str
+    #: Model of its options.
     options: type[Options]
+    #: Function that reads the logs.
     read_logs: Reader
 
 
-#: Every importer by name.
+#: Importers by name.
 IMPORTERS: dict[str, Importer] = {}
 
 

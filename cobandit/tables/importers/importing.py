@@ -25,9 +25,13 @@ from cobandit.tables.table import EvaluationTable
 class ImportedTable:
     """Result of :func:`import_logs`."""
 
+    #: The table.
     table: EvaluationTable
+    #: File of its records.
     records: Path
+    #: File of its card.
     card: Path
+    #: Remarks on the import, one line each.
     report: tuple[str, ...]
 
 
@@ -95,19 +99,14 @@ def import_logs(
     cobandit.errors.TableError: nowhere: there is no such file or folder -> check ...
     """
     if source not in IMPORTERS:
-        raise_fault(
-            "the source",
-            f"{source!r} is not known",
-            f"choose one of {', '.join(IMPORTERS)}",
-            "unknown-source",
-        )
+        problem = f"{source!r} is not known"
+        remedy = f"choose one of {', '.join(IMPORTERS)}"
+        raise_fault("the source", problem, remedy, "unknown-source")
 
-    chosen, files, output, notes = (
-        IMPORTERS[source],
-        [Path(path) for path in paths],
-        Path(output),
-        Notes(),
-    )
+    chosen = IMPORTERS[source]
+    files = [Path(path) for path in paths]
+    output = Path(output)
+    notes = Notes()
     _check_output(output, files, force, update)
     earlier = read_earlier(output, source) if update and output.exists() else None
     described = bool(options.get("by"))

@@ -315,7 +315,7 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
         collect_settings(file, log.eval.model, *sources, {"solver": log.eval.solver}),
         samples,
         finished=log.status == "success",
-        when=find_begin(
+        began=find_begin(
             log.eval.created, *(sample.started_at for sample in log.samples)
         ),
         counted=results.total_samples if log.status == "success" else None,

@@ -173,7 +173,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
         task,
         settings,
         samples,
-        when=find_begin(f"{day}T{time.replace('-', ':')}"),
+        began=find_begin(f"{day}T{time.replace('-', ':')}"),
         counted=((results.documents or {}).get(task) or {}).get("effective"),
         means={
             name: value

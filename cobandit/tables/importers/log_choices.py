@@ -148,7 +148,9 @@ def choose(
 class Metrics(NamedTuple):
     """Choice of a metric per task and objective."""
 
+    #: Metrics of each task, one per objective.
     of: dict[str, tuple[str, ...]]
+    #: Names of the objectives.
     objectives: tuple[str, ...]
 
 

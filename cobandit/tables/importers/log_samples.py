@@ -10,22 +10,15 @@ from cobandit.tables.usage import Doubt, Usage
 
 
 class ModelUse(NamedTuple):
-    """Usage of one model for a sample.
+    """Usage of one model for a sample."""
 
-    Attributes
-    ----------
-    model : str
-    usage : Usage or None
-        Its tokens, None if they were not logged.
-    usd : float or None
-        What it cost, where that was logged.
-    doubts : tuple of Doubt
-        About the tokens.
-    """
-
+    #: Name of the model.
     model: str
+    #: Its tokens; None if they were not logged.
     usage: Usage | None = None
+    #: Its cost in USD, if it was logged.
     usd: float | None = None
+    #: Doubts about the tokens.
     doubts: tuple[Doubt, ...] = ()
 
 
@@ -75,28 +68,28 @@ class Log:
     Attributes
     ----------
     file : str
-        Where it is from, for messages.
+        The file, for messages.
     task : str
     settings : dict
         From `log_settings.collect_settings`.
     samples : sequence of Sample
     finished : bool
-    when : float
-        Seconds since 1970 at which it began.
+    began : float
+        Begin of the run, in seconds since 1970.
     configuration : str or None
-        The name of the configuration, where the log gives one.
+        Name of the configuration, if the log has one.
     counted : object
-        How many samples the run says that it has.
+        Number of samples that the log claims.
     means : mapping of str to float
-        The mean that the run itself says, by the name of the score.
+        Means that the log claims, by the name of the score.
     reduced : str
-        How the run made one score of repeats, where that is not their mean.
+        Reduction of repeats to one score, if it is not their mean.
     lower : collection of str
-        Scores of which a lower one is better.
+        Scores that are better when lower.
     ranges : mapping of str to (float, float)
-        Worst and best of scores, where the log says so.
+        Worst and best score, if the log declares them.
     no_scores : mapping of str to float
-        Values that mean no score, where the log says so.
+        Values that mean no score, if the log declares them.
     """
 
     file: str
@@ -104,7 +97,7 @@ class Log:
     settings: dict[str, Any]
     samples: Sequence[Sample]
     finished: bool = True
-    when: float = 0.0
+    began: float = 0.0
     configuration: str | None = None
     counted: Any = None
     means: Mapping[str, float] = field(default_factory=dict)

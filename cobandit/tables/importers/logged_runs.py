@@ -8,22 +8,24 @@ from typing import Any, NamedTuple
 
 
 class Evaluation(NamedTuple):
-    """An evaluation in a log.
+    """An evaluation in a log."""
 
-    ``scores`` are one for each objective; ``prompt`` are the tokens of its prompt,
-    which ``cost`` leaves out and `combine_runs` adds where all are to be counted, None
-    where they cost nothing of their own; ``repeat`` tells evaluations of one instance
-    apart, where the logs have several; ``flaws`` are what makes its answer doubtful,
-    and ``cluster`` is what its instance has in common with others.
-    """
-
+    #: Name of the instance.
     instance: str
+    #: Scores, one per objective.
     scores: tuple[float, ...]
+    #: Cost in the unit of the import, without the prompt.
     cost: float
+    #: Seconds that it took, if they were logged.
     seconds: float | None = None
+    #: Tokens of the prompt, which `combine_runs` adds to the cost if all tokens count;
+    #: None if they have no cost of their own.
     prompt: float | None = None
+    #: Name that distinguishes repeated evaluations of an instance.
     repeat: str = ""
+    #: Flaws of the answer.
     flaws: tuple[str, ...] = ()
+    #: Group of the instance.
     cluster: Any = None
 
 
@@ -31,16 +33,22 @@ class Evaluation(NamedTuple):
 class LoggedRun:
     """A log: its task, settings and evaluations.
 
-    ``finished`` and ``when`` (seconds since 1970) say which of several runs of the same
-    counts; ``left_out`` counts the evaluations that cannot be used, by reason; ``name``
-    is that of the configuration, where the log gives one.
+    The newest finished run counts if there are several of a configuration.
     """
 
+    #: File of the log, for messages.
     file: str
+    #: Name of the task.
     task: str
+    #: Settings of the configuration, including the model.
     settings: dict[str, Any]
+    #: The usable evaluations.
     evaluations: list[Evaluation] = field(default_factory=list)
+    #: Whether the run finished.
     finished: bool = True
-    when: float = 0.0
+    #: Begin of the run, in seconds since 1970.
+    began: float = 0.0
+    #: Numbers of unusable evaluations, by reason.
     left_out: Counter[str] = field(default_factory=Counter)
+    #: Name of the configuration, if the log has one.
     name: str | None = None

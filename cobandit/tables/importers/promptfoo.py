@@ -221,7 +221,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
             "promptfoo",
             collect_settings(file, provider, {"prompt": prompt}),
             samples[provider, prompt],
-            when=began,
+            began=began,
             counted=metrics[provider, prompt].counted or None,
             means=metrics[provider, prompt].means,
         )

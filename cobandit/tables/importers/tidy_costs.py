@@ -17,13 +17,15 @@ from cobandit.tables.token_counts import make_token_counter
 def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     """Put the cost into a column of the frame, unless one holds it."""
     cost = read_cost(options.cost, frame.columns)
-    name, unit = "cost", options.unit or "evaluations"
+    name = "cost"
+    unit = options.unit or "evaluations"
     if isinstance(cost, str):
         return Cost(column=cost, unit=unit)
 
     if options.text:
         tokens = make_token_counter(options.tokenizer)
-        name, unit = "tokens", options.unit or tokens.unit
+        name = "tokens"
+        unit = options.unit or tokens.unit
         texts = frame[list(options.text)].astype(object)
         texts = texts.where(texts.notna(), "")
         costs = (
@@ -40,10 +42,9 @@ def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     while name in frame:
         name += "_"
     frame[name] = costs
-    for column in {*options.text} - {
-        *options.arm,
-        *(each.column for each in options.objective),
-    }:
+    # the texts are no longer needed, unless they have another use
+    in_use = {*options.arm, *(objective.column for objective in options.objective)}
+    for column in {*options.text} - in_use:
         del frame[column]
 
     return Cost(column=name, unit=unit)

@@ -209,12 +209,10 @@ def complete_options(
         # the user says that there are rows without a score
         options = options.model_copy(update={"missing": "leave-out"})
 
-    wide, cost, text, objectives = (
-        options.wide,
-        options.cost,
-        options.text,
-        options.objective,
-    )
+    wide = options.wide
+    cost = options.cost
+    text = options.text
+    objectives = options.objective
     scores_only = wide is not None and "{field}" not in wide
     needed = {
         "config": wide is None,
