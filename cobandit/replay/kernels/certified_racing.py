@@ -17,29 +17,33 @@ from cobandit.replay.kernels._cache import inner
 
 
 class Evidence(NamedTuple):
-    """As the attributes of the class, of size zero where the race is not certified.
+    """Evidence as in `ToleranceEvidence`; all arrays are empty without certification."""
 
-    Of (K, K, D) each ``sums``, ``squares``, ``cover_capital`` and ``near``, and
-    ``weights`` of one array per size of a bet; ``sparing_capital``, ``spared`` and
-    ``affordable`` (K, K), ``purse`` (K,), and in ``next_deposit`` (1,) the number of
-    instances after which capital is laid next.
-    """
-
+    #: Shape (K, K, D): sums of differences.
     sums: np.ndarray
+    #: Shape (K, K, D): sums of squared differences.
     squares: np.ndarray
+    #: Shape (K, K, D, S): weights of the sizes of a bet.
     weights: np.ndarray
+    #: Shape (K, K, D): capital on a cover.
     cover_capital: np.ndarray
+    #: Shape (K, K): capital on sparing an arm from another.
     sparing_capital: np.ndarray
+    #: Shape (K, K, D): whether j is certainly above i less the tolerance.
     near: np.ndarray
+    #: Shape (K, K): whether j certainly does not dominate i by the tolerance.
     spared: np.ndarray
+    #: Shape (K, K): whether j may cover i by its cost.
     affordable: np.ndarray
+    #: Shape (K,): capital of each arm that is not laid on anything.
     purse: np.ndarray
+    #: Shape (1,): instances after which capital is laid next.
     next_deposit: np.ndarray
 
 
 @inner
 def empty_evidence(n_arms, n_objectives, affordable):
-    """Return the evidence of a race before its first instance; who may cover whom by its cost is (K, K)."""
+    """Return the evidence of a race before its first instance."""
     shape = n_arms, n_arms, n_objectives
     return Evidence(
         np.zeros(shape),
@@ -57,17 +61,19 @@ def empty_evidence(n_arms, n_objectives, affordable):
 
 @inner
 def _find_scatter(total, squares, n):
-    """Sum of squared deviations of n differences, from the prior's on."""
+    """Return the sum of squared deviations of n differences, with the prior's."""
     mean = total / max(n, 1)
     return max(squares - n * (mean * mean), 0.0) + PRIOR_SCATTER
 
 
 @inner
 def _bet(weights, difference, claimed, unit):
-    """Factor by which capital grows; moves the weights of the sizes."""
-    above, largest = 0.0, LARGEST_LOSS
+    """Return the growth of capital, and update the weights of the sizes."""
+    above = 0.0
+    largest = LARGEST_LOSS
     if claimed > TIE - 1:
-        above, largest = difference - claimed, LARGEST_LOSS / (1 + claimed)
+        above = difference - claimed
+        largest = LARGEST_LOSS / (1 + claimed)
     growth = 0.0
     for s in range(len(BET_SIZES)):
         weights[s] *= 1 + min(BET_SIZES[s] * unit, largest) * above
@@ -79,12 +85,16 @@ def _bet(weights, difference, claimed, unit):
 
 @inner
 def _add_pair(i, j, x, n, p, limit, evidence):
-    """Add how far j is above i on one more instance, (D,), n having been seen before."""
+    """Add the differences (D,) of j over i on one more instance, after n instances."""
     n_instances, tolerances = p
-    left, slack = n_instances - n, TIE * n_instances
-    clearest, sparing_growth, is_spared = -np.inf, 1.0, False
+    left = n_instances - n
+    slack = TIE * n_instances
+    clearest = -np.inf
+    sparing_growth = 1.0
+    is_spared = False
     for d in range(len(tolerances)):
-        total, squares = evidence.sums[i, j, d], evidence.squares[i, j, d]
+        total = evidence.sums[i, j, d]
+        squares = evidence.squares[i, j, d]
         claimed = (-tolerances[d] * n_instances - total) / left
         ahead = total - n * claimed
         deviation = sqrt(_find_scatter(total, squares, n) / (n + 1))
@@ -94,7 +104,8 @@ def _add_pair(i, j, x, n, p, limit, evidence):
         growth = growth if ahead > 0 else 1.0
         evidence.cover_capital[i, j, d] *= growth
         if ahead / deviation > clearest:
-            clearest, sparing_growth = ahead / deviation, growth
+            clearest = ahead / deviation
+            sparing_growth = growth
 
         evidence.sums[i, j, d] = total + x[d]
         evidence.squares[i, j, d] = squares + x[d] * x[d]
@@ -111,12 +122,13 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Lay half of each purse on the arm that is the clearest to cover its owner."""
+    """Lay half of each purse on the arm that most clearly covers its owner."""
     if len(arms) < 2:
         return
 
     for i in arms:
-        clearest, cover = -np.inf, -1
+        clearest = -np.inf
+        cover = -1
         for j in arms:
             if j == i:
                 continue
@@ -128,7 +140,8 @@ def _deposit(arms, n, tolerances, evidence):
             if not evidence.affordable[i, j]:
                 clear = HOPELESS
             if clear > clearest:
-                clearest, cover = clear, j
+                clearest = clear
+                cover = j
         laid = evidence.purse[i] / 2
         evidence.purse[i] -= laid
         for d in range(len(tolerances)):
@@ -155,7 +168,7 @@ def add_evidence(arms, scores, n, p, limit, evidence):
 
 @inner
 def read_evidence(arms, evidence, calls, covered, open_):
-    """Fill what is certain of all pairs of arms, by position, with the bits of what is so."""
+    """Fill the bits of the certain calls of all pairs of arms, by position."""
     for a, i in enumerate(arms):
         for b, j in enumerate(arms):
             near = evidence.near[i, j].all() and evidence.affordable[i, j]
@@ -164,7 +177,7 @@ def read_evidence(arms, evidence, calls, covered, open_):
 
 @inner
 def release_purses(arms, evidence):
-    """Divide the purses of arms that have left among those that are active."""
+    """Divide the purses of removed arms among the active ones."""
     has_left = np.ones(len(evidence.purse), dtype=np.bool_)
     has_left[arms] = False
     freed = 0.0

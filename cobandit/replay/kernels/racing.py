@@ -15,7 +15,7 @@ from cobandit.replay.kernels.certified_racing import (
     release_purses,
 )
 from cobandit.replay.kernels.compiled_runs import compile_run, register
-from cobandit.replay.kernels.pairs import (
+from cobandit.replay.kernels.pair_squares import (
     add_squares,
     empty_squares,
     read_scores,

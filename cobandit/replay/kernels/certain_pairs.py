@@ -1,0 +1,96 @@
+"""Certain comparisons of pairs of arms that are evaluated once, compiled."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cobandit.dominance import TIE
+from cobandit.policies.paired_evidence import STAKES
+from cobandit.replay.kernels._cache import inner
+
+
+class PairClaims(NamedTuple):
+    """PairClaims as in `cobandit.policies.paired_evidence.PairedEvidence`.
+
+    All arrays are empty if nothing has to be certain.
+    """
+
+    #: Shape (K, K, D): sums of differences.
+    sums: np.ndarray
+    #: Shape (K, K, D, S): capital per size of a bet.
+    capital: np.ndarray
+    #: Shape (K, K, D): whether j is certainly above i.
+    above: np.ndarray
+    #: Shape (K, K): whether j certainly does not dominate i.
+    spared: np.ndarray
+
+
+@inner
+def empty_claims(n_arms, n_objectives):
+    """Return the evidence before the first instance."""
+    shape = n_arms, n_arms, n_objectives
+    return PairClaims(
+        np.zeros(shape),
+        np.full((n_arms, n_arms, n_objectives, len(STAKES)), 1 / len(STAKES)),
+        np.zeros(shape, dtype=np.bool_),
+        np.eye(n_arms) > 0,
+    )
+
+
+@inner
+def add_claims(arms, first, last, n_instances, limit, draws, evidence):
+    """Bet on instances ``first`` to ``last``, pair by pair."""
+    rows, offsets, _, order = draws
+    sums, capital, above, spared = evidence
+    for i in arms:
+        for j in arms:
+            if i == j:
+                continue
+            for d in range(sums.shape[2]):
+                stakes = capital[i, j, d]
+                total = sums[i, j, d]
+                for q in range(first, last):
+                    left = n_instances - q
+                    claimed = -total / left
+                    x = (
+                        rows[offsets[j] + order[q], d + 2]
+                        - rows[offsets[i] + order[q], d + 2]
+                    )
+                    growth = (x - claimed) / (1 + claimed) if claimed > TIE - 1 else 0.0
+                    worth = 0.0
+                    for s in range(len(STAKES)):
+                        stakes[s] *= 1 + STAKES[s] * growth
+                        worth += stakes[s]
+                    total += x
+                    if total > left - 1 + TIE * n_instances or worth >= limit:
+                        above[i, j, d] = True
+                sums[i, j, d] = total
+                if above[i, j, d]:
+                    spared[j, i] = True
+
+
+@inner
+def find_certain(above, spared):
+    """Return the arms that are certainly dominated, and certainly on the front, (K,) each."""
+    dominated, front = np.zeros((2, len(above)), dtype=np.bool_)
+    for i in range(len(above)):
+        for j in range(len(above)):
+            dominated[i] |= above[i, j].all()
+    for i in range(len(above)):
+        front[i] = not dominated[i] and (spared[i] | dominated).all()
+    return dominated, front
+
+
+@inner
+def find_leaving(arms, dominated, front, spared):
+    """Return the place of a certain arm that is no longer needed, and its side.
+
+    The first dominated arm comes first; the place is -1 if there is no such arm.
+    """
+    for a, i in enumerate(arms):
+        if dominated[i]:
+            return a, False
+    for a, i in enumerate(arms):
+        if front[i] and (spared[:, i] | dominated)[arms].all():
+            return a, True
+    return -1, False
