@@ -10,7 +10,7 @@ from cobandit.replay.kernels._cache import inner
 
 
 class PairClaims(NamedTuple):
-    """PairClaims as in `cobandit.policies.paired_evidence.PairedEvidence`.
+    """Evidence as in `cobandit.policies.paired_evidence.PairedEvidence`.
 
     All arrays are empty if nothing has to be certain.
     """
