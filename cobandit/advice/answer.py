@@ -59,6 +59,7 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
         *_describe_free(advice),
         *_describe_counts(advice),
     ]
+
     lines = {
         "Sure": _describe_certainty(advice),
         "Compared": _describe_comparison(advice),

@@ -28,19 +28,17 @@ def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find made-up costs of evaluations that cost nothing."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
-        free = pd.Series(table.free_evaluations, table.configs).sort_values(
-            ascending=False, kind="stable"
-        )
-        named = some_names(
-            [f"{number:,} of {name}" for name, number in free[free > 0].items()]
-        )
+        free = pd.Series(table.free_evaluations, table.configs)
+        free = free[free > 0].sort_values(ascending=False, kind="stable")
+        named = some_names([f"{number:,} of {name}" for name, number in free.items()])
+        unit = table.card.cost.unit
+
         yield Finding(
             "free",
             table.n_free,
-            f"{describe_free(table.n_free, len(rows), smallest, table.card.cost.unit)}"
-            f" ({named})",
-            "See whether what is best for its cost stays so with another"
-            " --smallest-cost of the import, or take a cost that is never zero, such as"
+            f"{describe_free(table.n_free, len(rows), smallest, unit)} ({named})",
+            "See whether the best configuration for its cost changes with another"
+            " --smallest-cost of the import, or use a cost that is never zero, such as"
             " tokens",
         )
 
@@ -48,8 +46,10 @@ def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find a single evaluation that dominates the mean cost of its configuration."""
     costs = rows.groupby("config", observed=True)["cost"]
-    first, second = costs.max(), costs.nlargest(2).groupby(level=0, observed=True).min()
+    first = costs.max()
+    second = costs.nlargest(2).groupby(level=0, observed=True).min()
     share = (first / costs.sum())[first > OUTLYING_TIMES * second]
+
     if share.max() > OUTLYING_SHARE:
         config = str(share.idxmax())
         (row,) = rows.loc[[costs.idxmax()[config]]].to_dict("records")
@@ -60,8 +60,8 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             f" {name_few([config])}: {amount(row['cost'])} {table.card.cost.unit} on"
             f" instance {row['instance']}, where the median is"
             f" {amount(costs.median()[config])}",
-            "Look whether it is real: an answer that never ended, a retry loop or a"
-            " wrong unit does that",
+            "Check whether it is real: an endless answer, a retry loop or a wrong unit"
+            " has this effect",
         )
 
 

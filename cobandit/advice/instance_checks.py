@@ -87,36 +87,39 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         ][1:]
         if others:
             problem += f"; so it is, less clearly, for {name_few(others)}"
+
         yield Finding(
             "missing",
             clearest.where_missing - clearest.where_present,
             problem,
-            "Evaluate what is missing there before comparing: until then nothing is"
+            "Make the missing evaluations before comparing: until then nothing is"
             " settled",
         )
 
 
 def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find instances that have something in common, and are counted as independent."""
+    """Find clusters of instances that are counted as independent instances."""
     columns = find_likeness(table)
     if columns:
-        most, *others = columns
+        strongest, *weaker = columns
         problem = (
-            f"Instances of one {name_few([most.column])} are alike (correlation"
-            f" {most.correlation:.2f} in {most.measure}):"
-            f" {rows['instance'].nunique():,} of them, with {most.n_clusters:,} values,"
-            f" say as much about a mean as {most.effective_size:,.0f} independent ones"
+            f"Instances of one {name_few([strongest.column])} are alike (correlation"
+            f" {strongest.correlation:.2f} in {strongest.measure}):"
+            f" {rows['instance'].nunique():,} of them, with"
+            f" {strongest.n_clusters:,} values, say as much about a mean as"
+            f" {strongest.effective_size:,.0f} independent ones"
         )
-        if others:
-            problem += (
-                f"; so are those of one {name_few(other.column for other in others)}"
-            )
+        if weaker:
+            named = name_few(likeness.column for likeness in weaker)
+            problem += f"; so are those of one {named}"
+
+        column = strongest.column
         yield Finding(
             "clusters",
-            most.correlation,
+            strongest.correlation,
             problem,
-            f"Give --cluster {most.column} (in Python cluster={most.column!r}), or"
-            " write it on the card: what is settled then counts these values",
+            f"Give --cluster {column} (in Python cluster={column!r}), or write it on"
+            " the card: settled answers then count these values",
         )
 
 

@@ -32,9 +32,9 @@ UNUSUAL = 5.0
 def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find configurations that score the same on every instance."""
     for name in table.objectives:
-        scores = rows.groupby("config", observed=True)[name].agg(
-            ["min", "max", "count"]
-        )
+        by_config = rows.groupby("config", observed=True)[name]
+        scores = by_config.agg(["min", "max", "count"])
+
         for value in (0, 1):
             is_constant = (scores["min"] == value) & (scores["max"] == value)
             arms = scores.index[is_constant & (scores["count"] >= ENOUGH_SCORES)]
@@ -45,12 +45,12 @@ def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                     f"{name} is {value} on every instance for {len(arms)} of"
                     f" {table.n_arms} configurations: {name_few(arms)}",
                     "Look at a few of their answers: a broken prompt, parser or scorer"
-                    " does that, or a task that is too hard or too easy for them",
+                    " has this effect, or a task that is too hard or too easy",
                 )
 
 
 def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find configurations that are the same in everything that was measured."""
+    """Find configurations whose scores and costs are all equal."""
     measured = rows[["instance", *table.objectives, "cost"]]
     digests = (
         pd.util.hash_pandas_object(measured, index=False)
@@ -58,29 +58,28 @@ def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         .sum()
     )
     twice = digests[digests.duplicated(keep=False)]
+
     if len(twice):
-        groups = [
-            name_few(group)
-            for group in twice.groupby(twice, sort=False).groups.values()
-        ]
-        more = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
+        equal = twice.groupby(twice, sort=False).groups.values()
+        groups = [name_few(group) for group in equal]
+        further = f"; and {len(groups) - 3} more such groups" if len(groups) > 3 else ""
+
         yield Finding(
             "duplicates",
             int(digests.duplicated().sum()),
             "Scores and costs are the same on every instance for"
-            f" {'; '.join(groups[:3])}{more}",
-            "One may have been logged twice under two names, or an option did nothing:"
-            " keep one",
+            f" {'; '.join(groups[:3])}{further}",
+            "One may be logged under two names, or an option had no effect: keep one",
         )
 
 
 def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     """Find many instances on which all configurations score alike."""
     for name in table.objectives:
-        scores = rows.groupby("instance", observed=True)[name].agg(
-            ["min", "max", "count"]
-        )
-        # nothing follows from an instance that few configurations have
+        by_instance = rows.groupby("instance", observed=True)[name]
+        scores = by_instance.agg(["min", "max", "count"])
+
+        # skip instances evaluated by too few configurations
         scores = scores[scores["count"] >= max(3, table.n_arms / 2)]
         same = scores["min"][scores["min"] == scores["max"]]
         if len(same) > ALIKE_SHARE * len(scores):
@@ -92,8 +91,8 @@ def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                 f" {name} (all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}):"
                 f" {len(scores) - len(same)} of {len(scores)} tell configurations"
                 " apart",
-                "Add instances that are neither trivial nor hopeless, and check the"
-                " answer keys of those that nobody gets right",
+                "Add instances that are neither too easy nor too hard, and check the"
+                " right answers of instances that no configuration solves",
             )
 
 
@@ -102,6 +101,8 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     for objective in table.card.objectives:
         if objective.transform == "none":
             continue
+
+        # the column is better when small if its limit for a score of one is smaller
         column = table.evaluations[objective.column]
         one, zero = table.limits[objective.name]
         best = column.min() if one <= zero else column.max()
@@ -118,8 +119,8 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                 float(many.max()),
                 f"{objective.column} is {amount(best)}, the best there is, on"
                 f" {some_names(named)}",
-                "Look at a few: what was refused or came from a cache is fast, and not"
-                " good; leave such rows out with --where",
+                "Look at a few: answers that were refused or came from a cache are"
+                " fast, but not good; leave out such rows with --where",
             )
 
 

@@ -127,6 +127,7 @@ def compare_splits(table: EvaluationTable) -> SplitComparison:
     summary = table.summary()
     truth = table.problem
     by_profiling = table.truth("profiling")
+
     cost_ratios = by_profiling.costs / table.truth("evaluation").costs
     means = summary[list(table.objectives)].to_numpy()
     efficiency = hypervolume(means) / summary["cost"].to_numpy()

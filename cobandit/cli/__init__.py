@@ -88,10 +88,10 @@ def read_pairs(
     return values
 
 
-def print_lines(out: Console, *lines: str) -> None:
+def print_lines(terminal: Console, *lines: str) -> None:
     """Print lines that may hold names, folded to the width of the terminal."""
     for line in lines:
-        out.print(plain(line, longest=100_000))
+        terminal.print(plain(line, longest=100_000))
 
 
 @contextmanager
@@ -122,6 +122,7 @@ def run_app(app: typer.Typer) -> None:
                 f"{error.filename or 'a file'}: {error.strerror or error} -> check the"
                 " path"
             )
+
         first, *others = message.splitlines()
         err.print(Text.assemble(("error: ", "red"), plain(first, longest=2000)))
         for line in others:

@@ -29,7 +29,7 @@ LABEL = 11
 
 def print_advice(
     advice: Recommendation,
-    out: Console,
+    terminal: Console,
     ratio: bool = False,
     everything: bool = False,
     source: str | None = None,
@@ -42,8 +42,8 @@ def print_advice(
     from cobandit.advice.answer import answer
 
     texts = answer(advice, ratio)
-    print_lines(out, texts.headline, *texts.warnings)
-    out.print(_draw_front(advice, out.width, everything), crop=False)
+    print_lines(terminal, texts.headline, *texts.warnings)
+    terminal.print(_draw_front(advice, terminal.width, everything), crop=False)
     grid = Table.grid()
     grid.add_column(width=LABEL, style="bold")
     grid.add_column(overflow="fold")
@@ -53,7 +53,7 @@ def print_advice(
         command = f"cobandit recommend {shlex.quote(source)}"
         options = "--html front.html   --why NAME   --all   --json"
         grid.add_row("More", plain(f"{command} {options}", longest=100_000))
-    out.print(grid)
+    terminal.print(grid)
 
 
 class Layout(NamedTuple):
@@ -137,7 +137,7 @@ def _write_caption(advice: Recommendation, layout: Layout, n_hidden: int) -> str
     return "; ".join(notes)
 
 
-def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
+def print_rivals(against: Rivals, table: EvaluationTable, terminal: Console) -> None:
     """Print the rivals of a configuration."""
     from cobandit.advice.words import percent
 
@@ -156,7 +156,7 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
             f"{name} is worth its cost by the means: no configuration beats it. The"
             " closest are:"
         )
-    print_lines(out, headline)
+    print_lines(terminal, headline)
 
     view = Table(box=box.SIMPLE_HEAD, padding=0)
     view.add_column("rival", min_width=len("configuration"), overflow="fold")
@@ -174,10 +174,10 @@ def print_rivals(against: Rivals, table: EvaluationTable, out: Console) -> None:
             gains.append(f"{gain:+.1f} ({low:+.1f} to {high:+.1f})")
         times = "" if isnan(row["times"]) else f"{row['times']:.3g}x"
         view.add_row(plain(rival), times, *gains)
-    out.print(view)
+    terminal.print(view)
     level = percent(against.level)
     print_lines(
-        out,
+        terminal,
         f"Rival less {name}, on the instances that both have; intervals: {level}, one"
         " difference at a time.",
     )

@@ -125,14 +125,14 @@ def _command(importer: Importer) -> Any:
     def command(paths: Paths, output: Output, **options: Any) -> None:
         from cobandit.tables.importers import import_logs
 
-        out = console()
+        terminal = console()
         # the importer has the defaults of options that were not set
         options = {
             name: value for name, value in options.items() if value not in (None, [])
         }
         imported = import_logs(importer.name, paths, output, **options)
         for line in (*imported.report, f"wrote {imported.records} and {imported.card}"):
-            out.print(plain(line, longest=1000), soft_wrap=True)
+            terminal.print(plain(line, longest=1000), soft_wrap=True)
         validate(imported.records)
 
     signature = inspect.signature(command, eval_str=True)

@@ -17,13 +17,14 @@ def datasets() -> None:
 
     import cobandit as cb
 
-    out = console()
+    terminal = console()
     for row in cb.datasets().to_dict("records"):
-        out.print(row.pop("name"), style="bold")
+        terminal.print(row.pop("name"), style="bold")
         print_lines(
-            out, *(f"{key}: {value}" for key, value in row.items() if pd.notna(value))
+            terminal,
+            *(f"{key}: {value}" for key, value in row.items() if pd.notna(value)),
         )
-        out.print()
+        terminal.print()
 
 
 def validate(
@@ -40,19 +41,19 @@ def validate(
     from cobandit._text import amount
     from cobandit.dominance import pareto_mask
 
-    out = console()
+    terminal = console()
     table = cb.read(file, card=card)
     low, high = map(amount, table.cost_range)
     unit = table.card.cost.unit
     means = table.summary()[list(table.objectives)]
     best = means.index[pareto_mask(means, dominance="standard")]
     print_lines(
-        out,
+        terminal,
         *repr(table).splitlines(),
         f"a single profiling evaluation costs {low} to {high} {unit}",
         f"best in the objectives, whatever the cost: {', '.join(map(plain, best))}",
     )
-    out.print("valid", style="green")
+    terminal.print("valid", style="green")
 
 
 def doctor(
@@ -77,11 +78,11 @@ def doctor(
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
         return
-    out = console()
-    print_lines(out, *repr(data).splitlines())
+    terminal = console()
+    print_lines(terminal, *repr(data).splitlines())
     for finding in findings:
         print_lines(
-            out, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}."
+            terminal, f"{finding.name}: {finding.problem}.", f"  -> {finding.remedy}."
         )
     if not findings:
-        out.print("no problems found", style="green")
+        terminal.print("no problems found", style="green")

@@ -50,7 +50,9 @@ def export_every_eval_ever(
         relationship=relationship,
         library=library,
     )
-    out = console()
+    terminal = console()
     print_lines(
-        out, *written.report, f"wrote {len(written.files):,} evaluations to {output}"
+        terminal,
+        *written.report,
+        f"wrote {len(written.files):,} evaluations to {output}",
     )

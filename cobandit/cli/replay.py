@@ -119,7 +119,7 @@ def replay(
             "use --rho with online methods",
             code="online-budget",
         )
-    out = console()
+    terminal = console()
     data = cb.open_table(table)
     for note in data.notes:
         console(stderr=True).print(f"note: {note}")
@@ -152,12 +152,12 @@ def replay(
     for column in measures:
         means = summarise(runs, column, by=keys)
         means = means.drop(columns="successes", errors="ignore")
-        out.print(f"{column} on {data.name}: mean and 95 % interval")
+        terminal.print(f"{column} on {data.name}: mean and 95 % interval")
         shown = means.to_string(
             index=False, float_format="{:.4g}".format, na_rep="infeasible"
         )
-        out.print(shown, soft_wrap=True)
-    out.print(f"{len(runs)} runs written to {output}")
+        terminal.print(shown, soft_wrap=True)
+    terminal.print(f"{len(runs)} runs written to {output}")
 
 
 def _method(text: str) -> Spec:

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from cobandit.policies.pareto_race import ParetoRace
 
 
-def print_end(done: Run, out: Console) -> None:
+def print_end(done: Run, terminal: Console) -> None:
     """Print the result of a run: spending, flaws, returned set, and recommendation."""
     import cobandit as cb
 
     print_lines(
-        out, *write_spending(done), *write_returned(done), *write_files(done), ""
+        terminal, *write_spending(done), *write_returned(done), *write_files(done), ""
     )
     if done.recommendation:
         advice = cb.recommend(
             cb.read(done.table), returned=done.recommendation, **done.question
         )
-        print_advice(advice, out)
+        print_advice(advice, terminal)
 
 
 def write_spending(done: Run) -> list[str]:
@@ -148,27 +148,29 @@ def run(
     """  # noqa: D301 (the backslash keeps line breaks)
     from cobandit import live
 
-    out = console()
+    terminal = console()
 
     def announce(estimate: live.Estimate) -> None:
-        print_lines(out, *estimate.lines)
+        print_lines(terminal, *estimate.lines)
 
     if dry_run:
         announce(live.estimate(plan, folder, start=start))
         return
     if export:
-        print_end(live.export(plan, folder, start=start), out)
+        print_end(live.export(plan, folder, start=start), terminal)
         return
 
     try:
-        with watching(out) as watch:
+        with watching(terminal) as watch:
             done = live.run(plan, folder, watch=watch, announce=announce, start=start)
     except KeyboardInterrupt:
-        _leave(out, plan, folder, start)
-    print_end(done, out)
+        _leave(terminal, plan, folder, start)
+    print_end(done, terminal)
 
 
-def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) -> None:
+def _leave(
+    terminal: Console, plan: Path, folder: Path | None, start: Path | None
+) -> None:
     """Print how to continue an interrupted run, and end by the signal."""
     options = {"--folder": folder, "--from": start}
     words = ["cobandit", "run", str(plan)]
@@ -177,7 +179,7 @@ def _leave(out: Console, plan: Path, folder: Path | None, start: Path | None) ->
             words += [name, str(value)]
 
     command = shlex.join(words)
-    out.print(
+    terminal.print(
         f"interrupted; all evaluations are kept. Continue with: {command}\n"
         f"Or write the table of these evaluations: {command} --export",
         soft_wrap=True,

@@ -65,12 +65,12 @@ class Failures:
 
 
 @contextmanager
-def watching(out: Console) -> Iterator[Callable[[Progress], None]]:
+def watching(terminal: Console) -> Iterator[Callable[[Progress], None]]:
     """Yield the function that a run calls after each event."""
-    yield from _draw(out) if out.is_terminal else _print(out)
+    yield from _draw(terminal) if terminal.is_terminal else _print(terminal)
 
 
-def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
+def _draw(terminal: Console) -> Iterator[Callable[[Progress], None]]:
     """Draw the line a few times a second, and leave its last state."""
     failures = Failures()
     drawn = 0.0
@@ -81,13 +81,13 @@ def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
         latest = progress
         failures.add(progress)
         if progress.notable:
-            out.print(plain(progress.line, longest=2000), soft_wrap=True)
+            terminal.print(plain(progress.line, longest=2000), soft_wrap=True)
         now = time.monotonic()
         if now - drawn >= EVERY or not progress.line:
             drawn = now
             live.update(draw_progress(progress, failures))
 
-    with Live(console=out, refresh_per_second=1 / EVERY) as live:
+    with Live(console=terminal, refresh_per_second=1 / EVERY) as live:
         try:
             yield draw
         finally:
@@ -95,7 +95,7 @@ def _draw(out: Console) -> Iterator[Callable[[Progress], None]]:
                 live.update(draw_progress(latest, failures))
 
 
-def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
+def _print(terminal: Console) -> Iterator[Callable[[Progress], None]]:
     """Print a line per stage, tenth of the budget, and change of a configuration."""
     failures = Failures()
     shown: tuple[str, int, int | None] = ("", 0, None)
@@ -108,10 +108,10 @@ def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
             step = int(BUDGET_STEPS * stage.spent / stage.budget)
         now = stage.name, step, progress.settled
         if failures.add(progress) or progress.notable:
-            out.print(plain(progress.line, longest=2000), soft_wrap=True)
+            terminal.print(plain(progress.line, longest=2000), soft_wrap=True)
         if shown != now:
             shown = now
-            out.print(
+            terminal.print(
                 plain(f"{stage.name}: {summarize(progress)}", longest=2000),
                 soft_wrap=True,
             )
@@ -120,7 +120,7 @@ def _print(out: Console) -> Iterator[Callable[[Progress], None]]:
         yield report
     finally:
         for line in failures.lines(repeated=True):
-            out.print(plain(line, longest=2000), soft_wrap=True)
+            terminal.print(plain(line, longest=2000), soft_wrap=True)
 
 
 def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
@@ -137,6 +137,7 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
         bar,
         Text(plain(summarize(progress), longest=2000)),
     )
+
     failed = failures.lines()
     texts = [
         Text(plain(text, longest=2000), no_wrap=True, overflow="ellipsis")

@@ -48,17 +48,17 @@ def show(
     """
     from cobandit import live
 
-    out = console()
+    terminal = console()
     progress = live.read_progress(folder)
-    print_lines(out, *write_lines(progress))
-    print_configurations(progress, out)
+    print_lines(terminal, *write_lines(progress))
+    print_configurations(progress, terminal)
     if html is None:
         return
     is_announced = False
     try:
         while progress.busy:
             if _write_page(progress, html) and not is_announced:
-                out.print(
+                terminal.print(
                     f"the page is at {html}; it follows the run until this command"
                     " ends",
                     soft_wrap=True,
@@ -73,7 +73,7 @@ def show(
             f"{folder}: there are too few evaluations for a page. Continue the run, and"
             " try again."
         )
-    out.print(f"the page is at {html}", soft_wrap=True)
+    terminal.print(f"the page is at {html}", soft_wrap=True)
 
 
 def write_lines(progress: Progress) -> list[str]:
@@ -84,7 +84,7 @@ def write_lines(progress: Progress) -> list[str]:
     return [*lines, *describe_losers(progress)]
 
 
-def print_configurations(progress: Progress, out: Console) -> None:
+def print_configurations(progress: Progress, terminal: Console) -> None:
     """Print the state of each configuration, once all have evaluations."""
     from cobandit.live.status import tabulate_configurations
 
@@ -98,10 +98,10 @@ def print_configurations(progress: Progress, out: Console) -> None:
         table.add_column(column, justify="left" if column == "state" else "right")
     for row in frame.head(ROWS).itertuples(name=None):
         table.add_row(*map(plain, row))
-    out.print()
-    out.print(table)
+    terminal.print()
+    terminal.print(table)
     if len(frame) > ROWS:
-        out.print(f"and {len(frame) - ROWS} more")
+        terminal.print(f"and {len(frame) - ROWS} more")
 
 
 def _write_page(progress: Progress, path: Path) -> bool:
@@ -147,8 +147,8 @@ def rescore(
     options = {"scorer": scorer, "pattern": pattern, "tolerance": tolerance or None}
     chosen = {name: value for name, value in options.items() if value is not None}
     table = live.rescore(folder, chosen)
-    out = console()
-    out.print(f"table: {table}, with its card", soft_wrap=True)
-    out.print(
+    terminal = console()
+    terminal.print(f"table: {table}, with its card", soft_wrap=True)
+    terminal.print(
         f"to compare: cobandit recommend {shlex.quote(str(table))}", soft_wrap=True
     )

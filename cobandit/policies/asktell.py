@@ -102,6 +102,7 @@ class AskTell:
         self.pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.in_flight = np.zeros(self.n_arms, dtype=np.int64)
         self._reward_sums = np.zeros((self.n_arms, self.n_objectives))
+
         # number of each arm's next new evaluation
         self._numbers = np.zeros(self.n_arms, dtype=np.int64)
         # arm and number of evaluations in flight, the oldest first, and of failed ones

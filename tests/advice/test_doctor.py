@@ -273,7 +273,7 @@ def test_command_prints_findings_as_text_and_json(clean, tmp_path, monkeypatch):
     assert "-> Look at a few of their answers" in said
     (plain,) = json.loads(call("doctor", tmp_path / "mine.parquet", "--json").stdout)
     assert plain["name"] == "constant" and plain["number"] == 1
-    assert call("doctor", "synthetic-24").stdout.endswith("nothing to notice\n")
+    assert call("doctor", "synthetic-24").stdout.endswith("no problems found\n")
 
 
 @pytest.mark.slow
