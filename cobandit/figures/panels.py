@@ -210,7 +210,8 @@ def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> st
     """
     first = row[0][0]
     above = [other[0] for other in top if _in_line([other, panel])]
-    quantity = "" if panel[0].get_ylabel() else first.get_ylabel()
+    alike = panel[0].get_shared_y_axes().joined(panel[0], first)
+    quantity = first.get_ylabel() if alike and not panel[0].get_ylabel() else ""
     title = "" if panel[0].get_title() or not above else above[0].get_title()
     name = ", ".join(filter(None, (quantity, title)))
     return " ".join(name.translate({ord(mark): None for mark in "$\\"}).split())

@@ -72,6 +72,12 @@ def test_panels_carry_names_that_stand_only_at_others():
     assert drawing.count("<svg") == 4
 
 
+def test_panels_with_axes_of_their_own_are_not_named_after_another():
+    figure, axes = plt.subplots(1, 2)
+    axes[0].set_ylabel("second score")
+    assert "panel-name" not in figures.panels(figure)
+
+
 def test_labels_that_a_figure_does_without_stay_away():
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax in axes:
