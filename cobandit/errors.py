@@ -256,7 +256,7 @@ def raise_fault(
     where: str | PathLike[str] | None,
     problem: str,
     remedy: str,
-    code: str = "",
+    code: str,
     data: str = "",
 ) -> NoReturn:
     """Raise one error with a place, a problem and a remedy.
@@ -271,7 +271,7 @@ def raise_fault(
 
     Examples
     --------
-    >>> raise_fault("my.eval", "the archive is damaged", "copy it again")
+    >>> raise_fault("my.eval", "the archive is damaged", "copy it again", "bad-archive")
     Traceback (most recent call last):
         ...
     cobandit.errors.TableError: my.eval: the archive is damaged -> copy it again

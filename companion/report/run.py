@@ -424,11 +424,8 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
     try:
         earlier = parse_json(Manifest, path)
         if earlier.table.version != table.version:
-            raise_fault(
-                path,
-                f"it is a report on {earlier.table.name} with other checksums",
-                "name another folder",
-            )
+            problem = f"it is a report on {earlier.table.name} with other checksums"
+            raise_fault(path, problem, "name another folder", "other-table")
     except TableError as error:
         raise CobanditError(
             f"output {output} exists but is not a report on this version of"
