@@ -11,15 +11,13 @@ from cobandit.errors import raise_fault
 from cobandit.tables.bounded_files import MAX_FILE, check_size
 from cobandit.tables.importers.file_columns import FileColumns, SourceFile
 from cobandit.tables.importers.import_notes import Notes
-from cobandit.tables.importers.tidy_options import (
-    TidyOptions,
-)
+from cobandit.tables.importers.tidy_options import TidyOptions
 from cobandit.tables.record_files import read_columns
 from cobandit.tables.text_layout import SEPARATORS, TextLayout, recognise_layout
 
 _TEXT = ("*.csv", "*.tsv", "*.jsonl", "*.json")
 
-
+#: Names of files that hold tables.
 PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 
 

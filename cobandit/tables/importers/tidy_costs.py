@@ -7,10 +7,7 @@ import pandas as pd
 from cobandit.tables.card import Cost
 from cobandit.tables.frames import charge
 from cobandit.tables.importers.import_notes import Notes
-from cobandit.tables.importers.tidy_options import (
-    TidyOptions,
-    read_cost,
-)
+from cobandit.tables.importers.tidy_options import TidyOptions, read_cost
 from cobandit.tables.token_counts import make_token_counter
 
 

@@ -13,14 +13,9 @@ from cobandit.tables.conditions import evaluate_condition
 from cobandit.tables.importers.file_columns import SourceFile
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.named_columns import read_names, take_columns
-from cobandit.tables.importers.tidy_options import (
-    TidyOptions,
-    read_cost,
-)
+from cobandit.tables.importers.tidy_options import TidyOptions, read_cost
 from cobandit.tables.importers.wide_columns import melt
-from cobandit.tables.measured_columns import (
-    read_numbers,
-)
+from cobandit.tables.measured_columns import read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 from cobandit.tables.written_numbers import read_written
 
