@@ -12,7 +12,7 @@ from support.drawn import COSTS, MEANS, drawn
 
 import cobandit as cb
 from cobandit.advice.answer import answer, answer_lines
-from cobandit.advice.questions import _count_more
+from cobandit.advice.questions import _count_additional
 from cobandit.stats.pairwise import Paired
 from cobandit.tables import EvaluationTable
 
@@ -156,7 +156,7 @@ def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
 def test_counted_evaluations_shrink_the_error_as_needed(n, total, times):
     """A mean of n of N instances leaves a variance in proportion to 1/n - 1/N open."""
     compared = SimpleNamespace(counts=np.array([n]), n_instances=total, finite=True)
-    (extra,) = _count_more(compared, np.array([0]), np.array([times]))
+    (extra,) = _count_additional(compared, np.array([0]), np.array([times]))
     allowed = (1 / n - 1 / total) / times
     assert extra == next(
         m for m in range(1, total) if 1 / (n + m) - 1 / total <= allowed + 1e-12
