@@ -28,11 +28,11 @@ def page(
 ) -> None:
     """Run a page of the book with your parameters, or list them without --output.
 
-    The parameter [b]how[/b] of some pages sets how replays run in parallel: -p
-    'how={workers: 4, backend: loky}'.
+    Some pages have the parameter [b]how[/b], which sets how replays run in parallel:
 
-    Example: [b]cobandit-book page experiments -p dataset=my.parquet -p replications=20
-    -o out.ipynb[/b]
+    -p 'how={workers: 4, backend: loky}'
+
+    Example: [b]cobandit-book page once -p dataset=my.parquet -o out.ipynb[/b]
     """
     from companion.report import pages as book
 
