@@ -57,6 +57,7 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
+    >>> from companion.paper.experiments import play
     >>> runs = play("online", cb.load("synthetic-24"), replications=5, rho=[8])
     >>> frame = cells(runs, "online", "efficiency_regret")
     >>> int(frame["against"].isna().sum())  # 4 methods
@@ -103,6 +104,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     Examples
     --------
     >>> import cobandit as cb
+    >>> from companion.paper.experiments import play
     >>> paths = play("trajectory", cb.load("synthetic-24"), replications=2)
     >>> frame = trajectory_cells(paths, points=4)  # 2 quantities, 4 points and the end
     >>> int(frame["against"].isna().sum())  # 4 methods

@@ -218,7 +218,7 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     Examples
     --------
     >>> import cobandit as cb
-    >>> from companion.paper import experiments
+    >>> from companion.paper import experiment_cells, experiments
     >>> runs = experiments.play("online", cb.load("synthetic-24"), replications=5)
     >>> cells = experiment_cells.cells(runs, "online", "efficiency_regret")
     >>> judged = verdicts(cells.assign(dataset="gsm8k"))

@@ -501,18 +501,18 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
     cases = {
         "no such file": ["rerun", "none.parquet"],
         "there is no table": ["rerun", "synthetic-25"],
-        "name one": ["rerun"],
+        "table is missing": ["rerun"],
         (
-            "output full: it holds something else than a report on this version of"
-            " mine (manifest.json: the file cannot be read: No such file"
+            "output full exists but is not a report on this version of mine"
+            " (manifest.json: the file cannot be read: No such file"
         ): [
             "rerun",
             table,
             "-o",
             "full",
         ],
-        "output file: it holds something else": ["rerun", table, "-o", "file"],
-        "of other (manifest.json: it is of o, with other checksums); name": [
+        "output file exists but is not a report": ["rerun", table, "-o", "file"],
+        "of other (manifest.json: it is a report on o with other checksums); name": [
             "rerun",
             other,
             "-o",
@@ -535,7 +535,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
         "write NAME=VALUE": ["page", "landscape", "-p", "seed"],
         "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
-        "nothing is run without it": ["page", "landscape", "-p", "seed=1"],
+        "--output is missing": ["page", "landscape", "-p", "seed=1"],
         "none.parquet: there is no such": [
             "page",
             "landscape",
@@ -556,7 +556,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
         "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
         "unknown page of the report 'errata'": ["rerun", "--from", "odd"],
-        "the manifest decides": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
+        "the manifest determines": ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
         "none.json: the file cannot be read": ["rerun", "--from", "none.json"],
         "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
         "about": ["rerun", table, "--about", "benchmrk"],

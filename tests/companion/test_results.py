@@ -76,7 +76,7 @@ def test_differing_part_is_refused(stored):
     frame["second"] += 1
     frame.to_parquet(stored / "audit.parquet", index=False)
     with pytest.raises(
-        CobanditError, match="is not the file that the manifest describes"
+        CobanditError, match="differs from the file that the manifest describes"
     ):
         results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())

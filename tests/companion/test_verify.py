@@ -119,7 +119,7 @@ def rewrite(folder, name, change):
 def test_stored_results_verify(stored, options):
     done = call_book("verify", *options)
     assert done.exit_code == 0, done.output
-    assert "nothing differs" in done.output
+    assert "all recomputed parts agree" in done.output
     row = re.findall(r"posterior\D+(\d+)\D+80\b", done.output)  # recomputed, of so many
     assert row == ["2" if "--fast" in options else "80"]
 
@@ -172,7 +172,7 @@ DAMAGE = [
     (
         spoil_files,
         True,
-        ["is not the file that the manifest describes", "not compared: it needs audit"],
+        ["differs from the file that the manifest", "the ledger needs audit"],
     ),
 ]
 

@@ -43,7 +43,7 @@ def test_an_integer_beyond_floating_point_is_refused():
 @pytest.mark.parametrize(
     ("gap", "said"),
     [
-        (1e-170, "beyond every floating-point number"),
+        (1e-170, "exceeds all floating-point numbers"),
         (3.0, "larger than best_efficiency"),
     ],
 )
