@@ -25,7 +25,7 @@ PERCENTILES = (50, 95)
 
 
 class RedrawnTables(NamedTuple):
-    """Redrawn means of a table (`cobandit.stats.redrawn_means.redraw_means`)."""
+    """Redrawn means of a table, as `redraw_means` returns them."""
 
     means: Floats  #: shape (R, K, D)
     costs: Floats  #: shape (R, K)

@@ -196,7 +196,7 @@ def test_the_commands_take_a_cluster(tmp_path):
 
 def test_unsuitable_cluster_columns_are_refused():
     frame = passages(np.random.default_rng(8))
-    with pytest.raises(CobanditError, match="no column 'pasage'.*passage"):
+    with pytest.raises(CobanditError, match=r"no column 'pasage'.*passage"):
         table_of(frame).cluster_by("pasage")
     changed = frame.assign(
         passage=np.where(frame.index == 5, "other", frame["passage"])

@@ -10,7 +10,7 @@ from cobandit.replay.kernels._cache import inner
 
 
 class PairClaims(NamedTuple):
-    """Evidence as in `cobandit.policies.paired_evidence.PairedEvidence`.
+    """Evidence of a run, as `PairedEvidence` has it for the readable class.
 
     All arrays are empty if nothing has to be certain.
     """

@@ -64,7 +64,7 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 
 @inner
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
-    """Remove and return arms as `cobandit.policies.race_standing.Standing` does.
+    """Remove and return arms as `Standing` does.
 
     Returns the arms that are still active, by position.  ``n_covers`` (K,) counts the
     covers of each arm in ``covers`` (K, K).
