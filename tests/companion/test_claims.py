@@ -77,7 +77,7 @@ def test_identifiers_never_change():
 @pytest.mark.slow
 def test_claim_without_identifier_is_refused(tested):
     new = tested.iloc[:1].assign(statement="Theorem 3")
-    with pytest.raises(cb.CobanditError, match="has no identifier of 'Theorem 3'"):
+    with pytest.raises(cb.CobanditError, match="'Theorem 3' has no identifier"):
         claims.every_claim(statements=pd.concat([tested, new]))
 
 
