@@ -123,8 +123,8 @@ def back_ends() -> list[dict[str, Any]]:
     def elapsed(function: Callable[[], Any]) -> tuple[float, float, Any]:
         start = perf_counter()
         used = process_time()
-        found = function()
-        return perf_counter() - start, process_time() - used, found
+        result = function()
+        return perf_counter() - start, process_time() - used, result
 
     rows = []
     with LocalCluster(

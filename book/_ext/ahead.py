@@ -71,8 +71,8 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
     warm.use()
-    found = notebooks(env, docnames)
-    Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in found)
+    pages = notebooks(env, docnames)
+    Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in pages)
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:

@@ -80,13 +80,13 @@ def content_key(root: Path, *more: str) -> str:
     """
     digest = hashlib.sha256()
     patterns = ("cobandit/**/*.py", "companion/**/*.*", "data/**/*", *more)
-    found = (
+    paths = (
         path
         for pattern in patterns
         for path in root.glob(pattern)
         if path.suffix != ".pyc"
     )
-    for path in sorted(path for path in found if path.is_file()):
+    for path in sorted(path for path in paths if path.is_file()):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
@@ -158,17 +158,17 @@ def find_by_last_name(
     if node.get("refdomain") != "py" or not last:
         return None
 
-    found = {
+    targets = {
         (entry.docname, entry.node_id)
         for name, entry in env.domains["py"].objects.items()
         if name.rpartition(".")[2] == last
         and entry.objtype in ("function", "class")
         and not entry.aliased
     }
-    if len(found) != 1:
+    if len(targets) != 1:
         return None
 
-    ((docname, anchor),) = found
+    ((docname, anchor),) = targets
     return make_refnode(app.builder, node["refdoc"], docname, anchor, text)
 
 

@@ -118,15 +118,15 @@ def title_page() -> tuple[str, list[str]]:
 
 def chromium() -> str:
     """Path of an installed Chromium."""
-    found = next(
+    path = next(
         filter(
             None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])
         ),
         None,
     )
-    if found is None:
+    if path is None:
         sys.exit("make pdf needs Chromium (on Debian: apt-get install chromium)")
-    return found
+    return path
 
 
 def print_book(folder: Path, target: Path) -> None:

@@ -162,11 +162,11 @@ def write_page(package: str) -> Iterator[str]:
     if exported := [thing for thing in every if is_exported(thing, package)]:
         yield list_names(f"Imported from {package}", exported)
     for module in modules:
-        rest = [
+        others = [
             thing for thing in documented_in(module) if not is_exported(thing, package)
         ]
-        if rest:
-            yield list_names(f"In {module.__name__}", rest)
+        if others:
+            yield list_names(f"In {module.__name__}", others)
     for module in modules:
         yield (
             f"## {module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"

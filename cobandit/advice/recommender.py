@@ -154,8 +154,8 @@ def recommend(
     table = table if cluster is None else table.cluster_by(cluster)
     level = _validation.positive(level, "level", 0.9999)
     budget = None if budget is None else _validation.positive(budget, "budget")
-    about = _validation.choice(about, "about", ("instances", "benchmark"))
-    dominance = _validation.choice(dominance, "dominance", ("standard", "strict"))
+    _validation.choice(about, "about", ("instances", "benchmark"))
+    _validation.choice(dominance, "dominance", ("standard", "strict"))
     strict = dominance == "strict"
     wishes = read_wishes(table.objectives, at_least, within, prefer)
     tolerances = np.asarray(tolerance, dtype=float)

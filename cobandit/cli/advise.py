@@ -204,6 +204,6 @@ def _read_tolerances(texts: list[str], objectives: Sequence[str]) -> dict[str, A
     cost = pairs.pop("cost", "0")
     numbers = [f"{name}={text}" for name, text in pairs.items()]
     for name, value in read_pairs(option, numbers, expected, read=float).items():
-        known = [*objectives, "cost"]
-        tolerances[_validation.choice(name, f"{option}: objective", known)] = value
+        names = [*objectives, "cost"]
+        tolerances[_validation.choice(name, f"{option}: objective", names)] = value
     return {"tolerance": [*tolerances.values()], "cost_tolerance": cost}

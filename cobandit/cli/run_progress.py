@@ -159,8 +159,8 @@ def find_share(progress: Progress) -> float:
     if stage.budget is not None:
         return min(1.0, stage.spent / stage.budget)
     if isinstance(policy, ParetoRace):
-        rest = float(policy.forecast() @ policy.costs)
-        return stage.spent / (stage.spent + rest)
+        forecast = float(policy.forecast() @ policy.costs)
+        return stage.spent / (stage.spent + forecast)
     return 0.0
 
 

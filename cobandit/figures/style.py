@@ -142,8 +142,8 @@ def method_label(method: str, options: str = "") -> str:
     >>> method_label("PSISR", "rounds=mean")
     'PSI-SR (rounds=mean)'
     """
-    known = list_methods()
-    label = known[method].label if method in known else method
+    methods = list_methods()
+    label = methods[method].label if method in methods else method
     return f"{label} ({options})" if options else label
 
 

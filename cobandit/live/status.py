@@ -62,8 +62,8 @@ def describe_progress(progress: Progress) -> dict[str, str]:
     if isinstance(policy, ParetoRace):
         lines["settled"] = f"{progress.settled} of {n_arms}"
         if progress.settled != n_arms:
-            rest = amount(float(policy.forecast() @ policy.costs))
-            lines["settled"] += f"; the rest takes about {rest} {unit}"
+            forecast = amount(float(policy.forecast() @ policy.costs))
+            lines["settled"] += f"; the others take about {forecast} {unit}"
     return lines
 
 

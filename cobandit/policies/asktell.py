@@ -240,15 +240,15 @@ class AskTell:
         """
         # a plain number has no number of an evaluation, and matches any of its arm
         number = getattr(arm, "number", None)
-        known = self._flying if among is None else among
-        for known_arm, known_number in known:
-            if known_arm == arm and number in (None, known_number):
-                return Pull(known_arm, known_number)
+        evaluations = self._flying if among is None else among
+        for candidate, candidate_number in evaluations:
+            if candidate == arm and number in (None, candidate_number):
+                return Pull(candidate, candidate_number)
 
         which = f"arm {arm!r}"
         if number is not None:
             which = f"evaluation {number} of arm {arm}"
-        arms = sorted({known_arm for known_arm, _ in known})
+        arms = sorted({candidate for candidate, _ in evaluations})
         in_flight = "nothing is: call ask() first"
         if arms:
             in_flight = f"evaluations of arms {arms} are"

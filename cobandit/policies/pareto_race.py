@@ -422,11 +422,11 @@ class ParetoRace(Once):
         depth = self.depth
         rng = np.random.default_rng(0)
         seen = self._gather(self._rewards, slice(0, self._reached))
+        has_compared = self.depth >= FIRST_LOOK
 
         while len(active := standing.active):
             before = depth
             depth = self._next_look(depth)
-            has_compared = self.depth >= FIRST_LOOK
             if depth == self._n_units and (evidence or not has_compared):
                 # everything is known then
                 standing.active = active[:0]

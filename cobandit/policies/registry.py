@@ -159,8 +159,8 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     if isinstance(name, type):
         policy: Any = name
     else:
-        known = list_methods()
-        policy = known[_validation.choice(name, "method", list(known))]
+        methods = list_methods()
+        policy = methods[_validation.choice(name, "method", methods)]
     check_class(policy)
 
     allowed = set(inspect.signature(policy).parameters) - SUPPLIED
@@ -188,8 +188,8 @@ def check_class(policy: type[Any]) -> None:
             f"{policy.__name__} is not a method: extend OnlinePolicy or"
             " IdentificationPolicy"
         )
-    known = list_methods().get(policy.__name__, policy)
-    if known is not policy and is_builtin(known):
+    namesake = list_methods().get(policy.__name__, policy)
+    if namesake is not policy and is_builtin(namesake):
         raise CobanditError(
             f"a method {policy.__name__} exists already: give the class another name"
         )
@@ -201,7 +201,7 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
     On a finite benchmark a method is replaced by its version for it: PSISR by
     PSISROnce.
     """
-    known = list_methods(kind)
+    of_kind = list_methods(kind)
     if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):
@@ -211,14 +211,14 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
         method if isinstance(method, Spec) else spec(method) for method in methods
     ]
     if not chosen:
-        raise CobanditError(f"no method is given; known: {', '.join(known)}")
+        raise CobanditError(f"no method is given; known: {', '.join(of_kind)}")
 
     for place, method in enumerate(chosen):
         if method.kind == kind:
             continue
 
         subclasses = [
-            policy for policy in known.values() if issubclass(policy, method.policy)
+            policy for policy in of_kind.values() if issubclass(policy, method.policy)
         ]
         if kind == "once" and subclasses:
             # prefer the built-in class over user-defined subclasses of it
@@ -231,7 +231,7 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
             hint = "it evaluates once: give feedback 'once'; "
         raise CobanditError(
             f"{method.name} is not a method for {kind} replays; {hint}known:"
-            f" {', '.join(known)}"
+            f" {', '.join(of_kind)}"
         )
 
     labels = [(method.name, method.options) for method in chosen]

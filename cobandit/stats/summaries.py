@@ -177,8 +177,7 @@ def summarise(
     summaries = []
     for cell, rows in rows_by_cell(runs, by):
         values = measured[rows[feasible[rows]]]
-        mean = np.nan
-        low, high = np.nan, np.nan
+        mean = low = high = np.nan
         if len(values):
             mean = float(values.mean())
             low, high = (

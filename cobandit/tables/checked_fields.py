@@ -84,9 +84,9 @@ def _fault(
             model = _find_model(field.annotation) or model
 
     if detail["type"] == "extra_forbidden":
-        known = list(model.model_fields)
+        keys = list(model.model_fields)
         key = str(detail["loc"][-1])
-        remedy = suggest(key, known, f"known keys: {', '.join(known)}")
+        remedy = suggest(key, keys, f"known keys: {', '.join(keys)}")
 
     # a validator of this project does not know the place of its value
     error = detail.get("ctx", {}).get("error")

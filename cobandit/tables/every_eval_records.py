@@ -106,18 +106,18 @@ def describe_result(
 
 def _describe_generation(settings: pd.Series) -> dict[str, Any]:
     """Sort the settings of a configuration into numbers and details."""
-    known = {
+    values = {
         str(name): value
         for name, value in settings.items()
         if name != "model" and pd.notna(value)
     }
     arguments = {}
     for name in GENERATION:
-        number = _plain_number(known.get(name))
+        number = _plain_number(values.get(name))
         if number is not None:
             arguments[name] = number
     details = {
-        name: str(value) for name, value in known.items() if name not in arguments
+        name: str(value) for name, value in values.items() if name not in arguments
     }
     return {"generation_args": arguments, "additional_details": details}
 

@@ -79,17 +79,19 @@ def follow_path(value: Any, path: str) -> FoundRecords | None:
     """
     inner = value
     keys = []
-    rest = path
-    while rest:
+    remainder = path
+    while remainder:
         if not isinstance(inner, Mapping):
             return None
-        fitting = [key for key in inner if rest == key or rest.startswith(f"{key}.")]
+        fitting = [
+            key for key in inner if remainder == key or remainder.startswith(f"{key}.")
+        ]
         if not fitting:
             return None
         key = max(fitting, key=len)
         keys.append(key)
         inner = inner[key]
-        rest = rest[len(key) + 1 :]
+        remainder = remainder[len(key) + 1 :]
 
     records = as_records(inner)
     if records is None:

@@ -247,9 +247,9 @@ def read_usage(
         miss = counts.count("prompt_cache_miss_tokens")
         prompt = None if miss is None else ("prompt_tokens", miss + cached[1])
     if prompt is None or output is None:
-        known = None if prompt is None else prompt[1]
+        prompt_count = None if prompt is None else prompt[1]
         return _complete(
-            known, output, total, tuple(counts.doubts), prompt_text, answer_text
+            prompt_count, output, total, tuple(counts.doubts), prompt_text, answer_text
         )
 
     usual = _Parts(
@@ -280,7 +280,7 @@ def _readings(
         (_Parts(*flags) for flags in product((False, True), repeat=3)),
         key=lambda parts: sum(a != b for a, b in zip(parts, usual, strict=True)),
     )
-    known = set()
+    earlier = set()
     for parts in all_parts:
         inside = (0 if parts.cached_apart else cached) + (
             0 if parts.written_apart else written
@@ -290,25 +290,27 @@ def _readings(
         if inside > prompt or (reasoning > output and not parts.reasoning_apart):
             continue
         usage = Usage(prompt - inside, cached, generated, written)
-        if usage not in known:
-            known.add(usage)
+        if usage not in earlier:
+            earlier.add(usage)
             yield usage
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
     """Record that parts fall short of their total, and count the rest as generated."""
-    rest = total - usage.prompt - usage.output
+    shortfall = total - usage.prompt - usage.output
     text = (
         f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
         f" total_tokens {total:,}"
     )
-    if rest <= 0:
+    if shortfall <= 0:
         doubts.append(Doubt("more than the total", f"{text}: the parts are charged"))
         return usage
     doubts.append(
-        Doubt("less than the total", f"{text}: {rest:,} more are charged as output")
+        Doubt(
+            "less than the total", f"{text}: {shortfall:,} more are charged as output"
+        )
     )
-    return usage._replace(output=usage.output + rest)
+    return usage._replace(output=usage.output + shortfall)
 
 
 def _complete(

@@ -1,4 +1,4 @@
-"""Pictures of proofs: indices that shrink, squares around means, and the budget as an area."""
+"""Pictures of proofs: shrinking indices, squares around means, the budget as an area."""
 
 from typing import Any
 
@@ -16,8 +16,11 @@ COSTS = (1.0, 0.5, 0.25, 0.25)
 
 
 def draw_shrinking_indices() -> Figure:
-    """Draw, over the pulls of an arm, how far its index can lie above its efficiency, for two gaps."""
-    best, excess = 1.0, 2.0  # of the best arm; C beta after one pull
+    """Draw the largest index of an arm over its pulls, for two gaps."""
+    # efficiency of the best arm
+    best = 1.0
+    # C beta after one pull
+    excess = 2.0
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 2.9), sharex=True, sharey=True)
     for ax, gap, title in zip(axes, (0.5, 0.25), ("gap Δ", "gap Δ / 2"), strict=True):
         pulls = 2.0 ** np.arange(8)
@@ -57,11 +60,13 @@ def draw_shrinking_indices() -> Figure:
 
 
 def draw_margin_squares() -> Figure:
-    """Draw the two lengths of Lemma 2: of a mistake, and of the gap of the arm that is removed."""
+    """Draw the empirical gaps of Lemma 2: of a mistake, and of the removed arm."""
     figure, (plane, line) = plt.subplots(
         1, 2, figsize=(8.5, 3.0), width_ratios=[1, 1.6]
     )
-    gap, error = 0.4, 0.05  # eight errors to a gap, as in the paper
+    # a gap of eight errors, as in the paper
+    gap = 0.4
+    error = gap / 8
     means = {"i": np.array([0.3, 0.25]), "i†": np.array([0.3 + gap + 0.06, 0.25 + gap])}
     for name, mean in means.items():
         corner = (mean[0] - error / 2, mean[1] - error / 2)
@@ -105,7 +110,7 @@ def draw_margin_squares() -> Figure:
 
 
 def draw_budget_staircase(budget: float = 40.0) -> Figure:
-    """Draw phases of CoPSI as blocks whose area is what they spend, under three constants."""
+    """Draw the phases of CoPSI as blocks whose area is their cost, by constant."""
     costs = np.array(COSTS)
     figure, axes = plt.subplots(1, 3, figsize=(8.8, 3.1), sharex=True, sharey=True)
     constants = {
@@ -158,7 +163,10 @@ def staircase(
     >>> widths.tolist(), round(float(widths @ np.diff(targets, prepend=0)), 9)
     ([2.0, 1.0, 0.5], 40.0)
     """
-    widths, targets, gone = [], [], 0.0
+    widths = []
+    targets = []
+    # charges of the removed arms
+    gone = 0.0
     for phase in range(len(costs) - 1):
         active = removed[phase:]
         width = costs[active].sum()

@@ -64,7 +64,7 @@ def mark_printed(
         label = None if number else "the paper's value"
         ax.plot([point["rho"]], [point["value"]], color=color, label=label, **cross)
 
-    known = (
+    predictions = (
         points[:0] if predicted is None else points.join(predicted, on="key").dropna()
     )
     bar: dict[str, Any] = {
@@ -75,7 +75,7 @@ def mark_printed(
     }
 
     # printed values that the reconstruction uses have no prediction
-    for number, point in enumerate(known.to_dict("records")):
+    for number, point in enumerate(predictions.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "predicted, 95 %"
         ends = [point["predicted_low"], point["predicted_high"]]

@@ -180,26 +180,26 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
         return UNKNOWN
 
     comparisons = _compare(claim, _Cells(claim, frame))
-    known = [verdict for verdict in comparisons if verdict != UNKNOWN]
-    if not known:
+    decided = [verdict for verdict in comparisons if verdict != UNKNOWN]
+    if not decided:
         return UNKNOWN
 
     # each method is better somewhere
     if claim.relation == "undecided":
-        if {HOLDS, FAILS} <= set(known):
+        if {HOLDS, FAILS} <= set(decided):
             return HOLDS
-        is_one_sided = len(set(known)) == 1 and known[0] != NOT_SEPARATED
+        is_one_sided = len(set(decided)) == 1 and decided[0] != NOT_SEPARATED
         return FAILS if is_one_sided else NOT_SEPARATED
 
     if claim.at == "most":
         for verdict in (HOLDS, FAILS):
-            if known.count(verdict) > len(known) / 2:
+            if decided.count(verdict) > len(decided) / 2:
                 return verdict
         return NOT_SEPARATED
 
-    if FAILS in known:
+    if FAILS in decided:
         return FAILS
-    return HOLDS if set(known) == {HOLDS} else NOT_SEPARATED
+    return HOLDS if set(decided) == {HOLDS} else NOT_SEPARATED
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:

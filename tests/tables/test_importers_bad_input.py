@@ -241,7 +241,7 @@ BAD = [
         each_line(lambda x: x.update(exact_match=55)),
         LM,
         "out-of-range",
-        "they run from 0 to 55: say their range",
+        "they run from 0 to 55: give their range",
     ),
     (
         lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)],

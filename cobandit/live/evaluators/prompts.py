@@ -188,9 +188,11 @@ class OpenAIOptions(ScorerOptions):
         self, configuration: Mapping[str, Any], columns: Columns
     ) -> dict[str, Any]:
         """Make the body of a request, without fields that are None."""
-        known = {*REQUEST_SETTINGS, *self.body}
+        request_fields = {*REQUEST_SETTINGS, *self.body}
         settings = {
-            name: value for name, value in configuration.items() if name in known
+            name: value
+            for name, value in configuration.items()
+            if name in request_fields
         }
         fields = {**self.body, **settings}
         request = {name: value for name, value in fields.items() if value is not None}

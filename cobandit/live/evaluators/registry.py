@@ -77,8 +77,8 @@ def find_evaluator(name: str) -> EvaluatorKind:
         importlib.import_module(f"cobandit.live.evaluators.{BUILT_IN[name]}")
 
     if short not in EVALUATORS:
-        known = sorted({*EVALUATORS, *BUILT_IN})
+        names = sorted({*EVALUATORS, *BUILT_IN})
         problem = f"there is no evaluator {name!r}"
-        raise_fault(None, problem, suggest(short, known), "no-evaluator")
+        raise_fault(None, problem, suggest(short, names), "no-evaluator")
 
     return EVALUATORS[short]

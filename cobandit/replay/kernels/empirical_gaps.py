@@ -107,7 +107,8 @@ def front_gap(position, order, at, enough=0.0):
     Neighbours in the order come first, and the search ends once the gap is below
     ``enough``.
     """
-    means, minus = at.means, at.minus
+    means = at.means
+    minus = at.minus
 
     i = order[position]
     last = means.shape[1] - 1

@@ -237,8 +237,4 @@ def _read(policy):
     )
 
 
-register(
-    policies.ParetoRace,
-    compile_run(_play),
-    _read,
-)
+register(policies.ParetoRace, compile_run(_play), _read)

@@ -239,10 +239,9 @@ class _Log(LogRecord):
 
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
         """Return the usage to count: the evaluated model's, or that of all models."""
-        known = sample.model_usage.items()
         return {
             name: usage
-            for name, usage in known
+            for name, usage in sample.model_usage.items()
             if whose == "all" or name == self.eval.model
         }
 

@@ -260,13 +260,13 @@ def rescale_scores(
         low, high = read_range(ranges[name], (0.0, options.scale), name)
         outside = ~np.isnan(column) & ~((column >= low) & (column <= high))
         if outside.mean() > WRONG_RANGE:
-            known = column[~np.isnan(column)]
+            scores = column[~np.isnan(column)]
             problem = (
                 f"{outside.sum():,} of {len(column):,} scores of {name} are outside"
                 f" {low:g} to {high:g}"
             )
             remedy = (
-                f"they run from {known.min():g} to {known.max():g}: say their range with"
+                f"they run from {scores.min():g} to {scores.max():g}: give their range with"
                 f" --range {name}="
             )
             raise_fault(

@@ -131,7 +131,7 @@ def _scale(
     if objective.transform == "none":
         numbers = read_numbers(frame[column])[0]
         finite = numbers[np.isfinite(numbers)]
-        known = (
+        extent = (
             f"they run from {finite.min():.15g} to {finite.max():.15g}: "
             if len(finite)
             else ""
@@ -139,7 +139,7 @@ def _scale(
         rule = ColumnRule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
-            f"{known}say its range with --range {objective.name}=LOW:HIGH, and values"
+            f"{extent}give the range with --range {objective.name}=LOW:HIGH, and values"
             " that mean no score with --no-score, or give a transform:"
             f" {objective.name}={column}:TRANSFORM",
             "out-of-range",
