@@ -25,6 +25,7 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
@@ -45,7 +46,25 @@ def use() -> None:
 
 
 class Warm(LocalProvisioner):
-    """Starts a kernel as a fork."""
+    """Starts a kernel as a fork, which is spoken to through files instead of ports.
+
+    Jupyter looks for free ports and leaves them for the kernel to take.  When several
+    processes start kernels at the same time, another one may take them first.
+    """
+
+    async def pre_launch(self, **kwargs):
+        if self.parent.transport != "ipc":  # the kernel starts for the first time
+            # its path is short: a socket's has at most 107 characters
+            self.sockets = TemporaryDirectory(prefix="kernel-")
+            self.parent.transport = "ipc"
+            self.parent.cache_ports = False
+            self.parent.ip = str(Path(self.sockets.name, "socket"))
+        return await super().pre_launch(**kwargs)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        await super().cleanup(restart)
+        if not restart:
+            self.sockets.cleanup()
 
     async def launch_kernel(self, cmd, **kwargs):
         self.process = Forked(
