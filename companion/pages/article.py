@@ -23,7 +23,7 @@ from cobandit.advice.words import percent
 from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, LINES, method_style, name_rows
 from companion import bounds
-from companion.pages import claims
+from companion.pages import claim_row
 from companion.paper import experiments
 from companion.paper.examples import IDENTIFICATION, ONLINE
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
@@ -230,7 +230,7 @@ def count_orderings(statuses: Iterable[str]) -> str:
     Parameters
     ----------
     statuses : iterable of str
-        Statuses of `companion.pages.claims.ordering_rows`.
+        Statuses of `companion.pages.claim_rows.ordering_rows`.
 
     Examples
     --------
@@ -244,9 +244,9 @@ def count_orderings(statuses: Iterable[str]) -> str:
     undecided = counts[NOT_SEPARATED] + counts[UNKNOWN]
     return (
         f"{counts[HOLDS]} of its {counts.total()} orderings hold on both kinds of"
-        f" tables, {counts[f'{HOLDS} {claims.DRAWN_ONLY}']} on the reconstructions"
-        f" alone and {counts[f'{HOLDS} {claims.MEASURED_ONLY}']} on the measured tables"
-        f" alone; {failed} fail, {counts[claims.DIVIDED]} are divided, and {undecided}"
+        f" tables, {counts[f'{HOLDS} {claim_row.DRAWN_ONLY}']} on the reconstructions"
+        f" alone and {counts[f'{HOLDS} {claim_row.MEASURED_ONLY}']} on the measured tables"
+        f" alone; {failed} fail, {counts[claim_row.DIVIDED]} are divided, and {undecided}"
         " cannot be decided."
     )
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from cobandit.figures.style import FAINT, INK, escape_math, provenance
 from cobandit.tables import EvaluationTable
 from companion import paper
-from companion.pages import claims
+from companion.pages import claim_row, claims_display
 from companion.paper import experiments
 
 
@@ -94,9 +94,11 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
     exhibit_rows = claims_of(rows, name)
     headings = {
         "claim": "claim",
-        **{key: claims.HEAD[key] for key in ("paper", "reconstruction")},
+        **{key: claims_display.HEAD[key] for key in ("paper", "reconstruction")},
     }
-    headings |= {key: claims.HEAD[key] for key in ("measured", "replays", "status")}
+    headings |= {
+        key: claims_display.HEAD[key] for key in ("measured", "replays", "status")
+    }
 
     top = "".join(
         f'<th scope="col">{escape(text)}</th>' for text in ("", *headings.values())
@@ -106,7 +108,7 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
         claim = escape(row["claim"]) + (
             f" (reading {row['reading']})" if row["reading"] else ""
         )
-        status = f"{claims.SIGNS[row['status']]} {row['status']}"
+        status = f"{claim_row.SIGNS[row['status']]} {row['status']}"
         cells = [
             claim,
             *(escape(row[field]) for field in list(headings)[1:-1]),

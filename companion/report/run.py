@@ -33,7 +33,11 @@ from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.checked_json import parse_json
 from cobandit.tables.storage import file_sha256
 from cobandit.tables.whole_files import replace_file
-from companion.pages.own_table import FEWEST, SECONDS_OF_REPORT, estimate_elimination
+from companion.pages.replay_extent import (
+    FEWEST,
+    SECONDS_OF_REPORT,
+    estimate_elimination,
+)
 from companion.paper import experiments
 from companion.report import pages as book
 from companion.report.pages import CHAPTERS, FIXED, PageError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import cobandit as cb
 from cobandit.errors import CobanditError
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-from companion.pages.prose import Markdown
+from companion.pages.prose import Markdown, enumerate_words
 from companion.report import pages
 
 _IMPORT = """\
@@ -116,18 +115,13 @@ def list_pages() -> Markdown:
     return Markdown(
         f"{len(on_tables)} pages run on a table of yours, for example by `cobandit-book"
         " page once -p dataset=my.parquet -o out.ipynb`:"
-        f" {_enumerate(map(_link, on_tables))}. The others are about something else:"
-        f" {_enumerate(fixed)}. Each lists its parameters at its end."
+        f" {enumerate_words(map(_link, on_tables))}. The others are about something else:"
+        f" {enumerate_words(fixed)}. Each lists its parameters at its end."
     )
 
 
 def _link(page: str) -> str:
     return f"{{doc}}`/notebooks/{page}`"
-
-
-def _enumerate(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def run_page(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from companion import paper
-from companion.pages import article, claims, regions
+from companion.pages import article, claim_rows, claims, regions
 from companion.stored import results
 
 PAGE = (Path(__file__).parents[2] / "book" / "intro.md").read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def test_every_ordering_is_counted_once():
 
 def orderings():
     plays = results.read_result("posterior")
-    return claims.ordering_rows(
+    return claim_rows.ordering_rows(
         results.ledger_cells(),
         claims.replace_paper_tables(results.MEASURED),
         paper.shares(plays),

@@ -11,7 +11,8 @@ import pytest
 
 import cobandit as cb
 from companion import paper
-from companion.pages import claims, exhibits
+from companion.pages import claim_row, claim_rows, claims, claims_display, exhibits
+from companion.paper import contrasts
 from companion.proofs import checks
 from companion.stored import results
 
@@ -26,47 +27,47 @@ def rows(tested):
 
 @pytest.mark.slow
 def test_rows_are_exactly_the_claims(rows):
-    assert rows.index.is_unique and set(rows["key"]) == set(claims.identifiers())
-    statements = rows[rows["kind"].isin([claims.STATEMENT, claims.OURS])]
+    assert rows.index.is_unique and set(rows["key"]) == set(claim_row.identifiers())
+    statements = rows[rows["kind"].isin([claim_row.STATEMENT, claim_row.OURS])]
     assert set(statements["key"]) == set(checks.checks())
-    assert (rows["kind"] == claims.CONTRAST).sum() == len(claims.CONTRASTS)
-    orderings = rows.loc[rows["kind"] == claims.ORDERING, "key"]
+    assert (rows["kind"] == claim_row.CONTRAST).sum() == len(contrasts.CONTRASTS)
+    orderings = rows.loc[rows["kind"] == claim_row.ORDERING, "key"]
     assert orderings.tolist() == [f"ordering {claim.key}" for claim in paper.claims()]
 
     # what is printed twice alike has one row, and stands on both places
-    numbers = rows[rows["kind"] == claims.NUMBER]
+    numbers = rows[rows["kind"] == claim_row.NUMBER]
     printed = {
         (n.coordinates, n.printed)
         for n in paper.published()
         if n.role in paper.RESULT_ROLES
     }
-    assert len(numbers) == len(printed) and set(rows["status"]) <= set(claims.SIGNS)
+    assert len(numbers) == len(printed) and set(rows["status"]) <= set(claim_row.SIGNS)
 
 
 @pytest.mark.slow
 def test_status_follows_from_the_columns(rows):
-    orderings = rows[rows["kind"] == claims.ORDERING]
+    orderings = rows[rows["kind"] == claim_row.ORDERING]
     for row in orderings.to_dict("records"):
         measured = (
             row["measured"]
             if row["measured"] and row["measured"][0] != "("
             else "cannot be checked"
         )
-        assert row["status"] == claims.combine_verdicts(measured, row["replays"])
+        assert row["status"] == claim_rows.combine_verdicts(measured, row["replays"])
 
-    numbers = rows[rows["kind"] == claims.NUMBER]
-    used = numbers["status"] == claims.USED
+    numbers = rows[rows["kind"] == claim_row.NUMBER]
+    used = numbers["status"] == claim_row.USED
     assert (numbers.loc[used, "reconstruction"] == "").all()
     judged = paper.judge_contrasts(results.read_result("posterior"))
     assert (
-        rows.loc[rows["kind"] == claims.CONTRAST, "status"].tolist()
+        rows.loc[rows["kind"] == claim_row.CONTRAST, "status"].tolist()
         == judged["word"].tolist()
     )
 
 
 def test_identifiers_never_change():
     """Pages, and pages of others, link to these."""
-    known = claims.identifiers()
+    known = claim_row.identifiers()
     assert len(set(known.values())) == len(known) >= 199
     assert known["Theorem 2: error probability"] == "C13"
     assert known["ordering CoPSI-beats-PSISR-at-the-end"] == "C39"
@@ -82,7 +83,7 @@ def test_claim_without_identifier_is_refused(tested):
 
 
 def test_links_to_claims_exist():
-    known = set(claims.identifiers().values())
+    known = set(claim_row.identifiers().values())
     pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")]
     found = {
         link
@@ -95,7 +96,7 @@ def test_links_to_claims_exist():
 @pytest.mark.slow
 def test_other_tables_replace_measured_ones(tested):
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
-    told = rows[rows["kind"] == claims.ORDERING].set_index("key")["measured"]
+    told = rows[rows["kind"] == claim_row.ORDERING].set_index("key")["measured"]
     assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in (
         "holds",
         "fails",
@@ -105,9 +106,9 @@ def test_other_tables_replace_measured_ones(tested):
 
 
 def test_rows_are_linkable_and_escaped():
-    row = claims.ClaimRow(
+    row = claim_row.ClaimRow(
         "k",
-        claims.ORDERING,
+        claim_row.ORDERING,
         "a < b",
         "Section 5",
         "experiments",
@@ -115,7 +116,7 @@ def test_rows_are_linkable_and_escaped():
         status="divided",
     )
     frame = pd.DataFrame([row], index=pd.Index(["C9"], name="id"))
-    html = claims.claims_html(frame, "All & more")
+    html = claims_display.claims_html(frame, "All & more")
     assert '<tr id="C9" data-kind="ordering">' in html and 'href="#C9"' in html
     assert (
         "a &lt; b" in html and "All &amp; more" in html and "◐</span> divided" in html
@@ -124,7 +125,7 @@ def test_rows_are_linkable_and_escaped():
 
 @pytest.mark.slow
 def test_count_of_contrasts_outside_matches_shown_intervals(rows):
-    shown = rows[rows["kind"] == claims.CONTRAST]
+    shown = rows[rows["kind"] == claim_row.CONTRAST]
     ends = shown["reconstruction"].str.split(" to ", expand=True).astype(float)
     outside = ~shown["paper"].astype(float).between(ends[0], ends[1])
     judged = paper.judge_contrasts(results.read_result("posterior"))
@@ -133,7 +134,7 @@ def test_count_of_contrasts_outside_matches_shown_intervals(rows):
 
 def test_contrasts_are_sorted_by_word():
     judged = paper.judge_contrasts(results.read_result("posterior"))
-    (ax,) = claims.draw_contrasts(judged).axes
+    (ax,) = claims_display.draw_contrasts(judged).axes
     words = [text.get_text() for text in ax.texts]
     assert words == sorted(words, key=paper.WORDS.index) and len(words) == len(judged)
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
@@ -144,7 +145,7 @@ def test_contrasts_are_sorted_by_word():
 def test_counts_on_the_claims_page_are_right(rows):
     """Its first lines, and what it points at."""
     status = rows["status"]
-    theory = rows[rows["kind"] == claims.STATEMENT]
+    theory = rows[rows["kind"] == claim_row.STATEMENT]
     assert theory.index[theory["status"] == checks.FAILS].tolist() == [
         "C7",
         "C14",
@@ -161,7 +162,7 @@ def test_counts_on_the_claims_page_are_right(rows):
     # cannot be compared
     assert status["C58"] == "not separated" and status["C50"] == "cannot be checked"
     assert rows.loc[["C26", "C27"], "measured"].tolist() == ["", ""]
-    assert rows.loc["C9", "kind"] == claims.OURS
+    assert rows.loc["C9", "kind"] == claim_row.OURS
     both = [claim.key for claim in paper.claims() if claim.compares_datasets]
     assert (
         len(both) == 5
@@ -178,11 +179,11 @@ def test_counts_on_the_claims_page_are_right(rows):
 
 @pytest.mark.slow
 def test_remarks_on_private_tables_are_judged_if_drawn_tables_agree(rows):
-    known = rows[rows["kind"] == claims.REMARK].set_index("key")
-    assert known.loc["remark denser-on-piqa", "status"] == claims.CANNOT_TELL
+    known = rows[rows["kind"] == claim_row.REMARK].set_index("key")
+    assert known.loc["remark denser-on-piqa", "status"] == contrasts.CANNOT_TELL
     assert known.loc["remark aligned-on-gsm8k", "status"] == "holds on reconstructions"
-    assert known.loc["remark many-near-ties", "status"] == claims.CANNOT_TELL
-    assert known.loc["remark first-study", "status"] == claims.NOT_TESTABLE
+    assert known.loc["remark many-near-ties", "status"] == contrasts.CANNOT_TELL
+    assert known.loc["remark first-study", "status"] == claim_row.NOT_TESTABLE
     # elimination makes few of its mistakes early, and a pull can cost more than what is
     # left
     assert known.loc["remark early-mistakes", "status"] == "fails"
@@ -196,7 +197,7 @@ def test_every_exhibit_has_claims_and_an_anchor(rows):
     assert re.findall(r"^## ((?:Table|Figure) \d)$", page, re.M) == names
 
     assert re.findall(r"^\((\S+)\)=\n## (?:Table|Figure)", page, re.M) == [
-        claims.anchor(name) for name in names
+        claims_display.anchor(name) for name in names
     ]
     assert set(rows["exhibit"]) == {"", *names}
     for name in names:
@@ -221,9 +222,9 @@ def test_every_row_has_claim_and_place(rows):
     hangs = rows["reading"] == "A6"
     assert set(rows.index[hangs]) >= {"C20", "C22", "C27", "C29", "C39", "C63"}
     about = rows["key"].str.contains("PSISR") | rows["claim"].str.contains("PSI-SR")
-    named = rows["kind"].isin([claims.CONTRAST, claims.NUMBER])
+    named = rows["kind"].isin([claim_row.CONTRAST, claim_row.NUMBER])
     assert (about[named] == hangs[named]).all()
-    typed = set(claims._typed("statements.yml"))
+    typed = set(claim_row.read_typed("statements.yml"))
     assert typed == set(checks.checks())
     ends = [
         paper.least_target_ratio(14, low, high)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
-from companion.pages import own_table
+from companion.pages import own_table, replay_extent
 from companion.paper import experiments
 from companion.stored.races import race_table
 from tests.support.table_shapes import SHAPES, save_shape
@@ -28,7 +28,9 @@ def test_only_the_default_is_not_own(dataset, own):
     assert own_table.is_own(dataset, default=[]) is own
 
 
-@pytest.mark.parametrize("fit", [own_table.fit_online, own_table.fit_identification])
+@pytest.mark.parametrize(
+    "fit", [replay_extent.fit_online, replay_extent.fit_identification]
+)
 def test_slow_tables_have_fewer_replays_and_a_note(fit):
     wanted = [200, 1000, 5000]
     replications = 2000
@@ -36,16 +38,16 @@ def test_slow_tables_have_fewer_replays_and_a_note(fit):
     assert easy == (wanted, replications) and not easy.say_less(wanted, replications)
 
     hard = fit(np.geomspace(1e-6, 1, 150), wanted, replications, methods=5)
-    assert hard.rho[0] >= 2 and own_table.FEWEST <= hard.replications < replications
+    assert hard.rho[0] >= 2 and replay_extent.FEWEST <= hard.replications < replications
     assert f"{hard.replications:,}" in hard.say_less(wanted, replications)
 
 
 def test_replays_fit_into_their_seconds():
     costs = np.geomspace(1e-3, 1, 40)
     wanted = [32, 256]
-    given = own_table.fit_online(costs, wanted, 100, methods=5)
+    given = replay_extent.fit_online(costs, wanted, 100, methods=5)
     pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
-    assert 5 * own_table.PULL * pulls <= own_table.SECONDS * (1 + 1e-9)
+    assert 5 * replay_extent.PULL * pulls <= replay_extent.SECONDS * (1 + 1e-9)
 
 
 @pytest.mark.slow
@@ -65,8 +67,12 @@ def test_any_table_is_raced_and_reductions_are_reported():
         and "instead of 50" in said
     )
     assert "instead of" not in own_table.describe_races(raced, 4)
-    assert own_table.fit_races(table, 50) == 50
-    assert own_table.FEWEST_ORDERS <= own_table.fit_races(SHAPES["wide"](), 50) < 50
+    assert replay_extent.fit_races(table, 50) == 50
+    assert (
+        replay_extent.FEWEST_ORDERS
+        <= replay_extent.fit_races(SHAPES["wide"](), 50)
+        < 50
+    )
 
 
 @pytest.mark.slow
