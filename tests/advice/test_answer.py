@@ -83,7 +83,7 @@ def test_steps_have_gains_intervals_and_cost_factors():
     assert steps[0] == ""
 
 
-def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
+def test_leaderboard_does_not_recommend_its_cheapest_model():
     """The largest ratio has a model that wins seldom, so it is given on demand alone."""
     advice = cb.recommend(
         shapes.make_leaderboard(400), at_least={"accuracy": 0.5}, replications=50
@@ -102,7 +102,7 @@ def test_a_leaderboard_is_not_answered_with_its_cheapest_model():
     assert advice.most_efficient in answer(advice, ratio=True).lines["Ratio"]
 
 
-def test_more_expensive_of_two_equals_is_off_the_front():
+def test_more_expensive_of_equal_arms_is_off_the_front():
     advice = cb.recommend(shapes.make_jokers(), prefer={"accuracy": 1}, replications=20)
     assert "joker" in advice.front.index and "costly joker" not in advice.front.index
     assert (advice.choice.configuration, advice.choice.next, advice.choice.ahead) == (
@@ -136,7 +136,7 @@ def test_conditions_hold_together():
     assert one.configuration == "large" == one.sure and one.confidence > 0.99
 
 
-def test_exhausted_benchmark_is_exact():
+def test_exhausted_benchmark_gives_exact_answers():
     advice = cb.recommend(
         shapes.make_short_list(),
         within={"accuracy": 0.1},
@@ -165,7 +165,7 @@ def test_sure_choices_meet_their_condition():
     assert wrong <= 53  # more would come of chance once in 500 tests
 
 
-def test_a_tolerance_shortens_the_front_and_covers_it():
+def test_tolerance_shortens_the_front_and_covers_it():
     table = cb.load("word-sums")
     whole, short = (
         cb.recommend(table, tolerance=each, replications=2) for each in (0.0, 0.05)
@@ -214,19 +214,19 @@ def test_returned_configurations_replace_the_front():
         ({"prefer": {"accuracy": -1}}, "wish-range", "prefer"),
     ],
 )
-def test_wishes_out_of_range_are_refused(asked, code, place):
+def test_conditions_out_of_range_are_refused(asked, code, place):
     with pytest.raises(cb.TableError) as caught:
         read_wishes(("accuracy", "speed"), **asked)
     (fault,) = caught.value.faults
     assert (fault.code, fault.file) == (code, place)
 
 
-def test_wishes_for_unknown_objectives_name_the_nearest():
+def test_unknown_objectives_suggest_the_nearest():
     with pytest.raises(cb.CobanditError, match="Did you mean 'accuracy'"):
         read_wishes(("accuracy", "speed"), at_least={"acuracy": 0.5})
 
 
-def test_names_are_whole_at_80_columns(tmp_path, monkeypatch):
+def test_names_are_complete_at_80_columns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()
     long = {
@@ -376,7 +376,7 @@ def test_next_evaluations_have_number_and_price(make, budget):
         assert f"{first.configuration} on instance {first.instance}" in line
 
 
-def test_cheaper_configurations_that_were_not_returned_are_named():
+def test_cheaper_unreturned_configurations_are_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()
     best = table.summary()["accuracy"].idxmax()
@@ -392,7 +392,7 @@ def test_cheaper_configurations_that_were_not_returned_are_named():
     assert worth_besides(cb.recommend(table, replications=2)).empty
 
 
-def test_numbers_are_whole_however_many_objectives_there_are(tmp_path, monkeypatch):
+def test_numbers_are_complete_for_any_number_of_objectives(tmp_path, monkeypatch):
     """Intervals leave before names do, and a table that is wider still is not cut."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -426,7 +426,7 @@ def test_returned_set_has_no_share_of_redraws():
 
 
 @pytest.mark.parametrize("name", ["synthetic-24", "piqa-small"])
-def test_rivals_are_those_that_dominate(name):
+def test_rivals_are_the_dominating_arms(name):
     """Brute force: as good and as cheap everywhere, better somewhere; none for a member of the front."""
     table = cb.load(name)
     every = table.summary()
@@ -443,7 +443,7 @@ def test_rivals_are_those_that_dominate(name):
         assert set(found.rivals.index) == by_hand if by_hand else len(found.rivals) == 3
 
 
-def test_the_command_explains_leaves_out_and_shows_all(tmp_path, monkeypatch):
+def test_command_explains_excludes_and_shows_all(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()
     cb.save(table, "my.parquet")
@@ -468,7 +468,7 @@ def test_the_command_explains_leaves_out_and_shows_all(tmp_path, monkeypatch):
     )
 
 
-def test_a_shortened_table_keeps_what_answers_a_wish():
+def test_shortened_table_keeps_the_row_that_meets_a_condition():
     advice = cb.recommend(cb.load("word-sums"), within={"accuracy": 0.06})
     rows = worth_showing(advice)
     chosen = advice.choice.configuration

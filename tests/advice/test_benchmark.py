@@ -86,7 +86,7 @@ def test_variances_are_those_of_random_holes():
 
 
 @pytest.mark.slow
-def test_an_exhausted_benchmark_leaves_nothing_open():
+def test_exhausted_benchmark_decides_every_membership():
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 40)
     advice = cb.recommend(table, 100.0, about="benchmark", replications=2)
     assert advice.exact and advice.questions.empty and advice.next.evaluations == 0
@@ -98,7 +98,7 @@ def test_an_exhausted_benchmark_leaves_nothing_open():
 
 
 @pytest.mark.slow
-def test_equal_in_one_thing_and_worse_in_another_is_off_an_exhausted_benchmark():
+def test_weakly_dominated_arm_is_off_the_front_of_an_exhausted_benchmark():
     """The paper keeps it: the same scores for five times the cost."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")
@@ -113,7 +113,7 @@ def test_equal_in_one_thing_and_worse_in_another_is_off_an_exhausted_benchmark()
         assert arms.loc["costly", "on_front"] == kept and arms["front_settled"].all()
 
 
-def test_equal_costs_on_every_instance_are_known_to_be_equal():
+def test_equal_costs_on_every_instance_are_exactly_equal():
     """A fixed price: whoever is clearly better for it is called so, though nothing is won in the cost."""
     table = drawn(np.random.default_rng(6), [[0.9, 0.9], [0.1, 0.1]], [1.0, 1.0], 60)
     for costs, settled in ((1.0, True), (table.rows["cost"], False)):
@@ -127,7 +127,7 @@ def test_equal_costs_on_every_instance_are_known_to_be_equal():
 
 
 @pytest.mark.slow
-def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
+def test_exact_ties_raise_no_question_on_an_exhausted_benchmark():
     table = drawn(np.random.default_rng(5), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="arm999")
@@ -136,7 +136,7 @@ def test_exact_ties_are_no_question_on_an_exhausted_benchmark():
     assert np.isinf(cb.recommend(both, replications=2).questions["price"]).any()
 
 
-def test_a_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
+def test_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
     """A run that stopped after 60 of 100 instances: the card says so, and no answer is called exact."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)
     assert "exact: every configuration is evaluated on all 60" in " ".join(

@@ -38,7 +38,7 @@ def free_table(frame):
     )
 
 
-def test_no_factor_and_no_ratio_is_made_of_a_cost_that_is_made_up(frame):
+def test_default_costs_give_no_factor_and_no_ratio(frame):
     advice = cb.recommend(free_table(frame))
     assert advice.made_up == ["local"] and advice.most_efficient is None
     assert advice.front.loc["small", "times"] != advice.front.loc["small", "times"]
@@ -50,7 +50,7 @@ def test_no_factor_and_no_ratio_is_made_of_a_cost_that_is_made_up(frame):
     assert plain["most_efficient"] is None
 
 
-def test_smallest_cost_changes_only_its_own_words(frame):
+def test_smallest_cost_changes_only_its_own_sentence(frame):
     said = [
         str(
             cb.recommend(
@@ -68,7 +68,7 @@ def test_smallest_cost_changes_only_its_own_words(frame):
     assert said[0].replace("0.00001", "*") == said[1].replace("0.001", "*")
 
 
-def test_some_free_evaluations_leave_the_factor(frame):
+def test_some_free_evaluations_keep_the_cost_factor(frame):
     """One in sixty is a part of the mean, and what it counts as is next to nothing of that."""
     frame = frame[frame["config"] != "local"].copy()
     frame.loc[frame.index[0], "usd"] = 0.0
@@ -95,7 +95,7 @@ def write(path, answers):
     path.write_text(json.dumps({"results": {"results": entries}}))
 
 
-def test_configurations_with_cut_off_answers_are_named(tmp_path):
+def test_configurations_with_truncated_answers_are_named(tmp_path):
     cut = [{"finishReason": "length"}] * 16 + [{}] * 24
     cached = [{"cached": True}] * 30 + [{}] * 10
     write(tmp_path / "r.json", {"large": cut, "small": cached, "tiny": [{}] * 40})

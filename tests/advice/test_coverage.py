@@ -22,7 +22,7 @@ def held(found, level=0.95):
     ("name", "n_instances"),
     [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)],
 )
-def test_settled_memberships_hold_on_new_instances(name, n_instances):
+def test_decided_memberships_hold_on_new_instances(name, n_instances):
     found = held(
         coverage(
             cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12
@@ -33,7 +33,7 @@ def test_settled_memberships_hold_on_new_instances(name, n_instances):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 150])
-def test_settled_memberships_hold_on_measured_instances(swebench, n_instances):
+def test_decided_memberships_hold_on_measured_instances(swebench, n_instances):
     # with the cost, whose tails leave little settled
     held(coverage(swebench, n_instances, samples=SAMPLES))
     found = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
@@ -42,14 +42,14 @@ def test_settled_memberships_hold_on_measured_instances(swebench, n_instances):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("share", "least"), [(0.3, 0.4), (0.7, 8)])
-def test_settled_memberships_hold_on_the_benchmark(synthetic, share, least):
+def test_decided_memberships_hold_on_the_benchmark(synthetic, share, least):
     """Of 400 instances two configurations share a tenth, or a half."""
     found = held(coverage(synthetic, share=share, samples=SAMPLES))
     assert found["settled"].mean() > least
 
 
 @pytest.mark.slow
-def test_errors_would_show(synthetic, monkeypatch):
+def test_errors_would_be_noticed(synthetic, monkeypatch):
     """The tests above can fail: with critical values a sixth of what they are, they do."""
     from cobandit.stats import simultaneous
 

@@ -59,7 +59,7 @@ def test_clean_tables_have_no_findings(clean, synthetic):
     assert doctor(table_of(*clean, profiling=30)) == [] == doctor(synthetic)
 
 
-def test_constant_configurations(clean):
+def test_constant_configurations_are_reported(clean):
     scores, costs = clean
     scores[2] = 0
     (finding,) = found(table_of(scores, costs, profiling=30), "constant")
@@ -71,7 +71,7 @@ def test_constant_configurations(clean):
     assert "broken prompt, parser or scorer" in finding.remedy
 
 
-def test_duplicated_configurations(clean):
+def test_duplicated_configurations_are_reported(clean):
     scores, costs = clean
     scores[5], costs[5] = scores[1], costs[1]
     scores[4], costs[4] = scores[1], costs[1]
@@ -79,13 +79,13 @@ def test_duplicated_configurations(clean):
     assert finding.number == 2 and finding.problem.endswith("for arm1, arm4 and arm5")
 
 
-def test_equal_scores_at_other_costs_are_no_duplicates(clean):
+def test_equal_scores_at_different_costs_are_not_duplicates(clean):
     scores, costs = clean
     scores[5] = scores[4]
     assert found(table_of(scores, costs, profiling=30), "few")
 
 
-def test_instances_that_all_get_right_or_wrong(clean):
+def test_instances_without_spread_are_reported(clean):
     scores, costs = clean
     scores[:, :30], scores[:, 30:54] = 1, 0
     (finding,) = found(table_of(scores, costs, profiling=30), "alike")
@@ -98,7 +98,7 @@ def test_instances_that_all_get_right_or_wrong(clean):
     )
 
 
-def test_one_evaluation_that_makes_the_cost(clean):
+def test_dominating_evaluation_cost_is_reported(clean):
     scores, costs = clean
     costs[3, 17] = costs[3].sum() / 2
     (finding,) = found(table_of(scores, costs, profiling=30), "outlier")
@@ -109,7 +109,7 @@ def test_one_evaluation_that_makes_the_cost(clean):
     )
 
 
-def test_a_heavy_tail_of_costs(clean):
+def test_heavy_tail_of_costs_is_reported(clean):
     scores, costs = clean
     costs[2] = np.random.default_rng(3).pareto(1.1, 120) + 1
     (finding,) = found(table_of(scores, costs, profiling=30), "tail", alone=False)
@@ -121,7 +121,7 @@ def test_a_heavy_tail_of_costs(clean):
 
 
 @pytest.mark.slow
-def test_two_objectives_that_are_one(clean):
+def test_identical_objectives_are_reported(clean):
     scores, costs = clean
     speed = np.clip(
         0.2
@@ -137,7 +137,7 @@ def test_two_objectives_that_are_one(clean):
 
 
 @pytest.mark.slow
-def test_an_objective_that_is_cost(clean):
+def test_objective_equal_to_cost_is_reported(clean):
     scores, costs = clean
     speed = np.clip(1 - costs / 10, 0, 1)
     (finding,) = found(two_objectives(scores, costs, speed), "same")
@@ -154,7 +154,7 @@ def test_equal_costs_are_not_reported_as_an_objective(clean, held):
     assert doctor(EvaluationTable.from_records(rows, table.card)) == []
 
 
-def test_too_few_instances():
+def test_too_few_instances_are_reported():
     scores, costs = sound(np.random.default_rng(8), n=12)
     scores[:] = (
         np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
@@ -205,7 +205,7 @@ def test_missing_evaluations_of_hard_instances_are_reported(clean):
     assert "missing" not in names
 
 
-def test_configurations_that_share_no_instance(clean):
+def test_configurations_without_shared_instances_are_reported(clean):
     scores, costs = clean
     rows = (
         table_of(scores, costs, profiling=30)
@@ -231,7 +231,7 @@ def test_configurations_that_share_no_instance(clean):
     assert "disjoint" not in {each.name for each in doctor(table)}
 
 
-def test_a_profiling_split_that_misleads(clean):
+def test_misleading_profiling_split_is_reported(clean):
     scores, costs = clean
     costs[0] *= np.where(profiling_mask(120, 30, 0), 0.01, 1.0)
     (finding,) = found(table_of(scores, costs, profiling=30), "profiling", alone=False)
@@ -291,7 +291,7 @@ def test_table_of_a_race_is_checked():
 
 
 @pytest.mark.slow
-def test_long_names_are_cut_and_findings_are_plain_values(clean):
+def test_long_names_are_shortened_and_findings_are_plain_values(clean):
     scores, costs = clean
     scores[2] = 1
     table = table_of(scores, costs, profiling=30)
@@ -341,7 +341,7 @@ def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
     assert made.table.subset(f"config in {list(kept)}").n_free == 0
 
 
-def test_one_cause_is_one_finding():
+def test_one_cause_gives_one_finding():
     """Five configurations lack what is hard: one finding, with the clearest and the names of the others."""
     rng = np.random.default_rng(12)
     hard = np.arange(120) < 40

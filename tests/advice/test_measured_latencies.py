@@ -38,7 +38,7 @@ def timed():
     )
 
 
-def test_percentiles_are_those_of_the_measured_column(timed):
+def test_percentiles_match_the_measured_column(timed):
     advice = cb.recommend(timed, replications=20)
 
     assert advice.measured == {"speed": "seconds"}
@@ -49,7 +49,7 @@ def test_percentiles_are_those_of_the_measured_column(timed):
     assert "accuracy_p50" not in advice.arms
 
 
-def test_leaving_a_configuration_out_changes_no_measured_value(timed):
+def test_excluding_a_configuration_changes_no_measured_value(timed):
     frame = timed.evaluations.assign(config=lambda rows: rows["config"].astype(str))
     third = frame[frame["config"] == "slow"].assign(config="third", seconds=1e4)
     wider = cb.EvaluationTable.from_frame(
@@ -78,7 +78,7 @@ def test_every_answer_shows_the_measured_column(timed, tmp_path):
     assert plain["measured"] == {"speed": "seconds"}
 
 
-def test_a_narrow_terminal_says_where_the_measured_values_are(timed, tmp_path):
+def test_narrow_terminal_points_to_the_measured_values(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
 
     text = call("recommend", tmp_path / "timed.parquet", columns=60).stdout
@@ -87,7 +87,7 @@ def test_a_narrow_terminal_says_where_the_measured_values_are(timed, tmp_path):
     assert "seconds: in a wider terminal, or with --html" in " ".join(text.split())
 
 
-def test_the_last_line_shows_what_else_the_command_answers(timed, tmp_path):
+def test_last_line_lists_further_options_of_the_command(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
 
     last = call(

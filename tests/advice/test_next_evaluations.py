@@ -25,7 +25,7 @@ from cobandit.tables import EvaluationTable
     st.sampled_from([None, 0.5, 5.0, 40.0, 1e6]),
     st.sampled_from([0.0, 0.1]),
 )
-def test_named_evaluations_are_missing_and_within_budget(
+def test_planned_evaluations_are_missing_and_within_budget(
     seed, holes, budget, tolerance
 ):
     table = with_holes(40, holes, seed)
@@ -47,7 +47,7 @@ def test_named_evaluations_are_missing_and_within_budget(
         assert len(named) == plan.evaluations and price == pytest.approx(plan.price)
 
 
-def test_race_continues_with_the_named_evaluations():
+def test_race_continues_with_the_planned_evaluations():
     """What a race that knows the table asks for first, up to its next look, is what stands first."""
     whole, table = (
         drawn(np.random.default_rng(3), MEANS, COSTS, 60),
@@ -77,7 +77,7 @@ def follow(whole, table, **asked):
 
 
 @pytest.mark.slow
-def test_a_certified_race_needs_more_and_says_so():
+def test_certified_race_needs_more_and_reports_it():
     table = with_holes(100, 0.3, 3)
     asked = {"tolerance": 0.1, "front": "objectives"}
     plans = [
@@ -96,7 +96,7 @@ def test_a_certified_race_needs_more_and_says_so():
 
 
 @pytest.mark.slow
-def test_a_certified_race_is_followed_to_its_end():
+def test_certified_race_is_followed_to_its_end():
     """Less than everything is evaluated, and then nothing is asked for."""
     whole, table = make_leaderboard(150), make_leaderboard(150, seen=0.1)
     done = follow(whole, table, tolerance=0.2, certified=True)
@@ -109,7 +109,7 @@ def test_a_certified_race_is_followed_to_its_end():
 @pytest.mark.parametrize(
     ("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)]
 )
-def test_following_the_plan_settles_all_for_less_than_everything(front, most):
+def test_plan_decides_all_for_less_than_all_evaluations(front, most):
     """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths.
 
     All that is worth its cost takes more: many are about as good for about as much.
@@ -123,7 +123,7 @@ def test_following_the_plan_settles_all_for_less_than_everything(front, most):
     assert len(done.rows) < most * len(whole.rows)
 
 
-def test_nothing_is_planned_where_nothing_can_be_settled():
+def test_nothing_is_planned_if_nothing_can_be_decided():
     """Two agents three points apart on half of their tasks: one evaluation more tells nothing."""
     table = make_agents()
     plan = plan_next(table, budget=0.5)
@@ -150,7 +150,7 @@ def test_first_comparison_is_planned_before_all_others():
     assert len(plan_next(table, budget=plan.step).pairs)
 
 
-def test_subset_lacks_instances_that_none_of_it_has():
+def test_subset_lacks_instances_of_excluded_arms():
     """The benchmark has them, and who is left may differ there."""
     whole = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
     rows = whole.rows.drop(columns="split")

@@ -42,7 +42,7 @@ def wide(table, column):
 # ------------------------------------------------------------------------------ redraws
 
 
-def test_redraws_are_weighted_means_with_one_weight_an_instance():
+def test_redraws_are_weighted_means_with_one_weight_per_instance():
     table = drawn(np.random.default_rng(3), MEANS, COSTS, 60)
     means, costs = redraw_means(table, 5, seed=7)
     weights = np.random.default_rng(7).standard_exponential((5, 60))
@@ -57,7 +57,7 @@ def test_redraws_are_weighted_means_with_one_weight_an_instance():
         )
 
 
-def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
+def test_redraws_of_an_incomplete_table_scatter_about_its_adjusted_means(ragged):
     means, costs = redraw_means(ragged, 4000, seed=7)
     every, n = ragged.summary(), ragged.n_instances
     for d in (0, 1):
@@ -69,7 +69,7 @@ def test_redraws_of_a_table_with_holes_are_about_its_adjusted_means(ragged):
     np.testing.assert_allclose(costs.mean(axis=0), every["cost"], rtol=0.01)
 
 
-def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
+def test_redraws_do_not_depend_on_their_blocks(ragged, monkeypatch):
     whole = redraw_means(ragged, 6, seed=1)
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 300)
     for one, other in zip(whole, redraw_means(ragged, 6, seed=1), strict=True):
@@ -79,7 +79,7 @@ def test_redraws_do_not_depend_on_how_they_are_cut(ragged, monkeypatch):
 # ------------------------------------------------------------------------------ pairs
 
 
-def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
+def test_ratios_use_the_shared_instances_of_two_arms(monkeypatch):
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 500)  # several blocks
     table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
     found = np.vstack([gaps.ratios.min(axis=0) for gaps in Paired(table).dominance()])
@@ -103,7 +103,7 @@ def test_ratios_are_those_of_the_instances_that_two_arms_share(monkeypatch):
 
 
 @pytest.mark.parametrize("block", [2**24, 500])
-def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(
+def test_ratios_of_incomplete_tables_use_the_shared_instances(
     ragged, monkeypatch, block
 ):
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", block)
@@ -122,7 +122,7 @@ def test_ratios_with_holes_are_those_of_the_instances_that_two_arms_share(
         assert found[i, j] == pytest.approx(min(t), rel=1e-9) and shared[i, j] == n
 
 
-def test_few_instances_that_all_scored_alike_settle_nothing():
+def test_few_equal_scores_decide_nothing():
     """Four of four against none of four: the sample variances are zero, the doubt is not."""
     table = drawn(np.random.default_rng(0), [[1.0], [0.0], [0.5]], [1.0, 1.0, 1.0], 4)
     assert not cb.recommend(table, level=0.999).arms["front_settled"].any()
@@ -167,7 +167,7 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
     ],
 )
 @pytest.mark.slow
-def test_error_of_settled_memberships_is_as_stated(means, costs, n_instances, shared):
+def test_error_of_decided_memberships_is_as_stated(means, costs, n_instances, shared):
     """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
     rng, most = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
     assert (
@@ -176,7 +176,7 @@ def test_error_of_settled_memberships_is_as_stated(means, costs, n_instances, sh
 
 
 @pytest.mark.slow
-def test_too_small_critical_values_are_caught(monkeypatch):
+def test_too_small_critical_values_are_noticed(monkeypatch):
     """The test above can fail: with critical values of one comparison instead of all, it does."""
     monkeypatch.setattr(
         "cobandit.stats.simultaneous.critical_value",
@@ -188,7 +188,7 @@ def test_too_small_critical_values_are_caught(monkeypatch):
 
 
 @pytest.mark.slow
-def test_more_instances_settle_more():
+def test_more_instances_decide_more():
     # no two the same: what is equal is never settled
     costs = [1.0, 2.0, 1.2, 3.0, 1.5, 4.0]
     rng = np.random.default_rng
@@ -199,7 +199,7 @@ def test_more_instances_settle_more():
 
 
 @pytest.mark.slow
-def test_estimated_evaluations_settle_the_question():
+def test_estimated_evaluations_decide_the_question():
     """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
     means, costs, rng, n = (
         [[0.56, 0.56], [0.5, 0.5]],
@@ -231,7 +231,7 @@ def test_estimated_evaluations_settle_the_question():
 
 
 @pytest.mark.slow
-def test_a_recommendation_adds_up(synthetic):
+def test_parts_of_a_recommendation_agree(synthetic):
     advice = cb.recommend(synthetic, budget=20_000)
     arms, plain = advice.arms, json.loads(json.dumps(advice.to_dict(), allow_nan=False))
     assert (
@@ -265,7 +265,7 @@ def test_a_recommendation_adds_up(synthetic):
 
 
 @pytest.mark.parametrize("holes", [0, 0.3])
-def test_new_instances_are_what_the_benchmark_does_not_have(holes):
+def test_new_instances_are_outside_the_benchmark(holes):
     """Of those that one other dominates: both need (factor / ratio)^2 times the instances that they have."""
     advice = cb.recommend(with_holes(40, holes, 2), replications=2)
     dominated = ~advice.arms["on_front"][advice.questions["configuration"]].to_numpy()
@@ -281,7 +281,7 @@ def test_new_instances_are_what_the_benchmark_does_not_have(holes):
         )
 
 
-def test_settled_tables_have_no_questions():
+def test_decided_tables_have_no_questions():
     table = drawn(np.random.default_rng(0), [[0.9, 0.9], [0.1, 0.1]], [1.0, 3.0], 200)
     advice = cb.recommend(table, 10.0, replications=2)
     assert advice.questions.empty and advice.next.evaluations == 0
@@ -321,7 +321,7 @@ def test_bad_numbers_are_refused(arguments, message, synthetic):
 
 @pytest.mark.parametrize("given", ["my.parquet", pd.DataFrame({"config": ["a"]})])
 @pytest.mark.parametrize("asked", [cb.recommend, doctor])
-def test_arguments_that_are_no_table_are_refused(asked, given):
+def test_arguments_other_than_tables_are_refused(asked, given):
     got = "'my.parquet'" if isinstance(given, str) else "a DataFrame"
     with pytest.raises(
         CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"

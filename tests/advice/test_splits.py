@@ -77,7 +77,7 @@ def test_unknown_split_is_refused(synthetic):
 
 
 @pytest.mark.slow
-def test_advice_and_replays_agree_or_say_why_not():
+def test_advice_agrees_with_replays_or_gives_the_reason():
     agreed = 0
     for seed in range(30):
         table = heavy(np.random.default_rng(seed))
@@ -114,7 +114,7 @@ def test_advice_and_replays_agree_or_say_why_not():
     assert 5 < agreed < 25
 
 
-def test_profiling_that_holds_the_cheap_instances_of_one_misleads():
+def test_cheap_profiling_instances_of_one_arm_mislead():
     """As after a split by hand: at the costs that methods are told another configuration is the best."""
     rng = np.random.default_rng(6)
     scores, costs = (rng.random((4, 60)) < 0.5) * 1.0, rng.uniform(0.8, 1.2, (4, 60))

@@ -99,11 +99,11 @@ class TestBuiltBook:
     pytestmark = built
 
     @pytest.mark.parametrize("name", contents())
-    def test_page_is_there(self, name):
+    def test_every_page_exists(self, name):
         assert html_of(name).exists()
 
     @pytest.mark.parametrize("name", PAGES)
-    def test_links_and_anchors_lead_somewhere(self, name):
+    def test_links_and_anchors_have_targets(self, name):
         here = HTML / name
         broken = []
         for link in page(here).links:
@@ -122,7 +122,7 @@ class TestBuiltBook:
         assert not broken
 
     @pytest.mark.parametrize("name", contents())
-    def test_nothing_is_loaded_from_elsewhere(self, name):
+    def test_pages_load_no_remote_files(self, name):
         here = html_of(name)
         assets = [*page(here).assets, *(image["src"] for image in page(here).images)]
         away = [asset for asset in assets if urlsplit(asset).netloc]
@@ -133,14 +133,14 @@ class TestBuiltBook:
             if not (here.parent / unquote(urlsplit(each).path)).exists()
         ]
 
-    def test_pages_describe_themselves_to_those_who_link_them(self):
+    def test_pages_have_link_previews(self):
         head = r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)"'
         found = {name: re.findall(head, html_of(name).read_text()) for name in CHAPTERS}
         assert all(len(set(texts)) == 1 and texts[0] for texts in found.values()), found
         assert len({texts[0] for texts in found.values()}) == len(CHAPTERS)
 
     @pytest.mark.parametrize("name", contents())
-    def test_images_say_what_they_show(self, name):
+    def test_images_have_descriptions(self, name):
         # myst-nb writes the file name as alternative text where a notebook gives none
         told = [image.get("alt", "") for image in page(html_of(name)).images]
         assert not [words for words in told if len(words) < 20 or "/" in words]
@@ -148,7 +148,7 @@ class TestBuiltBook:
         assert len(told) == len(set(told)), "two pictures with the same words"
 
     @pytest.mark.parametrize("name", contents())
-    def test_no_machinery_shows(self, name):
+    def test_pages_show_no_internals(self, name):
         whole = "".join(page(html_of(name)).text)
         left = [word for word in ("To be computed", "<Figure size") if word in whole]
         # the reference shows errors and markup on purpose, in its code
@@ -186,7 +186,7 @@ class TestBuiltBook:
         text = "".join(page(html_of("book/api/cobandit.policies")).text)
         assert "n_objectives: int" in text and "tolerance: ArrayLike" in text
 
-    def test_statements_carry_the_papers_numbers(self):
+    def test_statements_have_the_numbers_of_the_paper(self):
         """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
         caption = re.compile(
             r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)'
@@ -201,7 +201,7 @@ class TestBuiltBook:
         }
         assert [who for who, title in found if f"paper’s {who}" not in title] == []
 
-    def test_the_protocol_is_folded_whole_and_its_references_lead_on(self):
+    def test_protocol_is_complete_and_its_references_resolve(self):
         """Its file is never rewritten, though the page that it names is a section now."""
         html = html_of("notebooks/reconstructions").read_text(encoding="utf-8")
         protocol = (ROOT / "book" / "protocol-first.md").read_text(encoding="utf-8")
@@ -213,7 +213,7 @@ class TestBuiltBook:
         assert re.search(r'its ten runs; <a [^>]*href="#calibration"', html)
 
     @pytest.mark.parametrize("name", contents())
-    def test_no_cell_warned(self, name):
+    def test_no_cell_printed_a_warning(self, name):
         assert not re.search(
             r'class="[^"]*\bstderr\b', html_of(name).read_text(encoding="utf-8")
         )
@@ -297,7 +297,7 @@ def build(book: Path, *options: str, **more: str) -> str:
 
 @pytest.mark.slow
 @needs_sphinx
-def test_pages_offer_their_outputs_and_run_again_when_the_library_has_changed(
+def test_stored_outputs_are_used_until_the_library_changes(
     small_book,
 ):
     build(small_book)
@@ -322,7 +322,7 @@ def test_pages_offer_their_outputs_and_run_again_when_the_library_has_changed(
 
 @pytest.mark.slow
 @needs_sphinx
-def test_a_book_with_pictures_becomes_one_page(small_book):
+def test_book_with_pictures_becomes_one_page(small_book):
     """From which the PDF is printed; in it cells of all pages are cells of the first."""
     page = small_book / "notebooks" / "runs.md"
     page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
@@ -335,7 +335,7 @@ def test_a_book_with_pictures_becomes_one_page(small_book):
 
 @pytest.mark.slow
 @needs_sphinx
-def test_book_of_stored_outputs_runs_no_notebook(small_book):
+def test_book_from_stored_outputs_runs_no_notebook(small_book):
     """Nothing of them is left for a build that runs them."""
     for number, source in enumerate(
         sorted((small_book / "notebooks").glob("*.md")), 43
@@ -375,7 +375,7 @@ def test_cache_key_follows_content_and_not_file_times(cobandit_book, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_page_says_of_the_theorems_what_the_table_on_the_verdict_computes(
+def test_first_page_matches_the_computed_verdicts_on_theorems(
     tested,
 ):
     from companion.proofs import checks
@@ -404,7 +404,7 @@ def test_the_first_page_says_of_the_theorems_what_the_table_on_the_verdict_compu
     assert len(theorems) >= 10 and set(theorems["outcome"]) == {checks.HOLDS}
 
 
-def test_example_card_of_the_data_page_is_a_card():
+def test_example_card_of_the_data_page_is_valid():
     from cobandit.tables import Card
 
     page = (ROOT / "book" / "data.md").read_text(encoding="utf-8")
@@ -420,7 +420,7 @@ def test_example_card_of_the_data_page_is_a_card():
     assert card.columns[5:] == ("model", "prompt", card.cluster)
 
 
-def test_finished_pages_are_mended(cobandit_book):
+def test_finished_pages_are_corrected(cobandit_book):
     back = '<a class="viewcode-back" href="../book/api.html#cobandit.CoPSI">[docs]</a>'
     page = {"body": f'<div role="list" class="citation-list">50 % of 3</div>{back}'}
     cobandit_book.mend_bodies(None, "", "", page, None)
@@ -428,7 +428,7 @@ def test_finished_pages_are_mended(cobandit_book):
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
-def test_buttons_appear_once_the_project_has_an_address(
+def test_buttons_appear_if_the_project_has_an_address(
     cobandit_book, tmp_path, monkeypatch, address
 ):
     urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""

@@ -133,7 +133,7 @@ def colours():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours, name):
+def test_page_renders_offline_and_is_accessible(visit, address, seen, colours, name):
     visited = visit(f"{address}/{name}")
     tab = visited.tab
     if name.removesuffix(".html") in contents():
@@ -181,7 +181,7 @@ def test_page_renders_alone_and_can_be_read_by_all(visit, address, seen, colours
     assert not any(faults.values()), faults
 
 
-def test_the_book_keeps_to_its_limits(seen):
+def test_book_stays_within_its_limits(seen):
     """Of words and folds, names of folds, and how far down the first picture of a chapter stands."""
     measured = measure(
         {name: seen(f"{name}.html") for name in contents() if name not in LOOKED_UP}
@@ -199,7 +199,7 @@ def test_page_opens_from_disk(visit, name):
     assert visited.tab.locator("article .math mjx-container").count() >= formulas
 
 
-def test_first_screen_leads_every_reader_on(visit, address):
+def test_first_screen_links_every_reader(visit, address):
     """The abstract and the controls of the first figure without scrolling; the way on below it."""
     visited = visit(f"{address}/book/intro.html")
     screen = visited.tab.viewport_size["height"]
@@ -226,7 +226,7 @@ def test_toggles_open_navigation_and_contents(visit, address, width):
         sidebar.wait_for(state="hidden")
 
 
-def test_panels_are_named_where_a_phone_stacks_them(visit, address):
+def test_stacked_panels_on_a_phone_have_names(visit, address):
     tab = visit(f"{address}/notebooks/exhibits.html").tab
     names = tab.locator(".panel-name")
     assert names.count() and not names.first.is_visible()
@@ -246,13 +246,13 @@ def test_toggle_collapses_navigation_on_wide_screens(visit, address):
     sidebar.wait_for(state="visible")
 
 
-def test_front_door_leads_to_the_first_page(visit, address):
+def test_root_page_redirects_to_the_first_page(visit, address):
     tab = visit(f"{address}/index.html").tab
     tab.wait_for_url("**/book/intro.html")
     assert tab.locator("article h1").count() == 1
 
 
-def test_search_finds_a_word_without_help(visit, address):
+def test_search_finds_a_word_offline(visit, address):
     visited = visit(f"{address}/search.html?q=hypervolume")
     visited.tab.wait_for_selector("#search-results li a", timeout=15000)
     assert not visited.went_to(address)

@@ -65,13 +65,13 @@ def test_code_on_a_page_is_linted(name, folder):
     assert not own, "\n".join(own)
 
 
-def test_the_book_has_few_pages_with_little_code():
+def test_book_has_few_pages_with_little_code():
     assert len(READ) <= LIMITS["pages"]
     lines = sum(len(cell) for name in READ for cell in code_of(name))
     assert lines <= LIMITS["code"]
 
 
-def test_the_code_of_a_page_is_found():
+def test_code_of_a_page_is_extracted():
     cells = code_of("notebooks/experiments")
     assert cells[0][0].startswith("dataset = ") and sum(map(len, cells)) > 100
     assert not [line for cell in cells for line in cell if "mystnb:" in line]

@@ -50,7 +50,7 @@ def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode
 
 
 @each_source
-def test_pair_holds_the_same_cells(source):
+def test_paired_files_have_the_same_cells(source):
     stored = source.with_suffix(".ipynb")
     assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
     here = for_jupyter(jupytext.read(source), source.stem)
@@ -84,7 +84,7 @@ def test_stored_notebook_was_run_in_order_and_without_error(source):
 
 
 @each_source
-def test_parameters_cell_is_one_and_can_be_read(source):
+def test_single_parameters_cell_is_parsed(source):
     notebook = jupytext.read(source)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     found = parameters_of(notebook)
@@ -110,7 +110,7 @@ def test_parameters_cell_is_one_and_can_be_read(source):
 
 
 @each_source
-def test_every_picture_is_described(source):
+def test_every_picture_has_a_description(source):
     """Alternative text is asked for where the picture is made; test_book looks at what became of it."""
     for cell in jupytext.read(source).cells:
         if (
@@ -126,7 +126,7 @@ def test_every_picture_is_described(source):
 
 
 @each_source
-def test_a_notebook_reads_well_without_the_book(source):
+def test_notebook_stands_alone_without_the_book(source):
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     shown = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -149,7 +149,7 @@ def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
 
 
 @each_source
-def test_a_page_says_at_its_end_how_to_run_it(source):
+def test_page_ends_with_its_run_instructions(source):
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code[-1].source == f'how_to_run("{source.stem}")'
@@ -167,7 +167,7 @@ def test_a_page_says_at_its_end_how_to_run_it(source):
 
 
 @each_source
-def test_a_star_in_a_computed_sentence_is_no_emphasis(source):
+def test_star_in_a_computed_sentence_is_not_emphasis(source):
     """L* within words between stars would end the emphasis early."""
     outputs = [
         output
@@ -195,7 +195,7 @@ def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 
 @each_source
-def test_tables_of_reconstructions_say_so(source):
+def test_tables_of_reconstructions_are_labelled(source):
     """In the caption, on pages about them alone; elsewhere in the caption or wherever a cell names one."""
     known = tables.datasets()
     reconstructions = known.loc[known["kind"] == "reconstruction", "name"].tolist()

@@ -28,7 +28,7 @@ PAGE = (
 )
 
 
-def test_figure_names_what_leads_to_it_and_nothing_else():
+def test_figure_names_only_its_sources():
     made = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
     assert made.data == ["gsm8k"]
     assert made.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
@@ -40,7 +40,7 @@ def test_figure_names_what_leads_to_it_and_nothing_else():
     assert made.code == PAGE[-1].source
 
 
-def test_stored_results_and_tables_by_name_are_in_it():
+def test_provenance_lists_stored_results_and_named_tables():
     cells = [
         PAGE[1],
         code('found = results.read_result("tuning"), "piqa"'),
@@ -67,19 +67,19 @@ def test_stored_results_and_tables_by_name_are_in_it():
         ("import x", "x.y", False),
     ],
 )
-def test_cells_are_followed_by_the_names_that_they_take_and_make(before, drawn, leads):
+def test_cells_are_traced_by_names_they_read_and_bind(before, drawn, leads):
     trees = dict(enumerate(map(provenance.ast.parse, [before, drawn])))
     assert provenance.lead_to(trees, 1) == ([0, 1] if leads else [1])
 
 
-def test_names_are_text_and_not_markup():
+def test_names_are_escaped():
     cells = [code('a = "<b>"', metadata={"tags": ["parameters"]}), code('a + "<b>"')]
     html = provenance.as_html(provenance.trace(cells, 1, KNOWN), lambda name: "")
     assert "&lt;b&gt;" in html and "<b>" not in html
 
 
 @pytest.mark.slow
-def test_every_drawing_cell_of_the_book_can_be_followed():
+def test_every_drawing_cell_of_the_book_can_be_traced():
     for source in sorted((EXTENSION.parents[1] / "notebooks").glob("*.md")):
         cells = jupytext.read(source).cells
         for number, cell in enumerate(cells):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.slow
 # the page silences warnings of guarantees by itself
 @pytest.mark.filterwarnings("ignore")
-def test_the_cells_of_the_page_run(monkeypatch, capsys):
+def test_cells_of_the_page_run(monkeypatch, capsys):
     quick = [
         lambda name=name: {
             "measurement": name,

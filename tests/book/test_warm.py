@@ -41,7 +41,7 @@ def answer(client, code):
     return [content["text"].strip() for content in said if "text" in content]
 
 
-def test_a_kernel_starts_with_the_imports_done_and_shares_nothing(start, tmp_path):
+def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):
     (_, one), (_, other) = start(), start()
     assert answer(
         one,
@@ -64,7 +64,7 @@ print([policy for policy, kernel in KERNELS.items() if not kernel.run.signatures
     assert answer(client, code) == ["[]"]
 
 
-def test_a_figure_is_drawn_and_nothing_else(start):
+def test_figure_is_the_only_output_of_its_cell(start):
     _, client = start()
     shown = []
     client.execute_interactive(
@@ -77,7 +77,7 @@ def test_a_figure_is_drawn_and_nothing_else(start):
     assert 'class="panels"' in figure["text/html"]
 
 
-def test_a_kernel_that_stops_or_dies_is_noticed(start):
+def test_stopped_or_killed_kernel_is_noticed(start):
     stopped, _ = start()
     stopped.shutdown_kernel()
     died, client = start()

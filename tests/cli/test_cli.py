@@ -33,7 +33,7 @@ def shell(*words):
 
 
 @pytest.mark.slow
-def test_version():
+def test_version_is_printed():
     assert call("--version").stdout == f"cobandit {cb.__version__}\n"
     done = shell("--version")
     assert (done.returncode, done.stdout, done.stderr) == (
@@ -57,14 +57,14 @@ def test_help_names_the_commands_and_the_methods():
 
 
 @pytest.mark.slow
-def test_datasets():
+def test_datasets_are_listed():
     text = call("datasets").stdout
     for row in cb.datasets().itertuples():
         assert row.name in text and row.license in text
 
 
 @pytest.mark.slow
-def test_validate():
+def test_validate_summarises_a_table():
     result = call("validate", BUNDLED)
     assert result.exit_code == 0
     assert (
@@ -98,7 +98,7 @@ FOUND = ["-m", "CoPSI", "-m", "PSISR:rounds=mean"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_replay_online(suffix):
+def test_online_replay_prints_and_writes_results(suffix):
     words = [
         "replay",
         "synthetic-24",
@@ -167,7 +167,7 @@ REPLAYS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "how"), REPLAYS, ids=["bootstrap", "once"])
-def test_replay_identification(words, how):
+def test_identification_replay_prints_and_writes_results(words, how):
     result = call(*REPLAY, *words)
     assert result.exit_code == 0 and ("rho" in how) == ("rho" in result.output)
     expected = cb.replay_identification(cb.load("synthetic-24"), **how, replications=2)
@@ -181,7 +181,7 @@ def test_replay_identification(words, how):
 
 
 @pytest.mark.slow
-def test_replay_of_a_file_by_the_script():
+def test_script_replays_a_file():
     words = ["-b", 2, "--replications", 2, "--workers", 2, "--backend", "threading"]
     done = shell("replay", BUNDLED, "-o", "runs.parquet", *words)
     assert done.returncode == 0, done.stderr
@@ -267,7 +267,7 @@ def test_bad_input_gives_one_message_and_exit_code_2(words, message, refused):
 
 
 @pytest.mark.slow
-def test_bad_input_to_the_script():
+def test_script_reports_bad_input():
     words, message = BAD["unknown table"]
     done = shell(*words)
     assert done.returncode == 2 and "Traceback" not in done.stderr
@@ -276,7 +276,7 @@ def test_bad_input_to_the_script():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [None, "of an earlier run"])
-def test_a_failed_write_leaves_the_final_name_as_it_was(before, monkeypatch, refused):
+def test_failed_write_keeps_the_existing_file(before, monkeypatch, refused):
     if before:
         Path("runs.csv").write_text(before)
 

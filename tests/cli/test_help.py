@@ -39,7 +39,7 @@ def test_help_imports_nothing_heavy(package, commands):
     assert done.returncode == 0, done.stderr
 
 
-def test_every_command_is_among_them():
+def test_every_command_is_tested():
     shown = [info for info in app.registered_commands if not info.hidden]
     listed = {info.name or info.callback.__name__ for info in shown}
     assert listed == {words[0] for words in COMMANDS if words}
@@ -50,12 +50,12 @@ def test_every_command_is_among_them():
 
 
 @pytest.mark.parametrize("name", ["page", "rerun", "verify", "reconstruct"])
-def test_commands_that_moved_say_where(refused, name):
+def test_moved_commands_name_their_new_place(refused, name):
     assert f"cobandit-book {name}" in refused(name, "anything", "--fast")
 
 
 @pytest.mark.slow
-def test_small_amounts_are_not_cut_where_the_terminal_is_narrow(tmp_path, monkeypatch):
+def test_small_amounts_are_complete_on_narrow_terminals(tmp_path, monkeypatch):
     """1.5e-0 and a 7 in the next line would read as 1.5."""
     monkeypatch.chdir(tmp_path)
     names = ["accuracy", "brevity", "politeness"]

@@ -42,7 +42,7 @@ def run(*words):
 
 
 @pytest.mark.slow
-def test_commands_print_names_whole(table):
+def test_commands_print_complete_names(table):
     imported = run(*IMPORT, *PAID)
     front = [
         name
@@ -74,7 +74,7 @@ def test_commands_print_names_whole(table):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_messages_print_names_whole_or_cut(table, name, refused):
+def test_messages_print_complete_or_shortened_names(table, name, refused):
     """The name stands in the file, in its columns, in an option: an error says it and stays short."""
     frame = pd.read_parquet("records.parquet")
     frame.loc[frame["model"] == name, "usd"] = -1.0

@@ -66,7 +66,7 @@ def plain(text):
 
 
 @pytest.mark.slow
-def test_a_run_ends_with_its_recommendation(folder):
+def test_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     whole = live.run(folder / "plan.yml", "runs/toy")
@@ -84,14 +84,14 @@ def test_a_run_ends_with_its_recommendation(folder):
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
 
-def test_the_plan_in_the_help_is_one():
+def test_plan_in_the_help_is_valid():
     text = run.__doc__.partition("\b\n")[2].replace("\\[", "[")
     plan = check_plan(yaml.safe_load(text), "the help")
     assert len(plan.names) == 6 and plan.evaluate.name == "callable"
 
 
 @pytest.mark.slow
-def test_another_folder_and_an_export(folder):
+def test_run_uses_another_folder_and_exports(folder):
     assert call("run", "plan.yml", "--folder", "elsewhere").exit_code == 0
     table = pd.read_parquet("elsewhere/table.parquet")
     os.remove("elsewhere/table.parquet")
@@ -133,7 +133,7 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     )
 
 
-def test_a_dry_run_starts_nothing(folder):
+def test_dry_run_starts_nothing(folder):
     done = call("run", "plan.yml", "--dry-run")
     assert (
         done.exit_code == 0
@@ -146,7 +146,7 @@ def test_a_dry_run_starts_nothing(folder):
 
 
 @pytest.mark.slow
-def test_race_is_shown_and_reused(folder):
+def test_finished_race_is_shown_and_reused(folder):
     """The default of a plan without a method; its end and what `show` says of it are the same."""
     race = {
         "method": {"ParetoRace": {}},
@@ -199,7 +199,7 @@ def test_bad_plans_start_no_run(folder, refused, changes, said):
 
 
 @pytest.mark.slow
-def test_progress_line_shows_names_as_they_are_and_stays(tmp_path):
+def test_progress_line_shows_names_verbatim_and_remains(tmp_path):
     """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)
     plan = PLAN | {key: BRACKETS[key] for key in ("configurations", "cost")}
@@ -253,7 +253,7 @@ def test_failures_take_one_line_per_configuration(tmp_path, monkeypatch, is_term
 
 
 @pytest.mark.slow
-def test_interrupted_and_started_again(folder):
+def test_interrupted_run_is_resumed(folder):
     """Ctrl-C leaves at once, though plain functions run in threads that nobody can cancel."""
     write(folder, seconds=0.1, at_once=4)
     words = [sys.executable, "-m", "cobandit", "run", "plan.yml"]

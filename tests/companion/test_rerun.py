@@ -592,7 +592,7 @@ def test_every_page_of_the_report_has_its_parameters():
 
 
 @pytest.mark.slow
-def test_a_report_accounts_for_every_page_of_the_book():
+def test_report_accounts_for_every_page_of_the_book():
     table = cb.load("synthetic-24")
     of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     for fast in (True, False):
@@ -755,7 +755,7 @@ def test_columns_sort_as_numbers_only_if_all_are(browser, cells, expected):
 
 
 @pytest.mark.slow
-def test_a_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(
+def test_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("COLUMNS", "80")

@@ -94,7 +94,7 @@ def bands(ax):
 
 
 @pytest.mark.slow
-def test_by_budget_draws_the_summary(online):
+def test_budget_figure_draws_the_summary(online):
     ax = figures.by_budget(online, "efficiency_regret", "regret")
     cells = summaries.summarise(online, "efficiency_regret").sort_values("rho")
     labels = {
@@ -120,7 +120,7 @@ def test_by_budget_draws_the_summary(online):
 
 
 @pytest.mark.slow
-def test_budgets_stand_above_in_the_unit_of_the_costs(small_table):
+def test_upper_axis_shows_budgets_in_units_of_cost(small_table):
     runs = cb.replay_online(small_table, ["UniformAllocation"], [2, 8], 2)
     ax = figures.by_budget(runs, "efficiency_regret", "regret")
     (above,) = ax.child_axes
@@ -156,7 +156,7 @@ def test_error_by_budget_draws_zero_errors_as_limits(found):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [[1], [1, 1.5]])
-def test_figures_without_any_feasible_budget(rho, synthetic):
+def test_infeasible_budgets_draw_empty_lines(rho, synthetic):
     runs = cb.replay_identification(synthetic, ["CoPSI"], rho=rho, replications=2)
     assert set(runs["status"]) == {"infeasible"}
     for ax in (figures.error_by_budget(runs), figures.by_budget(runs, "f1", "F1")):
@@ -165,7 +165,7 @@ def test_figures_without_any_feasible_budget(rho, synthetic):
 
 
 @pytest.mark.slow
-def test_a_method_looks_the_same_in_every_figure(online, found):
+def test_method_has_one_style_in_every_figure(online, found):
     everything = figures.by_budget(online, "efficiency_regret", "regret")
     alone = figures.by_budget(
         online[online["method"] == "UniformAllocation"], "standard_regret", "regret"
@@ -187,7 +187,7 @@ def test_a_method_looks_the_same_in_every_figure(online, found):
     assert error.get_color() == f1.get_color()
 
 
-def test_methods_are_told_apart():
+def test_methods_have_different_styles():
     own = list(LOOKS)
     styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
@@ -213,7 +213,7 @@ def contrast(color, ground):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_colours_are_seen_in_both_themes_and_the_methods_are_theirs_alone():
+def test_colours_have_contrast_in_both_themes_and_methods_own_theirs():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     methods = [(look.light, look.dark) for look in LOOKS.values()]
     # the text's, in either theme
@@ -229,7 +229,7 @@ def test_colours_are_seen_in_both_themes_and_the_methods_are_theirs_alone():
 
 
 @pytest.mark.parametrize("source", DRAWS, ids=lambda path: path.stem)
-def test_no_picture_takes_a_colour_from_a_default_palette(source):
+def test_no_figure_uses_a_default_palette(source):
     """Nor writes one down that the registry has for a method."""
     text = source.read_text(encoding="utf-8")
     tableau = "|".join(TABLEAU_COLORS)
@@ -241,7 +241,7 @@ def test_no_picture_takes_a_colour_from_a_default_palette(source):
 
 
 @pytest.mark.slow
-def test_the_look_of_a_users_method_follows_from_its_name():
+def test_style_of_a_user_method_follows_from_its_name():
     """In this process and any other, and never that of a method of the project."""
     names = [f"Own{number}" for number in range(40)]
     looks = [figures.method_style(name) for name in names]
@@ -261,7 +261,7 @@ def test_the_look_of_a_users_method_follows_from_its_name():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["measured", "reconstruction", "synthetic"])
-def test_titles_say_what_was_not_measured(kind):
+def test_titles_mark_unmeasured_data(kind):
     arms = [[[1.0, 0.5, reward]] * 2 for reward in (0.25, 0.5)]
     table = table_of(arms, kind=kind, name="tables")
     runs = cb.replay_online(table, ["HVUCB"], rho=[2, 4], replications=2)
@@ -276,7 +276,7 @@ def test_titles_say_what_was_not_measured(kind):
 
 
 @pytest.mark.slow
-def test_landscape(synthetic):
+def test_landscape_marks_every_arm(synthetic):
     ax = figures.landscape(synthetic, "accuracy", "efficiency")
     points = synthetic.summary()
     front = points[points["on_front"]].sort_values(["accuracy", "efficiency"])
@@ -301,7 +301,7 @@ def test_landscape(synthetic):
         figures.landscape(synthetic, "accuracy", "cost")
 
 
-def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_a_number():
+def test_tied_front_is_monotone_and_close_marks_share_a_number():
     # dominated only if worse in both: arms 1 to 3 tie in the first objective
     means = [
         (0.125, 1.0),
@@ -320,7 +320,7 @@ def test_a_front_with_ties_is_drawn_without_doubling_back_and_close_marks_share_
     assert named == [f"{arm + 1}  {table.configs[arm]}" for arm in range(5)]
 
 
-def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
+def test_landscape_of_one_objective_shows_cost(synthetic):
     table = synthetic.select_objectives("accuracy")
     ax = figures.landscape(table, "cost", "accuracy")
     assert ax.get_xlabel() == f"mean cost ({table.card.cost.unit})"
@@ -335,7 +335,7 @@ def test_landscape_of_one_objective_has_cost_beside_it(synthetic):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_arms", [5, 40])
-def test_names_stand_neither_on_one_another_nor_on_marks(n_arms):
+def test_names_overlap_neither_names_nor_marks(n_arms):
     """On a short front of which two are alike, and on a long one."""
     scores, costs = np.linspace(0.5, 0.9, n_arms), np.geomspace(1, 40, n_arms)
     if n_arms == 5:
@@ -360,7 +360,7 @@ def test_names_stand_neither_on_one_another_nor_on_marks(n_arms):
         assert not [place for place in marks for box in boxes if box.contains(*place)]
 
 
-def test_letters_that_the_font_lacks_are_left_to_the_browser():
+def test_letters_missing_in_the_font_are_left_to_the_browser():
     figure, ax = plt.subplots()
     ax.set_title("模型")
     ax.plot([0, 1], label="नमूना")
@@ -371,7 +371,7 @@ def test_letters_that_the_font_lacks_are_left_to_the_browser():
     assert "模型" in drawing and "नमूना" in drawing
 
 
-def test_one_budget_has_one_number_above_and_large_regrets_are_grouped(small_table):
+def test_single_budget_has_one_label_and_large_regrets_are_grouped(small_table):
     runs = cb.replay_online(small_table, ["CoHVUCB"], rho=[19], replications=3)
     ax = figures.by_budget(
         runs.assign(efficiency_regret=1_160_000.0), "efficiency_regret", "regret"
@@ -392,7 +392,7 @@ def test_one_budget_has_one_number_above_and_large_regrets_are_grouped(small_tab
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.93, 1.01), (2.1, 2.9), (1040, 1160)])
-def test_a_narrow_logarithmic_axis_has_several_numbers(low, high):
+def test_narrow_logarithmic_axis_has_several_labels(low, high):
     ax = plt.subplots()[1]
     ax.plot([0, 1], [low, high])
     figures.log_axis(ax)
@@ -406,7 +406,7 @@ def test_a_narrow_logarithmic_axis_has_several_numbers(low, high):
     assert len(texts) >= 2 and not [text for text in texts if "e" in text]
 
 
-def test_labels_of_small_costs_do_not_run_into_each_other():
+def test_labels_of_small_costs_do_not_overlap():
     ax = plt.figure(figsize=(3.2, 3), layout="none").subplots()
     figures.landscape(SHAPES["long-names"](), "cost", "accuracy", ax=ax)
     ax.figure.draw_without_rendering()
@@ -415,7 +415,7 @@ def test_labels_of_small_costs_do_not_run_into_each_other():
     assert all(one[1] < other[0] for one, other in pairwise(sorted(ends)))
 
 
-def test_landscape_of_a_split(synthetic):
+def test_landscape_shows_one_split(synthetic):
     ax = figures.landscape(synthetic, "accuracy", "efficiency", split="evaluation")
     truth = synthetic.means[synthetic.problem.pareto_mask]
     assert np.asarray(ax.collections[1].get_offsets()) == pytest.approx(
@@ -423,7 +423,7 @@ def test_landscape_of_a_split(synthetic):
     )
 
 
-def test_index_path():
+def test_index_path_draws_every_arm():
     history = pd.DataFrame(
         {"pull": [1, 1, 2, 2], "arm": ["a", "b"] * 2, "index": [0.5, 0.25, 0.5, 0.125]}
     )
@@ -432,7 +432,7 @@ def test_index_path():
     assert list(lines(ax, "b").get_ydata()) == [0.25, 0.125]
 
 
-def test_phase_plane_rings_the_arm_that_leaves():
+def test_phase_plane_marks_the_removed_arm():
     means = np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]])
     finder = cb.CoPSI([1, 4, 1], 40, 2)
     while (arm := finder.ask()) is not None:
@@ -462,7 +462,7 @@ def test_phase_plane_rings_the_arm_that_leaves():
     )
 
 
-def test_a_stepper_shows_one_step_and_prints_those_that_are_asked_for():
+def test_stepper_shows_one_step_and_prints_the_requested_ones():
     shown = figures.stepper([("one <", "<p>1</p>"), ("two", "<p>2</p>")], printed=[1])
     assert (
         shown.count("checked>") == 1
@@ -476,7 +476,7 @@ def test_a_stepper_shows_one_step_and_prints_those_that_are_asked_for():
 
 
 @pytest.mark.slow
-def test_log_axis_has_plain_numbers():
+def test_logarithmic_axis_has_plain_numbers():
     ax = plt.subplots()[1]
     ax.plot([1, 2, 3], [0.02, 5, 2000])
     figures.log_axis(ax)
@@ -484,7 +484,7 @@ def test_log_axis_has_plain_numbers():
     assert {"0.1", "1", "1,000"} <= {label.get_text() for label in ax.get_yticklabels()}
 
 
-def test_show_table_is_the_same_in_every_run():
+def test_shown_table_is_deterministic():
     frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
     first, again = (
         figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html()
@@ -493,7 +493,7 @@ def test_show_table_is_the_same_in_every_run():
     assert first == again and "0.250" in first and "–" in first and "Errors" in first
 
 
-def test_an_axis_is_made_logarithmic_without_a_look_at_the_other():
+def test_logarithmic_axis_leaves_the_other_axis_alone():
     ax = plt.figure().subplots()
     ax.plot([1, 100], [0, 0], "o")
     before = ax.get_ylim()

@@ -84,7 +84,7 @@ def test_page_opens_from_disk_and_its_slider_moves_the_choice(
     tab.close()
 
 
-def test_command_writes_the_page_and_says_where(tmp_path, monkeypatch):
+def test_command_writes_the_page_and_prints_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call(
         "recommend", "synthetic-24", "--replications", "2", "--html", "front.html"
@@ -111,7 +111,7 @@ def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synth
     assert not (tmp_path / "front.html").exists()
 
 
-def test_sliders_begin_where_the_wish_has_its_choice(synthetic):
+def test_sliders_begin_at_the_given_condition(synthetic):
     """A margin below the best is a mean, rounded down, so that the ring is on what was chosen."""
     advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
     chart = draw_chart(advice)
@@ -125,7 +125,7 @@ def test_sliders_begin_where_the_wish_has_its_choice(synthetic):
     assert meets.index[0] == advice.choice.configuration
 
 
-def test_legend_has_the_standings_that_there_are(synthetic):
+def test_legend_lists_only_present_statuses(synthetic):
     advice = cb.recommend(synthetic, about="benchmark", replications=2)
     assert advice.arms["front_settled"].all()
     assert OPEN not in json.dumps(draw_chart(advice))
@@ -151,7 +151,7 @@ def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
 @pytest.mark.parametrize(
     ("least", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")]
 )
-def test_picture_says_whether_a_wish_is_met(synthetic, least, outcome):
+def test_picture_states_whether_a_condition_is_met(synthetic, least, outcome):
     figure = cb.recommend(
         synthetic, at_least={"accuracy": least}, replications=2
     ).plot()

@@ -8,7 +8,7 @@ import numpy as np
 from companion.figures.margin_labels import label_at_margin
 
 
-def test_labels_meet_their_points_and_keep_apart():
+def test_labels_touch_their_points_and_do_not_overlap():
     points = np.array([[0.35, 0.0], [0.15, 0.102], [0.2, 0.07], [0.25, 0.0]])
     names = ["a", "b", "c", "d"]
     figure, ax = plt.subplots(figsize=(7.2, 4.4))

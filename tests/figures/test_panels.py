@@ -60,7 +60,7 @@ def test_every_panel_of_a_row_has_tick_labels():
         assert {"1", "2", "3", "4"} <= set(texts(svg))
 
 
-def test_panels_carry_names_that_stand_only_at_others():
+def test_panels_repeat_names_of_shared_axes():
     figure, axes = plt.subplots(2, 2, sharex=True, sharey="row")
     for ax, table in zip(axes[0], ("gsm8k", "piqa_small"), strict=True):
         ax.set_title(figures.escape_math(table))
@@ -72,13 +72,13 @@ def test_panels_carry_names_that_stand_only_at_others():
     assert drawing.count("<svg") == 4
 
 
-def test_panels_with_axes_of_their_own_are_not_named_after_another():
+def test_panels_with_separate_axes_keep_their_names():
     figure, axes = plt.subplots(1, 2)
     axes[0].set_ylabel("second score")
     assert "panel-name" not in figures.panels(figure)
 
 
-def test_labels_that_a_figure_does_without_stay_away():
+def test_omitted_labels_stay_omitted():
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax in axes:
         ax.tick_params(labelleft=False)
@@ -86,7 +86,7 @@ def test_labels_that_a_figure_does_without_stay_away():
     assert all(texts(svg) == ["1", "2"] for svg in parsed(figures.panels(figure)))
 
 
-def test_rows_of_one_panel_stay_as_they_are():
+def test_rows_of_one_panel_are_unchanged():
     figure, axes = plt.subplots(2, 1, sharex=True)
     axes[0].set(xticks=[1, 2], yticks=[3, 4])
     assert [texts(svg)[:2] for svg in parsed(figures.panels(figure))] == [
@@ -95,7 +95,7 @@ def test_rows_of_one_panel_stay_as_they_are():
     ]
 
 
-def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
+def test_panels_of_a_row_share_height_and_keep_proportions():
     figure, axes = plt.subplots(1, 2, figsize=(7, 3), width_ratios=[1, 3])
     axes[1].set_title("two\nlines")
     svgs = parsed(figures.panels(figure))
@@ -104,7 +104,7 @@ def test_the_panels_of_a_row_have_one_height_and_keep_their_proportions():
     assert len(heights) == 1 and widths[1] > 2 * widths[0]
 
 
-def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
+def test_outer_legends_are_extracted_once_and_inner_ones_stay():
     figure, axes = plt.subplots(1, 3, figsize=(12, 3))
     for ax in axes:
         ax.plot([0, 1], label="line")
@@ -115,7 +115,7 @@ def test_legends_beside_the_axes_are_cut_off_once_and_those_inside_stay():
     assert [("line" in texts(svg)) for svg in svgs] == [True, False, False, True]
 
 
-def test_ink_takes_the_colour_of_the_page():
+def test_ink_has_the_colour_of_the_page():
     figure, ax = plt.subplots()
     ax.plot([0, 1], color="black")
     ax.plot([1, 0], color="white")
@@ -124,7 +124,7 @@ def test_ink_takes_the_colour_of_the_page():
     assert "currentColor" in drawing and "--pst-color-background" in drawing
 
 
-def test_definitions_of_two_figures_differ_and_each_is_found():
+def test_identifiers_of_two_figures_differ_and_resolve():
     drawings = []
     for _ in range(2):
         figure, ax = plt.subplots()
@@ -136,7 +136,7 @@ def test_definitions_of_two_figures_differ_and_each_is_found():
         assert set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing)) <= ids
 
 
-def test_the_figure_is_left_as_it_was():
+def test_figure_is_not_modified():
     figure, axes = plt.subplots(1, 2)
     axes[0].plot([0, 1], label="a")
     axes[1].set_visible(False)
@@ -149,7 +149,7 @@ def test_the_figure_is_left_as_it_was():
     assert np.array_equal(before, np.asarray(figure.canvas.buffer_rgba()))
 
 
-def test_a_cloud_is_shown_as_a_raster_image():
+def test_point_cloud_is_shown_as_a_raster_image():
     figure, ax = plt.subplots()
     ax.plot(*np.random.default_rng(0).normal(size=(2, 20_000)), "o")
     drawing = figures.described(figures.panels(figure), "a cloud")
@@ -160,7 +160,7 @@ def test_a_cloud_is_shown_as_a_raster_image():
     assert picture[..., :3].min() < 0.5 < picture[..., :3].max()
 
 
-def test_names_are_text():
+def test_names_are_drawn_as_text():
     figure, ax = plt.subplots()
     ax.set_title("<b>x</b> & y")
     assert "<b>x</b> & y" in texts(parsed(figures.panels(figure))[0])

@@ -163,9 +163,7 @@ def start(folder, address):
 
 
 @pytest.mark.parametrize("name", ["callable", "openai", "inspect"])
-def test_a_run_that_is_killed_goes_on_and_finds_the_front(
-    tmp_path, address, everything, name
-):
+def test_killed_run_resumes_and_finds_the_front(tmp_path, address, everything, name):
     folder = tmp_path / name
     folder.mkdir()
     write_plan(folder, name, address)

@@ -49,7 +49,7 @@ def answer_well(body):
     return completion("2" if "large" in body["model"] else "3", (1000, 100))
 
 
-def test_known_prices_need_no_file_and_their_day_is_reported(tmp_path):
+def test_known_prices_need_no_file_and_report_their_date(tmp_path):
     with stub_endpoint(answer_well) as address:
         plan = write_plan(tmp_path, address, models=("gpt-4o-mini", "gpt-4o"), **USD)
         said = live.estimate(plan, tmp_path / "run")
@@ -63,7 +63,7 @@ def test_known_prices_need_no_file_and_their_day_is_reported(tmp_path):
     assert f"# prices: {done.prices}" in done.table.with_suffix(".yml").read_text()
 
 
-def test_a_run_keeps_the_day_of_its_prices(tmp_path):
+def test_run_keeps_the_date_of_its_prices(tmp_path):
     answers = itertools.count()
 
     def answer(body):
@@ -80,7 +80,7 @@ def test_a_run_keeps_the_day_of_its_prices(tmp_path):
         assert "as of 2026-03-01" in live.run(plan, tmp_path / "run").prices
 
 
-def test_corrected_prices_charge_again_without_calls(tmp_path):
+def test_corrected_prices_change_charges_without_calls(tmp_path):
     (tmp_path / "wrong.yml").write_text(
         "small: {input: 1, output: 1}\nlarge: {input: 1, output: 1}\n"
     )
@@ -197,7 +197,7 @@ def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
     assert within.spent <= within.budget and not within.losses
 
 
-def test_failing_question_does_not_hold_up_a_run(tmp_path, monkeypatch):
+def test_failing_question_does_not_delay_a_run(tmp_path, monkeypatch):
     """It always fails, while the patience with the service is that of ten minutes."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.2)
     plan = PLAN | {"budget": 1, "at_once": 2}
@@ -218,7 +218,7 @@ def test_failing_question_does_not_hold_up_a_run(tmp_path, monkeypatch):
     assert any("1 of 240 evaluations failed" in line for line in done.losses)
 
 
-def test_service_that_fails_now_and_then_costs_no_score(tmp_path, monkeypatch):
+def test_occasionally_failing_service_costs_no_score(tmp_path, monkeypatch):
     """Three in ten requests fail: that one fails six times in a row has a chance below 0.001 each."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)

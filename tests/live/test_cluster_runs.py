@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_clusters_are_shuffled_whole(folder):
+def test_clusters_are_shuffled_as_units(folder):
     plan, other = (
         check_plan(RACE | {"seed": seed}, "plan.yml", folder) for seed in (0, 1)
     )
@@ -65,7 +65,7 @@ def test_clusters_are_shuffled_whole(folder):
         ),
     ],
 )
-def test_bad_clusters(folder, changes, said):
+def test_bad_clusters_are_refused(folder, changes, said):
     with pytest.raises(TableError, match=said):
         check_plan(RACE | changes, "plan.yml", folder)
 

@@ -63,7 +63,7 @@ def stopped(call):
     return fault
 
 
-def test_equal_scores_stop_the_run_and_show_an_answer_with_its_key(tmp_path):
+def test_equal_scores_stop_the_run_and_show_an_answer_with_its_target(tmp_path):
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address)
@@ -76,7 +76,7 @@ def test_equal_scores_stop_the_run_and_show_an_answer_with_its_key(tmp_path):
     assert "equal_scores: true" in fault.remedy and "asks nothing twice" in fault.remedy
 
 
-def test_a_mended_scorer_scores_the_kept_answers_and_asks_nothing_twice(tmp_path):
+def test_corrected_scorer_rescores_stored_answers_without_calls(tmp_path):
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
         stopped(lambda: live.run(write_plan(tmp_path, address), tmp_path / "run"))
@@ -101,7 +101,7 @@ def test_a_mended_scorer_scores_the_kept_answers_and_asks_nothing_twice(tmp_path
     )
 
 
-def test_last_line_without_its_end_is_not_lost_when_scored_anew(tmp_path):
+def test_incomplete_last_line_is_kept_by_rescoring(tmp_path):
     """As a process leaves it that died right then."""
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
@@ -114,7 +114,7 @@ def test_last_line_without_its_end_is_not_lost_when_scored_anew(tmp_path):
         assert len(address.requests) == len(pd.read_parquet(done.table))
 
 
-def test_mended_right_answers_are_scored_anew(tmp_path):
+def test_corrected_targets_are_rescored(tmp_path):
     write_questions(tmp_path, answer="#### two")
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address, "contains")
@@ -126,7 +126,7 @@ def test_mended_right_answers_are_scored_anew(tmp_path):
     assert pd.read_parquet(done.table)["score"].nunique() == 2
 
 
-def test_another_column_of_right_answers_is_scored_anew(tmp_path):
+def test_another_target_column_is_rescored(tmp_path):
     write_questions(tmp_path, answer="none of these")
     with stub_endpoint(answer) as address:
         stopped(
@@ -140,7 +140,7 @@ def test_another_column_of_right_answers_is_scored_anew(tmp_path):
         assert len(address.requests) == len(pd.read_parquet(done.table))
 
 
-def test_a_scorer_cannot_change_once_its_scores_have_decided(tmp_path):
+def test_scorer_cannot_change_after_the_pilot(tmp_path):
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
         live.run(write_plan(tmp_path, address, "number"), tmp_path / "run")
@@ -149,7 +149,7 @@ def test_a_scorer_cannot_change_once_its_scores_have_decided(tmp_path):
     assert caught.value.faults[0].code == "other-plan"
 
 
-def test_answers_to_other_prompts_are_not_scored_anew(tmp_path):
+def test_answers_to_other_prompts_are_not_rescored(tmp_path):
     """Results of both would be mixed."""
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
@@ -162,9 +162,7 @@ def test_answers_to_other_prompts_are_not_scored_anew(tmp_path):
     assert caught.value.faults[0].code == "other-plan"
 
 
-def test_a_process_that_dies_while_it_rescores_leaves_a_run_that_goes_on(
-    tmp_path, monkeypatch
-):
+def test_run_survives_a_killed_rescoring(tmp_path, monkeypatch):
     write_questions(tmp_path)
     with stub_endpoint(answer) as address:
         stopped(lambda: live.run(write_plan(tmp_path, address), tmp_path / "run"))
@@ -182,7 +180,7 @@ def test_a_process_that_dies_while_it_rescores_leaves_a_run_that_goes_on(
     assert len(live.read_answers(tmp_path / "run")) == len(pd.read_parquet(done.table))
 
 
-def test_a_small_pilot_that_is_all_right_goes_on(tmp_path):
+def test_small_pilot_of_right_answers_continues(tmp_path):
     class Right(Fake):
         async def evaluate(self, configuration, instances):
             rows = await super().evaluate(configuration, instances)
@@ -193,7 +191,7 @@ def test_a_small_pilot_that_is_all_right_goes_on(tmp_path):
     assert (pd.read_parquet(done.table)["correct"] == 1.0).all()
 
 
-def test_equal_scores_go_on_if_the_plan_says_that_they_are_meant(tmp_path):
+def test_equal_scores_continue_if_the_plan_allows_them(tmp_path):
     fault = stopped(lambda: live.run(PLAN, tmp_path / "run", evaluator=Wrong()))
     assert "--folder" in fault.remedy
     done = live.run(PLAN | {"equal_scores": True}, tmp_path / "run", evaluator=Wrong())
@@ -205,7 +203,7 @@ def test_equal_scores_go_on_if_the_plan_says_that_they_are_meant(tmp_path):
     )
 
 
-def test_a_run_that_was_past_its_pilot_goes_on(tmp_path):
+def test_run_past_its_pilot_continues(tmp_path):
     """As one of an earlier version, which did not stop."""
     plan = PLAN | {"equal_scores": True, "budget": 0.4}
     live.run(plan, tmp_path / "run", evaluator=Wrong())

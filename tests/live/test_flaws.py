@@ -63,7 +63,7 @@ class Cut(Fake):
         ("failed", FAILURES, "See why they fail"),
     ],
 )
-def test_configuration_that_loses_by_flaws_is_named_with_the_remedy(
+def test_configuration_losing_by_flaws_is_named_with_the_remedy(
     tmp_path, kind, counted, remedy
 ):
     done = live.run(RACE, tmp_path / "run", evaluator=Cut(kind))
@@ -87,7 +87,7 @@ def test_configuration_that_loses_by_flaws_is_named_with_the_remedy(
     assert any(f"{n[counted]} of {good}" in finding.problem for finding in findings)
 
 
-def test_configuration_that_would_lose_anyway_is_not_named(tmp_path):
+def test_configuration_losing_anyway_is_not_named(tmp_path):
     """Its other answers are no better than those of the configuration that is returned."""
 
     class Poor(Cut):

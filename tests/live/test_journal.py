@@ -131,7 +131,7 @@ def test_journal_changes_nothing_in_a_run(path, make):
     assert path.read_bytes() == content and snapshot(policy) == snapshot(bare)
 
 
-def test_lines_of_a_journal(path):
+def test_journal_has_the_documented_lines(path):
     kept = {"seconds": 0.5, "said": "é"}
     with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
         first, second = run.ask(), run.ask()
@@ -220,7 +220,7 @@ def test_refused_results_are_not_written(path, bad):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["CoPSI", "CoHVUCB", "CoPSIOnce"])
-def test_cut_at_any_byte(path, name, no_flush):
+def test_journal_truncated_at_any_byte_is_resumed(path, name, no_flush):
     make = MAKERS[name]
     states = uninterrupted(path, make)
     content, tells = path.read_bytes(), told(path)
@@ -250,7 +250,7 @@ def test_cut_at_any_byte(path, name, no_flush):
     st.lists(st.tuples(st.integers(0, 8), st.floats(0, 1)), max_size=5),
     st.integers(0, 2**32),
 )
-def test_cut_again_and_again(tmp_path_factory, name, cuts, seed):
+def test_journal_truncated_repeatedly_is_resumed(tmp_path_factory, name, cuts, seed):
     folder = tmp_path_factory.mktemp("cuts")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda fd: None)
@@ -276,7 +276,7 @@ def test_cut_again_and_again(tmp_path_factory, name, cuts, seed):
         st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(1e-9, 0.4)), max_size=10
     )
 )
-def test_numbers_come_back_to_the_last_bit(tmp_path_factory, feedback):
+def test_numbers_are_restored_exactly(tmp_path_factory, feedback):
     path = tmp_path_factory.mktemp("bits") / "run.journal"
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setattr(os, "fsync", lambda fd: None)
@@ -327,7 +327,7 @@ LONG = {
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments(tmp_path):
+def test_killed_process_is_resumed(tmp_path):
     command = [sys.executable, "-c", KILLER, os.pathsep.join(sys.path), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -401,7 +401,7 @@ def fly(run, rng, at_once=3, most=None, leave_out=False):
 @pytest.mark.parametrize(
     "name", ["UniformIdentification", "CoHVUCB", "CoPSI", "CoPSIOnce"]
 )
-def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
+def test_journal_truncated_while_in_flight_is_resumed(path, name, no_flush):
     make = MAKERS[name]
     with cb.Journal(path, make()) as run:
         states = [
@@ -442,7 +442,7 @@ def test_cut_at_any_byte_of_a_flight(path, name, no_flush):
     ),
     st.integers(0, 2**32),
 )
-def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(
+def test_repeatedly_truncated_flights_end_like_an_uninterrupted_one(
     tmp_path_factory, name, cuts, seed
 ):
     folder, rng = tmp_path_factory.mktemp("flights"), np.random.default_rng(seed)
@@ -474,7 +474,7 @@ def test_flights_that_are_cut_again_and_again_end_as_one_that_is_not(
         assert 0 <= begun.count(key) - ended.count(key) <= len(cuts)
 
 
-def test_records_come_back(path):
+def test_records_are_restored(path):
     kept = {"prompt tokens": np.int64(12), "answer": "17 €", "parts": [0.5, None, True]}
 
     def make():
@@ -509,7 +509,7 @@ def test_records_come_back(path):
 @pytest.mark.parametrize(
     "record", [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, [1, 2], "text", 3]
 )
-def test_a_record_that_cannot_be_kept_is_refused(path, record):
+def test_unstorable_record_is_refused(path, record):
     with cb.Journal(path, policy := MAKERS["CoPSI"]()) as run:
         arm = run.ask()
         before = path.read_bytes(), snapshot(policy)
@@ -539,7 +539,7 @@ def test_refused_omissions_are_not_written(path, name, message):
 
 
 @pytest.mark.slow
-def test_any_changed_byte_is_found_in_its_line(path, no_flush):
+def test_changed_byte_is_reported_with_its_line(path, no_flush):
     make = MAKERS["CoPSI"]
     uninterrupted(path, make)
     content = path.read_bytes()
@@ -554,7 +554,7 @@ def test_any_changed_byte_is_found_in_its_line(path, no_flush):
         assert path.read_bytes() == damaged
 
 
-def test_lost_doubled_and_swapped_lines_are_found(path, no_flush):
+def test_lost_duplicated_and_swapped_lines_are_reported(path, no_flush):
     make = MAKERS["CoHVUCB"]
     uninterrupted(path, make)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -572,7 +572,7 @@ def test_lost_doubled_and_swapped_lines_are_found(path, no_flush):
     cb.Journal(path, make()).close()
 
 
-def test_advice_for_a_damaged_line_works(path):
+def test_remedy_for_a_damaged_line_works(path):
     make = MAKERS["CoPSI"]
     states = uninterrupted(path, make)
     path.write_bytes(path.read_bytes().replace(b'"tell": 0', b'"tell": 1', 1))
@@ -588,7 +588,7 @@ def test_advice_for_a_damaged_line_works(path):
 @pytest.mark.parametrize(
     "text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, ']
 )
-def test_other_files_are_left_alone(path, text):
+def test_other_files_are_not_modified(path, text):
     path.write_bytes(text)
     with pytest.raises(TableError) as caught:
         cb.Journal(path, MAKERS["CoPSI"]())
@@ -623,7 +623,7 @@ def test_result_survives_a_full_disk(path):
 
 
 @pytest.mark.parametrize("call", ["ask", "tell"])
-def test_an_interrupt_while_writing_closes_the_journal(path, monkeypatch, call):
+def test_interrupt_during_writing_closes_the_journal(path, monkeypatch, call):
     def interrupt(fd):
         raise KeyboardInterrupt
 
@@ -740,7 +740,7 @@ def test_policy_that_refuses_earlier_results_is_reported(path, monkeypatch):
         cb.Journal(path, Fickle(**ONLINE))
 
 
-def test_own_policies_can_be_journaled(path):
+def test_custom_policies_can_be_journaled(path):
     with cb.Journal(path, Seeded(7)) as run:
         play(run)
     cb.Journal(path, Seeded(7)).close()
@@ -815,7 +815,7 @@ def test_journal_without_folder_flush(path, monkeypatch):
         assert snapshot(policy) == states[-1]
 
 
-def test_a_warning_that_is_an_error_comes_after_the_line_and_points_at_the_caller(path):
+def test_warning_raised_as_error_follows_the_write_and_points_at_the_caller(path):
     make = MAKERS["CoHVUCB"]
     with cb.Journal(path, first := make()) as run:
         run.ask()

@@ -102,7 +102,7 @@ def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
-def test_long_outage_stops_the_run_which_goes_on_later(tmp_path, sick):
+def test_long_outage_stops_the_run_until_it_is_resumed(tmp_path, sick):
     counter = itertools.count()
 
     def answer(body):
@@ -246,7 +246,7 @@ def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
 
 
 @pytest.mark.slow
-def test_other_configurations_go_on_while_one_rests(tmp_path):
+def test_other_configurations_continue_while_one_waits(tmp_path):
     """The small model's service is away for a while, and the only worker does not wait for it."""
     began = time.monotonic()
     order = []

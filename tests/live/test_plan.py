@@ -66,7 +66,7 @@ def test_fields_of_a_plan_are_read():
     assert plan.largest_costs is None and plan.is_once
 
 
-def test_a_list_with_options_and_a_largest_cost():
+def test_configurations_have_options_and_a_largest_cost():
     configurations = {
         "list": [{"model": "[a]", "limit": 8}, {"model": "b", "shots": 2, "limit": 32}]
     }
@@ -86,7 +86,7 @@ def test_a_list_with_options_and_a_largest_cost():
     "written",
     [{"file": "ids.txt"}, {"file": "ids.csv"}, {"file": "ids.jsonl", "column": "id"}],
 )
-def test_instances_from_files(tmp_path, written):
+def test_instances_are_read_from_files(tmp_path, written):
     """Ids stay text, and a file stands where the plan does."""
     ids = ["007", "q 2", "[x]"]
     (tmp_path / "ids.txt").write_text(
@@ -103,7 +103,7 @@ def test_instances_from_files(tmp_path, written):
 
 
 @given(st.integers(2, 40), st.integers(0, 5), st.data())
-def test_the_pilot_is_the_profiling_split_of_a_full_table(n, seed, data):
+def test_pilot_is_the_profiling_split_of_a_complete_table(n, seed, data):
     pilot = data.draw(st.integers(1, n))
     ids = sorted(str(number) for number in range(n))
     mask = profiling_mask(n, pilot, seed)
@@ -378,7 +378,7 @@ def test_race_compares_costs_by_default():
         assert race.compares_cost == compares and race.cost_tolerance == tolerance
 
 
-def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
+def test_schemas_and_several_prompts_are_not_nested_too_deeply(tmp_path):
     """An answer's schema in the request has eleven levels."""
     schema = {
         "type": "object",
@@ -422,7 +422,7 @@ def test_schemas_and_several_prompts_are_not_nested_too_deep(tmp_path):
         ("seconds", "seconds", "seconds"),
     ],
 )
-def test_short_names_of_costs(written, column, unit):
+def test_short_names_of_costs_are_read(written, column, unit):
     cost = check_plan(
         GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan"
     ).cost

@@ -146,7 +146,7 @@ def test_table_holds_the_measurements(tmp_path):
     "method", ["CoPSIOnce", "UniformOnce", "PSISROnce", "EGESHOnce", "CoPSIPrintedOnce"]
 )
 @pytest.mark.parametrize(("at_once", "block"), [(8, 1), (1, 7), (3, 4)])
-def test_number_of_calls_at_once_changes_nothing(tmp_path, method, at_once, block):
+def test_concurrency_changes_nothing(tmp_path, method, at_once, block):
     """The evaluations are the same, whatever order they end in."""
     plan = PLAN | {"method": method}
     one = live.run(plan, tmp_path / "one", evaluator=Fake())
@@ -164,7 +164,7 @@ def test_number_of_calls_at_once_changes_nothing(tmp_path, method, at_once, bloc
 
 
 @pytest.mark.slow
-def test_no_more_calls_run_at_once_than_the_evaluator_allows(tmp_path):
+def test_concurrency_stays_within_the_evaluators_limit(tmp_path):
     fake = Fake(block=3, delay=0.002, at_once=1)
     live.run(PLAN | {"at_once": 8}, tmp_path / "run", evaluator=fake)
     assert fake.most == 1
@@ -231,7 +231,7 @@ def test_unused_pilot_is_paid_from_the_budget(tmp_path):
 class TestFailures:
     @pytest.mark.slow
     @pytest.mark.parametrize(("cost", "block"), [(None, 1), (3.0, 1), (3.0, 6)])
-    def test_what_may_be_mended_is_tried_again_and_charged(self, tmp_path, cost, block):
+    def test_temporary_failure_is_repeated_and_charged(self, tmp_path, cost, block):
         fake = Fake(block, fail=flaky(times=2, cost=cost))
         done = live.run(PLAN | {"at_once": 2}, tmp_path / "run", evaluator=fake)
         assert done.spent == pytest.approx(fake.billed) and fake.billed <= done.budget
@@ -240,7 +240,7 @@ class TestFailures:
         assert set(tries) == {1, 3} and "failed" not in rows(done.table)
 
     @pytest.mark.slow
-    def test_what_goes_on_failing_scores_zero(self, tmp_path):
+    def test_repeated_failure_scores_zero(self, tmp_path):
         fake = Fake(fail=flaky(0.15, times=9, retry=False))
         done = live.run(PLAN, tmp_path / "run", evaluator=fake)
         found = rows(done.table)
@@ -252,9 +252,7 @@ class TestFailures:
         assert (scored.loc[~failed, "efficiency"] > 0).any()
 
     @pytest.mark.slow
-    def test_where_the_cost_is_an_objective_the_table_says_what_the_method_was_told(
-        self, tmp_path
-    ):
+    def test_table_has_the_costs_reported_to_the_method(self, tmp_path):
         brevity = {"name": "brevity", "column": "tokens", "transform": "negate-minmax"}
         plan = PLAN | {"objectives": [PLAN["objectives"][0], brevity]}
         done = live.run(
@@ -275,7 +273,7 @@ class TestFailures:
     @pytest.mark.slow
     @pytest.mark.parametrize("cost", [None, 4.0])
     @pytest.mark.parametrize(("place", "pilot"), [(1, 5), (7, 5), (0, 2)])
-    def test_what_goes_on_failing_is_left_out(self, tmp_path, cost, place, pilot):
+    def test_repeated_failure_is_omitted(self, tmp_path, cost, place, pilot):
         """In the pilot and later; the card has two instances for profiling, whatever became of the pilot."""
         order = check_plan(PLAN, "plan").order
 
@@ -301,7 +299,7 @@ class TestFailures:
         assert list(cb.read(done.table).card.split.instances) == kept
 
     @pytest.mark.slow
-    def test_time_outs(self, tmp_path):
+    def test_timed_out_evaluations_fail(self, tmp_path):
         slow, told = [], []
 
         class Slow(Fake):
@@ -329,7 +327,7 @@ class TestFailures:
         assert len(rows(done.table)) == 240
 
     @pytest.mark.slow
-    def test_an_evaluator_may_have_a_timeout_of_its_own(self, tmp_path):
+    def test_evaluator_may_have_its_own_timeout(self, tmp_path):
         """As that of endpoints has, since one that is silent would hold a run for ever; the plan's wins."""
 
         class Silent(Fake):
@@ -353,7 +351,7 @@ class TestFailures:
         assert EndpointEvaluator.timeout == 600
 
     @pytest.mark.slow
-    def test_a_service_is_left_alone_as_long_as_it_wants(self, tmp_path):
+    def test_requested_waiting_time_is_respected(self, tmp_path):
         called = []
 
         class Busy(Fake):
@@ -373,7 +371,7 @@ class TestFailures:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 4])
-    def test_a_service_that_goes_away_is_no_score(self, tmp_path, at_once):
+    def test_unavailable_service_gives_no_score(self, tmp_path, at_once):
         """It goes in the middle, and comes back: nothing failed, and what was told is not evaluated again."""
 
         def gone(*_):
@@ -401,7 +399,7 @@ class TestFailures:
         assert len(set(first.evaluated) & set(second.evaluated)) <= at_once
 
     @pytest.mark.slow
-    def test_failing_service_is_no_score(self, tmp_path):
+    def test_failing_service_gives_no_score(self, tmp_path):
         """A wrong key is no score: nothing is told, and mended the same plan starts."""
         fake = Fake(fail=lambda *_: Failure("401: no such key"))
         expect_fault(
@@ -476,7 +474,7 @@ class TestFailures:
         )
         assert set(first.evaluated) & set(second.evaluated) == {first.evaluated[-1]}
 
-    def test_a_row_for_each_instance_is_needed(self, tmp_path):
+    def test_every_instance_needs_a_row(self, tmp_path):
         class Short(Fake):
             async def evaluate(self, configuration, instances):
                 return (await super().evaluate(configuration, instances))[1:]
@@ -491,7 +489,7 @@ class TestFailures:
         )
 
     @pytest.mark.parametrize("at_once", [1, 4])
-    def test_error_of_an_evaluator_names_configuration(self, tmp_path, at_once):
+    def test_evaluator_error_names_its_configuration(self, tmp_path, at_once):
         def fail(configuration, instance, tried):
             raise ZeroDivisionError("division by zero")
 
@@ -507,7 +505,7 @@ class TestFailures:
 
 class TestOtherMethods:
     @pytest.mark.slow
-    def test_online_methods_go_round(self, tmp_path):
+    def test_online_methods_use_instances_cyclically(self, tmp_path):
         """Number n of a configuration is on instance n of the order, the pilot's first, and round again."""
         fake = Fake()
         plan = PLAN | {
@@ -535,7 +533,7 @@ class TestOtherMethods:
         assert len(cb.recommend(cb.read(done.table), replications=20).front)
 
     @pytest.mark.slow
-    def test_methods_that_may_come_back_are_not_told_the_pilot(self, tmp_path):
+    def test_methods_with_repeats_do_not_receive_the_pilot(self, tmp_path):
         done = live.run(
             PLAN | {"method": "UniformIdentification"},
             tmp_path / "run",
@@ -597,7 +595,7 @@ class TestGoingOn:
     @pytest.mark.slow
     @pytest.mark.parametrize("n", [3, 29, 30, 31, 60])
     @pytest.mark.parametrize("race", [True, False])
-    def test_nothing_told_is_evaluated_again(self, tmp_path, n, race):
+    def test_reported_evaluations_are_not_repeated(self, tmp_path, n, race):
         plan = RACE if race else PLAN
         first, second = stop_after(n, plan, tmp_path / "run"), Fake()
         done = live.run(plan, tmp_path / "run", evaluator=second)
@@ -607,7 +605,7 @@ class TestGoingOn:
         pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
 
     @pytest.mark.slow
-    def test_a_changed_plan_is_refused(self, tmp_path):
+    def test_changed_plan_is_refused(self, tmp_path):
         live.run(PLAN, tmp_path / "run", evaluator=Fake())
         before = sorted(
             (path.name, path.read_bytes()) for path in (tmp_path / "run").iterdir()
@@ -687,7 +685,7 @@ class TestGoingOn:
         assert not set(stopped.evaluated[:10]) & set(fake.evaluated)
 
     @pytest.mark.slow
-    def test_until_something_was_told_all_of_a_plan_may_change(self, tmp_path):
+    def test_whole_plan_may_change_before_the_first_result(self, tmp_path):
         stop_after(0, PLAN, tmp_path / "run")
         assert (tmp_path / "run" / "pilot.journal").exists()
         other = PLAN | {
@@ -698,7 +696,7 @@ class TestGoingOn:
         assert done.policy.n_arms == 3
 
     @pytest.mark.slow
-    def test_other_objectives_need_what_the_pilot_measured(self, tmp_path):
+    def test_other_objectives_need_columns_of_the_pilot(self, tmp_path):
         little = PLAN | {"budget": 550, "unit": "tokens", "method": "CoPSI"}
         latency = {"name": "latency", "column": "latency", "transform": "negate-minmax"}
         expect_fault("method-budget", little, tmp_path / "run")
@@ -710,7 +708,7 @@ class TestGoingOn:
         )
 
     @pytest.mark.slow
-    def test_a_larger_budget_goes_on_with_the_pilot(self, tmp_path):
+    def test_larger_budget_reuses_the_pilot(self, tmp_path):
         """Neither what the pilot needs nor what the method needs is known before."""
         small, fake = {"unit": "tokens", "budget": 100}, Fake()
         expect_fault(
@@ -730,9 +728,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
-    def test_a_finished_run_with_a_larger_budget_is_one_that_had_it_from_the_start(
-        self, tmp_path, failures
-    ):
+    def test_extended_run_equals_a_run_with_the_larger_budget(self, tmp_path, failures):
         """What was evaluated is not evaluated again, but for what failed."""
 
         def fail(configuration, instance, tried):
@@ -778,9 +774,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
-    def test_a_larger_budget_in_the_same_folder_pays_nothing_again(
-        self, tmp_path, failures
-    ):
+    def test_extended_run_pays_nothing_twice(self, tmp_path, failures):
         """But for what failed; and the money of both is that of the run."""
 
         def fail(configuration, instance, tried):
@@ -805,7 +799,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("method", ["CoPSI", "UniformIdentification"])
-    def test_what_one_that_comes_back_to_instances_set_aside_is_told_of_its_own_instances(
+    def test_returning_methods_receive_results_of_their_instances(
         self, tmp_path, method
     ):
         first, fake = Fake(), Fake()
@@ -829,7 +823,7 @@ class TestGoingOn:
     @pytest.mark.parametrize(
         ("method", "budget"), [("CoPSI", 0.8), ("UniformIdentification", 0.65)]
     )
-    def test_what_was_set_aside_is_told_of_its_own_instances_where_one_comes_back_to_them(
+    def test_stored_results_are_reused_for_their_instances(
         self, tmp_path, method, budget
     ):
         """Such a method begins after the pilot: its first evaluation is not on the first instance."""
@@ -892,7 +886,7 @@ class TestGoingOn:
         assert not (tmp_path / "b").exists()
 
     @pytest.mark.slow
-    def test_answers_to_other_questions_are_not_reused(self, tmp_path):
+    def test_answers_to_changed_questions_are_not_reused(self, tmp_path):
         """Neither by reuse nor by a start from the table, and no message advises it."""
         first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
         other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
@@ -907,7 +901,7 @@ class TestGoingOn:
         assert not (tmp_path / "new").exists()
 
     @pytest.mark.slow
-    def test_a_second_process_changes_nothing(self, tmp_path):
+    def test_second_process_changes_nothing(self, tmp_path):
         """Another budget may be given after the pilot, but not while somebody is at work."""
         refused = []
 
@@ -923,12 +917,12 @@ class TestGoingOn:
             and live.run(PLAN, tmp_path / "run", evaluator=Fake()).spent == done.spent
         )
 
-    def test_a_folder_with_something_else(self, tmp_path):
+    def test_folder_with_other_files_is_refused(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
         expect_fault("other-folder", PLAN, tmp_path, place=str(tmp_path))
 
     @pytest.mark.slow
-    def test_half_a_run_can_be_exported(self, tmp_path):
+    def test_unfinished_run_is_exported(self, tmp_path):
         stop_after(60, PLAN | {"at_once": 4}, tmp_path / "run", delay=0.001)
         half = live.export(PLAN, tmp_path / "run")
         table = cb.read(half.table)
@@ -942,7 +936,7 @@ class TestGoingOn:
             "finished"
         ]
 
-    def test_a_pilot_can_be_looked_at_and_not_exported(self, tmp_path):
+    def test_pilot_is_shown_but_not_exported(self, tmp_path):
         for look in (
             lambda: live.export(PLAN, tmp_path / "run"),
             lambda: live.read_progress(tmp_path / "run"),
@@ -966,9 +960,7 @@ class TestRace:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 6])
-    def test_it_stops_by_itself_and_goes_on_with_a_smaller_tolerance(
-        self, tmp_path, at_once
-    ):
+    def test_race_stops_and_continues_with_a_smaller_tolerance(self, tmp_path, at_once):
         """What the larger tolerance paid for is not paid again, and the end is that of one race."""
         first, second, alone = Fake(), Fake(), Fake()
         plan = RACE | {"at_once": at_once}
@@ -1000,7 +992,7 @@ class TestRace:
         assert set(alone.evaluated) <= {*first.evaluated, *second.evaluated}
 
     @pytest.mark.slow
-    def test_a_budget_is_a_cap(self, tmp_path):
+    def test_budget_is_an_upper_limit(self, tmp_path):
         fake = Fake()
         done = live.run(
             RACE | AMOUNT | {"stop": {"tolerance": 0.0}, "budget": 900},
@@ -1014,7 +1006,7 @@ class TestRace:
         )
 
     @pytest.mark.slow
-    def test_a_method_that_follows_has_to_have_what_is_spent(self, tmp_path):
+    def test_continued_method_must_accept_the_spent_results(self, tmp_path):
         race = live.run(RACE, tmp_path / "run", evaluator=Fake())
         fixed = RACE | {
             "stop": None,
@@ -1029,7 +1021,7 @@ class TestRace:
         )
 
     @pytest.mark.slow
-    def test_it_starts_from_a_table(self, tmp_path):
+    def test_race_starts_from_a_table(self, tmp_path):
         """What that has comes first; all of its plan's evaluations that are there are not made."""
         first, fake = Fake(), Fake()
         rough = live.run(RACE | {"seed": 3}, tmp_path / "first", evaluator=first)
@@ -1098,7 +1090,7 @@ def test_cost_of_a_run_is_estimated(tmp_path):
 
 
 @pytest.mark.slow
-def test_in_a_notebook(tmp_path):
+def test_run_works_in_a_notebook(tmp_path):
     """Where a loop is running already."""
 
     async def cell():
@@ -1107,7 +1099,7 @@ def test_in_a_notebook(tmp_path):
     assert asyncio.run(cell()).recommendation == play(PLAN)[1]
 
 
-def test_an_evaluator_is_needed(tmp_path):
+def test_missing_evaluator_is_refused(tmp_path):
     with fault("no-evaluator", remedy="write evaluate: {callable"):
         live.run(PLAN, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -1133,7 +1125,7 @@ SCRIPT = """
 
 
 @pytest.mark.slow
-def test_killed_in_the_pilot_and_later(tmp_path):
+def test_run_killed_at_any_time_is_resumed(tmp_path):
     """With SIGKILL, three evaluations under way; the end is that of a run that nothing interrupted."""
     script, folder = tmp_path / "script.py", tmp_path / "run"
     script.write_text(

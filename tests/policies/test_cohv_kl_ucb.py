@@ -18,7 +18,7 @@ share = st.floats(0.02, 0.98)
 @pytest.mark.slow
 @given(share, share, st.floats(0.05, 0.9), st.floats(1e-4, 5.0))
 @examples(60)
-def test_the_index_against_a_grid(r, q, lam, allowed):
+def test_index_matches_a_grid_search(r, q, lam, allowed):
     """One objective: for every cost the largest mean that the rest of the divergence allows."""
     index = _largest_efficiency((r,), q, allowed, lam)
     best = 0.0
@@ -57,14 +57,14 @@ def test_index_and_divergence_are_inverse(r, q, lam, allowed):
 @pytest.mark.parametrize("rewards", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
 @pytest.mark.parametrize("q", [0.0, 0.01, 1.0])
 @pytest.mark.parametrize("allowed", [1e-6, 0.1, 20.0])
-def test_feedback_at_the_ends(lam, rewards, q, allowed):
+def test_feedback_at_zero_and_one_is_handled(lam, rewards, q, allowed):
     q = q if lam < 1 else 0.0
     index = _largest_efficiency(rewards, q, allowed, lam)
     seen = np.prod(rewards) / (lam + (1 - lam) * q)
     assert seen * (1 - 1e-12) <= index <= 1 / lam * (1 + 1e-12)
 
 
-def test_divergences_that_are_zero_or_infinite():
+def test_divergences_may_be_zero_or_infinite():
     # it is better already
     assert theory.least_divergence([0.5], 0.5, 0.9, cost_ratio=0.25) == 0
     # nothing is
@@ -73,7 +73,7 @@ def test_divergences_that_are_zero_or_infinite():
         theory.least_divergence([1.0], 0.5, 3.0, cost_ratio=0.25)
 
 
-def test_the_region_is_left_no_more_often_than_said():
+def test_region_is_left_at_most_as_often_as_stated():
     """False alarm 1e-6; three fifths of the right-hand side are noticed."""
     mean, level, runs = np.array([0.5, 0.2, 0.7]), 0.1, 400
     most = stats.binom.isf(1e-6, runs, level)
@@ -81,7 +81,7 @@ def test_the_region_is_left_no_more_often_than_said():
     assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6) > most
 
 
-def test_coins_are_independent_and_have_the_means_asked_for():
+def test_coins_are_independent_with_the_given_means():
     arms = least_regret.coin_arms(
         [[0.75, 0.5], [0.25, 0.9]], [0.7, 0.55], cost_ratio=0.4
     )
@@ -92,7 +92,7 @@ def test_coins_are_independent_and_have_the_means_asked_for():
         least_regret.coin_arms([[0.77], [0.5]], [0.7, 0.55], cost_ratio=0.4)
 
 
-def test_the_index_reads_the_threshold_that_is_stated():
+def test_index_uses_the_stated_threshold():
     policy = cb.CoHVKLUCB(2, 1, 100.0, (0.5, 2.0))
     for reward, cost in ((1.0, 0.5), (0.0, 2.0), (1.0, 1.0)):
         policy.tell(policy.ask(), [reward], cost)

@@ -12,7 +12,7 @@ import cobandit as cb
 @pytest.mark.slow
 @examples(60)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
-def test_the_radius_is_its_formula_and_never_wider(seed, n_arms, n_objectives):
+def test_radius_matches_its_formula_and_is_never_wider(seed, n_arms, n_objectives):
     rng = np.random.default_rng(seed)
     rewards, costs = rng.random((n_arms, n_objectives)), rng.uniform(0.5, 1, n_arms)
     policy = cb.CoHVUCBV(n_arms, n_objectives, 60.0, (0.25, 1.0), alpha=0.01)

@@ -49,7 +49,7 @@ def planned_by_trial(costs, depth, n_instances, left):
 @given(
     st.lists(st.integers(1, 40), min_size=2, max_size=7), st.integers(0, 30), st.data()
 )
-def test_the_planned_depth_is_the_deepest_that_can_be_paid(costs, n_instances, data):
+def test_planned_depth_is_the_deepest_affordable(costs, n_instances, data):
     n_instances += 1
     depth = data.draw(st.integers(0, n_instances))
     left = data.draw(st.integers(0, sum(costs) * n_instances))
@@ -64,7 +64,7 @@ def test_the_planned_depth_is_the_deepest_that_can_be_paid(costs, n_instances, d
 @every_method
 @examples(60)
 @given(benchmark=benchmarks(), share=st.floats(0.05, 1.1))
-def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
+def test_runs_stay_within_budget_and_repeat_nothing(method, benchmark, share):
     rewards, costs = benchmark
     _, n_instances, n_objectives = rewards.shape
     budget = share * n_instances * costs.sum()
@@ -83,7 +83,7 @@ def test_no_run_passes_its_budget_or_evaluates_twice(method, benchmark, share):
     assert targets == sorted(targets)
 
 
-def test_a_run_that_is_cut_short_compares_on_the_same_instances():
+def test_interrupted_run_compares_on_the_same_instances():
     """Arm 0 looks better by an evaluation that arm 1 does not get any more."""
     finder = CoPSIOnce([1, 1], 17, 1, 10)
     for _ in range(5):
@@ -102,7 +102,7 @@ def test_a_run_that_is_cut_short_compares_on_the_same_instances():
 
 
 @pytest.mark.slow
-def test_what_is_left_over_finishes_what_is_left():
+def test_leftover_budget_completes_remaining_arms():
     """The clear ones leave early, and the two that are close are evaluated on everything."""
     rewards = made_up(6, 400)
     rewards[0], rewards[1] = rewards[0] * 0 + 0.9, rewards[0] * 0 + 0.9
@@ -113,7 +113,7 @@ def test_what_is_left_over_finishes_what_is_left():
     assert finder.recommend().tolist() == [0]
 
 
-def test_of_two_that_are_equally_clear_the_dominated_one_leaves():
+def test_dominated_arm_is_removed_at_equal_gaps():
     gaps, front = find_gaps(np.array([[-np.inf, 1.0], [-1.0, -np.inf]]))
     assert front.tolist() == [False, True] and gaps.tolist() == [1.0, 1.0]
     rewards = np.repeat([[[0.0]], [[1.0]]], 10, axis=1)
@@ -123,7 +123,7 @@ def test_of_two_that_are_equally_clear_the_dominated_one_leaves():
 
 
 @given(mean_matrices())
-def test_gaps_of_differences_are_those_of_means(means):
+def test_gaps_of_differences_equal_gaps_of_means(means):
     weakest = (means - means[:, None]).min(axis=2)
     np.fill_diagonal(weakest, -np.inf)
     gaps, front = find_gaps(weakest)
@@ -134,7 +134,7 @@ def test_gaps_of_differences_are_those_of_means(means):
 # ----------------------------------------------------------------------------- confidence
 
 
-def test_with_confidence_the_run_stops_when_every_membership_is_certain():
+def test_confident_run_stops_when_all_memberships_are_certain():
     rewards = made_up(5, 400)
     finder = CoPSIOnce([1.0] * 5, 5 * 400, 2, 400, confidence=0.95)
     play_once(finder, rewards)
@@ -146,7 +146,7 @@ def test_with_confidence_the_run_stops_when_every_membership_is_certain():
     assert not CoPSIOnce([1.0] * 5, 5 * 400, 2, 400).certain.any()
 
 
-def test_of_those_that_are_certain_the_dominated_leave_first():
+def test_certainly_dominated_arms_are_removed_first():
     """0 dominates 1, and leaving before it would leave 1 as the last, which is returned."""
     rewards = np.zeros((2, 400, 2))
     rewards[0] += 1
@@ -156,7 +156,7 @@ def test_of_those_that_are_certain_the_dominated_leave_first():
     assert finder.phases[0].removed == 1 and finder.recommend().tolist() == [0]
 
 
-def test_without_the_budget_for_certainty_the_clearest_still_leave_and_are_not_called_certain():
+def test_small_budget_removes_the_clearest_without_certainty():
     finder = CoPSIOnce([1.0] * 8, 0.1 * 8 * 200, 2, 200, confidence=0.95)
     play_once(finder, made_up())
     assert len(finder.phases) == 7 and not finder.certain.all()
@@ -165,7 +165,7 @@ def test_without_the_budget_for_certainty_the_clearest_still_leave_and_are_not_c
 @pytest.mark.slow
 @examples(60)
 @given(benchmark=benchmarks(max_arms=4), share=st.floats(0.3, 1.0))
-def test_everything_is_certain_once_everything_is_evaluated(benchmark, share):
+def test_exhaustive_run_is_certain(benchmark, share):
     rewards, costs = benchmark
     _, n_instances, n_objectives = rewards.shape
     budget = max(costs.sum(), share * n_instances * costs.sum())
@@ -179,7 +179,7 @@ def test_everything_is_certain_once_everything_is_evaluated(benchmark, share):
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, -0.1, "high", float("nan")])
-def test_a_confidence_that_is_none_is_refused(confidence):
+def test_invalid_confidence_is_refused(confidence):
     with pytest.raises(CobanditError, match="confidence"):
         CoPSIOnce([1, 1], 10, 1, 10, confidence=confidence)
 
@@ -197,7 +197,7 @@ def test_protocol(method):
 
 @pytest.mark.parametrize("n_instances", [0, -1, 2.5, "many"])
 @every_method
-def test_the_number_of_instances_is_a_count(method, n_instances):
+def test_number_of_instances_must_be_a_count(method, n_instances):
     with pytest.raises(CobanditError, match="n_instances"):
         method([1, 1], 10, 1, n_instances)
 
@@ -206,7 +206,7 @@ def test_the_number_of_instances_is_a_count(method, n_instances):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_with_one_objective_and_equal_costs_psi_sr_once_is_successive_rejects_on_shared_instances(
+def test_psi_sr_once_reduces_to_successive_rejects(
     seed,
 ):
     rewards = np.random.default_rng(seed).random((6, 50))  # no ties
@@ -217,7 +217,7 @@ def test_with_one_objective_and_equal_costs_psi_sr_once_is_successive_rejects_on
     ]
 
 
-def test_sequential_halving_halves():
+def test_sequential_halving_halves_the_arms():
     rewards = made_up(8, 60)
     finder = EGESHOnce([1.0] * 8, 8 * 30, 2, 60)
     play_once(finder, rewards)
@@ -227,9 +227,7 @@ def test_sequential_halving_halves():
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.data())
-def test_the_claims_that_matter_are_counted_as_they_are_named(
-    n_arms, n_objectives, data
-):
+def test_counts_of_relevant_claims_match_their_names(n_arms, n_objectives, data):
     """One for each member of the front and each other, D for each of the rest: the most over all fronts."""
     dominated = data.draw(st.integers(0, n_arms - 1))
     front = data.draw(st.integers(0, n_arms - dominated))
@@ -243,7 +241,7 @@ def test_the_claims_that_matter_are_counted_as_they_are_named(
     assert count_claims(n_arms, n_objectives, dominated, front) == max(counts)
 
 
-def test_the_limit_falls_as_memberships_become_certain():
+def test_limit_falls_as_memberships_become_certain():
     evidence = PairedEvidence(3, 1, n_instances=400, confidence=0.95)
     levels, limits = np.array([[0.9], [0.5], [0.1]]), [evidence.limit]
     for _ in range(60):

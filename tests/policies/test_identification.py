@@ -58,7 +58,7 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
         assert finder.recommend().tolist() == [order[-1]]
 
 
-def test_a_smaller_lambda_allocates_less():
+def test_smaller_lambda_allocates_less():
     """A5: lambda may be any lower bound, given as a cost; L_{3, 1/8} = 1 + 8/9 + 4/5."""
     finder = cb.CoPSI([1, 4, 1], 40, 2, min_cost=0.5)
     assert (finder.min_cost, finder.cost_ratio) == (0.5, 1 / 8)
@@ -85,7 +85,7 @@ def psi_sr_targets(n_rounds, K):
     ]
 
 
-def test_targets_forgive_rounding_and_no_more():
+def test_targets_tolerate_only_rounding():
     """L_{2, 1} C = 3: a budget of 12 holds four pulls of each, a ten-millionth less does not."""
     for short, target in ((1e-10, 4), (1e-7, 3)):
         finder = cb.CoPSI([1, 1], 12 * (1 - short), 1)
@@ -104,7 +104,7 @@ def spends(n_rounds, costs):
 
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("rho", [1.0, 3.3, 17.0])
-def test_psi_sr_takes_the_most_rounds_that_every_order_affords(n_arms, rho):
+def test_psi_sr_makes_the_most_rounds_affordable_in_every_order(n_arms, rho):
     costs = some_costs(n_arms, 10 + n_arms)
     budget = rho * costs.sum()
     finder = cb.PSISR(costs, budget, 1)
@@ -117,7 +117,7 @@ def test_psi_sr_takes_the_most_rounds_that_every_order_affords(n_arms, rho):
 
 
 @pytest.mark.parametrize(("rounds", "n_rounds"), [("max", 10), ("mean", 20)])
-def test_psi_sr_rounds_from_the_largest_or_the_mean_cost(rounds, n_rounds):
+def test_psi_sr_rounds_follow_the_largest_or_mean_cost(rounds, n_rounds):
     finder = cb.PSISR([1, 4, 1], 40, 1, rounds=rounds)
     assert finder.n_rounds == n_rounds
     # the most expensive stays longest
@@ -126,7 +126,7 @@ def test_psi_sr_rounds_from_the_largest_or_the_mean_cost(rounds, n_rounds):
     assert finder.pulls.sum() <= n_rounds
 
 
-def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
+def test_psi_sr_by_mean_cost_stops_at_the_budget():
     """20 rounds: targets ceil(17 / 4) = 5 and ceil(17 / (8/3)) = 7: 5 + 7 * 4 + 7 = 40, then a cent less."""
     arms = run(
         cb.PSISR([1, 4, 1], 40, 1, rounds="mean"),
@@ -142,7 +142,7 @@ def test_psi_sr_by_mean_cost_is_cut_short_where_the_budget_ends():
 @pytest.mark.slow
 @examples(60)
 @given(problems(max_arms=6), st.floats(1, 40))
-def test_uniform_takes_whole_rounds(given_problem, rho):
+def test_uniform_makes_complete_rounds(given_problem, rho):
     means, costs = given_problem
     finder = cb.UniformIdentification(costs, rho * costs.sum(), means.shape[1])
     arms = run(finder, noise_free(means, costs))
@@ -150,7 +150,7 @@ def test_uniform_takes_whole_rounds(given_problem, rho):
     assert finder.recommend().tolist() == np.flatnonzero(cb.pareto_mask(means)).tolist()
 
 
-def test_uniform_with_realised_costs_judges_by_equal_numbers_of_observations():
+def test_uniform_with_realised_costs_compares_equal_counts():
     """The third round is begun and broken off by a cost of 9: its good reward for arm 0 does not count."""
     finder = cb.UniformIdentification([2, 2], 13, 1)
     told = iter([([0.5], 2), ([0.6], 2), ([0.5], 2), ([0.6], 2), ([1.0], 9)])
@@ -162,7 +162,7 @@ def test_uniform_with_realised_costs_judges_by_equal_numbers_of_observations():
 
 @every_method
 @pytest.mark.parametrize("times", [None, 1.5, 20.0], ids=["", "largest", "much larger"])
-def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, times):
+def test_smallest_budget_works_exact_and_as_printed(method, times):
     for seed in range(10):
         costs = np.random.default_rng(seed).uniform(0.2, 900.0, 4)
         known = {} if times is None else {"largest_costs": times * costs}
@@ -177,7 +177,7 @@ def test_the_smallest_budget_works_as_it_is_named_and_as_it_is_printed(method, t
         )
 
 
-def test_smallest_budgets_are_those_of_the_design():
+def test_smallest_budgets_match_their_formulas():
     smallest = []
     for method in METHODS.values():
         with pytest.raises(BudgetError) as caught:
@@ -206,7 +206,7 @@ def test_one_objective_is_best_arm_identification(seed):
 @every_method
 @examples(40)
 @given(problems(max_arms=7))
-def test_without_noise_the_pareto_set_is_found(method, given_problem):
+def test_noiseless_feedback_gives_the_pareto_set(method, given_problem):
     means, costs = given_problem
     finder = method(costs, 60 * costs.sum(), means.shape[1])
     run(finder, noise_free(means, costs))
@@ -243,7 +243,7 @@ def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
     st.integers(0, 10**6),
     st.sampled_from([cb.CoPSI, cb.PSISR]),
 )
-def test_phases_tell_what_happened(given_problem, seed, method):
+def test_phases_record_the_run(given_problem, seed, method):
     means, costs = given_problem
     K = len(means)
     finder = method(costs, 30 * costs.sum(), means.shape[1])
@@ -272,7 +272,7 @@ def test_phases_tell_what_happened(given_problem, seed, method):
     assert finder.recommend().tolist() == sorted([*accepted, *active])
 
 
-def test_a_run_cut_short_recommends_accepted_arms_and_the_front_of_the_active():
+def test_interrupted_run_recommends_accepted_arms_and_the_active_front():
     """Arm 0 is accepted first; a charge of 100 then ends the run with arms 1 to 3 active, 1 dominating 2."""
     means = np.array([[1.0, 0.1], [0.4, 0.5], [0.3, 0.4], [0.1, 0.6]])
     finder = cb.CoPSI(np.ones(4), 60, 2)
@@ -293,7 +293,7 @@ def test_arms_without_an_evaluation_are_not_recommended():
 
 
 @every_method
-def test_a_cost_above_the_declared_mean_is_no_warning(method):
+def test_cost_above_the_declared_mean_does_not_warn(method):
     finder = method([1.0, 1.0], 60.0, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -302,7 +302,7 @@ def test_a_cost_above_the_declared_mean_is_no_warning(method):
 
 
 @every_method
-def test_a_cost_above_the_largest_is_charged_and_warns_once(method):
+def test_cost_above_the_largest_is_charged_and_warns_once(method):
     finder = method([1.0, 1.0], 60.0, 1, largest_costs=[1.2, 1.2])
     with pytest.warns(GuaranteeWarning, match="above its largest cost") as caught:
         for cost in (0.5, 1.5, 1.5, 1.0):
@@ -337,6 +337,6 @@ BAD = {
 @pytest.mark.parametrize(
     "bad", [{key: value} for key, values in BAD.items() for value in values], ids=str
 )
-def test_invalid_arguments(method, bad):
+def test_invalid_arguments_are_refused(method, bad):
     with pytest.raises(CobanditError):
         method(**GOOD | bad)

@@ -48,7 +48,7 @@ def rewards_of(seed):
     ("at_once", "known"), [(1, False), (4, False), (1, True), (4, True), (ALL, True)]
 )
 @pytest.mark.parametrize("cls", PLANS)
-def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
+def test_tenfold_costs_do_not_overspend(cls, at_once, known):
     """The first results say what to set aside for the next; all at once have to be known beforehand."""
     costs = np.array([8.0, 45.0, 15.0, 75.0])
     finder = cls(costs, 4000, 2, largest_costs=10 * costs if known else None)
@@ -61,7 +61,7 @@ def test_costs_ten_times_those_declared_do_not_overspend(cls, at_once, known):
     assert 4000 - 10 * costs.sum() < finder.spent <= 4000
 
 
-def test_towards_the_end_an_index_policy_goes_one_at_a_time():
+def test_index_policy_is_sequential_near_the_end():
     policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), expected_costs=[0.5, 0.5])
     for _ in range(2):
         policy.tell(policy.ask(), [0.5], 0.5)
@@ -76,7 +76,7 @@ def test_towards_the_end_an_index_policy_goes_one_at_a_time():
     assert policy.ask() is None and policy.finished and policy.spent == 3.75
 
 
-def test_of_all_arms_only_the_last_handed_out_may_cross():
+def test_only_the_last_started_pull_may_cross_the_budget():
     policy = cb.UniformAllocation(2, 1, 4.0, (0.5, 1.0), selection="all")
     for _ in range(2):
         policy.tell(policy.ask(), [0.5], 0.5)
@@ -104,7 +104,7 @@ def test_largest_costs_are_checked():
     )
 
 
-def test_a_round_is_begun_only_if_it_can_be_completed():
+def test_round_starts_only_if_it_can_be_completed():
     finder = cb.UniformIdentification([1, 1], 9, 1, largest_costs=[1, 4])
     fly(finder, lambda pull: ([0.5], 1.0))
     assert finder.pulls.tolist() == [3, 3]
@@ -123,7 +123,7 @@ def test_a_round_is_begun_only_if_it_can_be_completed():
     flights,
     st.booleans(),
 )
-def test_the_order_of_results_changes_nothing_in_a_plan(
+def test_order_of_results_does_not_change_a_plan(
     cls, costs, rho, spread, flight, realised
 ):
     """With declared costs, and with realised ones whose largest is known."""
@@ -152,7 +152,7 @@ def test_the_order_of_results_changes_nothing_in_a_plan(
 
 
 @pytest.mark.parametrize("cls", PLANS + ONCE)
-def test_a_phase_is_handed_out_whole(cls):
+def test_phase_is_available_at_once(cls):
     finder = plan(cls, [1.0, 2.0, 1.5], 40)
     phase = []
     while (pull := finder.ask()) is not None:
@@ -170,7 +170,7 @@ def test_a_phase_is_handed_out_whole(cls):
     assert finder.ask() is not None or finder.finished
 
 
-def test_means_are_of_what_was_told():
+def test_means_use_reported_results_only():
     finder = cb.CoPSI([1.0, 2.0], 40, 1)
     pulls = [finder.ask() for _ in range(3)]
     finder.tell(pulls[2], [0.75])
@@ -187,7 +187,7 @@ def test_means_are_of_what_was_told():
 
 
 @pytest.mark.parametrize("cls", INDICES)
-def test_what_is_in_flight_counts_in_the_radius(cls):
+def test_pulls_in_flight_count_in_the_radius(cls):
     policy = cls(3, 2, 60, (0.2, 1.0), alpha=0.1, n_init=2)
     rng = np.random.default_rng(0)
     first = [policy.ask() for _ in range(6)]
@@ -213,14 +213,14 @@ def test_what_is_in_flight_counts_in_the_radius(cls):
 # ----------------------------------------------------------------------------- pulls and failures
 
 
-def test_a_pull_is_an_arm_with_a_number():
+def test_pull_is_an_arm_with_a_number():
     pull = Pull(2, 5)
     assert pull == 2 == Pull(2, 4) and pull.key != Pull(2, 4).key
     again = pickle.loads(pickle.dumps(pull))
     assert (type(again), again.key) == (Pull, (2, 5))
 
 
-def test_an_arms_number_means_its_oldest_evaluation_in_flight():
+def test_arm_number_means_its_oldest_pull_in_flight():
     policy = cb.UniformAllocation(2, 1, 20, (1.0, 1.0), n_init=2)
     for _ in range(4):
         policy.ask()
@@ -239,7 +239,7 @@ def test_an_arms_number_means_its_oldest_evaluation_in_flight():
 
 
 @pytest.mark.parametrize("cls", PLANS + ONCE)
-def test_a_failure_is_tried_again_before_anything_new(cls):
+def test_failed_pull_is_repeated_before_new_ones(cls):
     finder = plan(cls, [1.0, 2.0, 1.5], 40)
     pulls = [finder.ask() for _ in range(3)]
     finder.tell(pulls[1], None, 0.5)
@@ -256,7 +256,7 @@ class Listed(cb.UniformIdentification):
         yield from [0, 1, 1, 0]
 
 
-def test_what_is_tried_again_takes_no_turn_of_the_plan():
+def test_repeated_pull_takes_no_turn_of_the_plan():
     finder = Listed([1, 1], 20, 1)
     first = finder.ask()
     assert finder.upcoming == 1
@@ -269,7 +269,7 @@ def test_what_is_tried_again_takes_no_turn_of_the_plan():
     ]
 
 
-def test_a_failure_that_cannot_be_paid_again_ends_the_run():
+def test_unaffordable_repeat_ends_the_run():
     finder = cb.UniformIdentification([1, 4], 10, 1)
     first, second = finder.ask(), finder.ask()
     third = finder.ask()

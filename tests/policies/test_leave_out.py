@@ -48,7 +48,7 @@ def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
     st.sampled_from([1, 3, 10**9]),
     st.integers(0, 2**32),
 )
-def test_statistics_are_of_what_is_kept(cls, costs, rho, share, at_once, seed):
+def test_statistics_exclude_omitted_instances(cls, costs, rho, share, at_once, seed):
     rng = np.random.default_rng(seed)
     rewards, impossible = rng.integers(0, 5, (4, N, 2)) / 4, rng.random((4, N)) < share
     try:
@@ -75,7 +75,7 @@ def test_statistics_are_of_what_is_kept(cls, costs, rho, share, at_once, seed):
 
 @pytest.mark.parametrize("cls", ONCE)
 @pytest.mark.parametrize("seed", range(5))
-def test_all_that_can_be_evaluated_gives_the_exact_front(cls, seed):
+def test_remaining_instances_give_the_exact_front(cls, seed):
     rng = np.random.default_rng(seed)
     rewards, impossible = rng.random((4, N, 2)), rng.random((4, N)) < 0.1
     finder = cls([1.0, 2.0, 0.5, 4.0], 7.5 * N * 4, 2, N)
@@ -90,7 +90,7 @@ def test_all_that_can_be_evaluated_gives_the_exact_front(cls, seed):
     )
 
 
-def test_copsi_once_goes_on_with_smaller_n_and_N():
+def test_copsi_once_continues_with_smaller_n_and_N():
     """Its statistics by their formula, on the instances that are kept."""
     rewards = np.random.default_rng(3).random((3, N, 2))
     finder = cb.CoPSIOnce([1.0, 2.0, 1.5], 40, 2, N)
@@ -109,7 +109,7 @@ def test_copsi_once_goes_on_with_smaller_n_and_N():
     assert finder._smallest_t_statistics()[0, 2] == pytest.approx(expected.min())
 
 
-def test_what_is_in_flight_on_it_is_charged_and_not_scored():
+def test_pulls_in_flight_on_omitted_instances_are_charged_only():
     finder = cb.CoPSIOnce([1.0, 2.0], 30, 1, 10)
     pulls = {pull.key: pull for pull in iter(finder.ask, None)}
     finder.tell(pulls[0, 1], [1.0])
@@ -128,7 +128,7 @@ def test_what_is_in_flight_on_it_is_charged_and_not_scored():
     assert finder.left_out.tolist() == [False, True, True, True] + [False] * 6
 
 
-def test_what_cannot_be_left_out_is_refused():
+def test_invalid_omissions_are_refused():
     finder = cb.CoPSIOnce([1.0, 2.0], 30, 1, 10)
     pull = finder.ask()
     with pytest.raises(
@@ -149,7 +149,7 @@ def test_what_cannot_be_left_out_is_refused():
         online.leave_out(online.ask())
 
 
-def test_where_nothing_is_left_nobody_is_recommended():
+def test_no_remaining_instance_means_no_recommendation():
     for cls in (cb.CoPSIOnce, UniformOnce):
         finder = cls([1.0, 2.0], 30, 1, 3)
         while (pull := finder.ask()) is not None:
@@ -159,7 +159,7 @@ def test_where_nothing_is_left_nobody_is_recommended():
 
 
 @pytest.mark.filterwarnings("error")
-def test_where_a_whole_phase_is_left_out_nobody_leaves():
+def test_omitted_phase_removes_no_arm():
     finder = cb.CoPSIOnce([1.0, 2.0, 1.5], 30, 2, N)
     phase = list(iter(finder.ask, None))
     for pull in phase:
@@ -172,7 +172,7 @@ def test_where_a_whole_phase_is_left_out_nobody_leaves():
     assert finder.ask().key == (0, len(phase) // 3)
 
 
-def test_what_comes_next_is_not_on_what_was_just_left_out():
+def test_next_pull_avoids_omitted_instances():
     finder = cb.CoPSIOnce([1.0, 2.0, 1.5], 60, 2, N)
     pulls = [finder.ask() for _ in range(9)]
     assert pulls[4].key == (0, 4) and pulls[8].key == (1, 3) and finder.upcoming == 1

@@ -32,7 +32,7 @@ SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
     st.sampled_from([0.0, 0.1, 1.0]),
     st.integers(1, 3),
 )
-def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
+def test_known_costs_never_overspend_and_exhaust_the_budget(
     policy_class, given_problem, rho, s, n_init
 ):
     means, costs = given_problem
@@ -57,7 +57,7 @@ def test_known_costs_never_overspend_and_stop_only_when_nothing_fits(
 
 @every_policy
 @pytest.mark.parametrize("expected", [None, [0.25, 1.0, 0.5]])
-def test_smallest_budget(policy_class, expected):
+def test_smallest_budget_pays_one_pull_per_arm(policy_class, expected):
     costs = np.array([0.25, 1.0, 0.5])
     how = {"cost_range": (0.25, 1.0), "expected_costs": expected}
     with pytest.raises(BudgetError, match="at least") as caught:
@@ -71,7 +71,7 @@ def test_smallest_budget(policy_class, expected):
 
 
 @pytest.mark.parametrize(("short", "pulls"), [(1e-10, 12), (1e-7, 11)])
-def test_a_budget_that_is_short_by_more_than_rounding_loses_a_pull(short, pulls):
+def test_budget_short_by_more_than_rounding_loses_a_pull(short, pulls):
     policy = cb.UniformAllocation(3, 1, 12 * (1 - short), (1, 1))
     assert len(run(policy, noise_free(np.full((3, 1), 0.5), np.ones(3)))) == pulls
 
@@ -122,7 +122,7 @@ def algorithm_1(rewards, costs, budget, lam, alpha, s_r=1.0, s_c=1.0, feasible=F
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("policy_class", [cb.CoHVUCB, cb.AccuracyCostUCB])
-def test_one_objective_is_the_scalar_budgeted_bandit(policy_class, seed):
+def test_one_objective_reduces_to_the_budgeted_bandit(policy_class, seed):
     rng = np.random.default_rng(seed)
     K, low = int(rng.integers(2, 9)), float(rng.uniform(0.05, 0.5))
     budget, alpha = float(rng.uniform(K, 30 * K)), float(rng.uniform(0.5, 3))
@@ -153,7 +153,7 @@ def test_one_objective_is_the_scalar_budgeted_bandit(policy_class, seed):
         (cb.UniformAllocation, lambda r, c: np.array([-2.0, -1.0])),
     ],
 )
-def test_index_formulas(policy_class, index):
+def test_indices_match_their_formulas(policy_class, index):
     """Costs given in a unit of 8: the index is that of costs in [1/4, 1]."""
     policy = policy_class(
         2, 2, 160, (2.0, 8.0), alpha=1.5, reward_scale=0.1, cost_scale=0.2, n_init=2
@@ -189,7 +189,7 @@ def test_identical_arms_share_the_pulls(policy_class, n_arms):
 
 @every_policy
 @pytest.mark.parametrize("cost", [2.5, 0.25], ids=["above", "below"])
-def test_a_cost_outside_the_range_is_charged_and_warns_once(policy_class, cost):
+def test_cost_outside_the_range_is_charged_and_warns_once(policy_class, cost):
     policy = policy_class(2, 1, 100, (0.5, 2.0))
     with pytest.warns(GuaranteeWarning, match="outside the range") as caught:
         for _ in range(5):
@@ -208,7 +208,7 @@ def test_costs_at_the_ends_of_the_range_do_not_warn(policy_class):
             policy.tell(policy.ask(), [0.5], cost)
 
 
-def test_a_crossing_pull_is_charged_and_ends_the_run():
+def test_crossing_pull_is_charged_and_ends_the_run():
     policy = cb.CoHVUCB(2, 1, 3.0, (0.5, 2.0), expected_costs=[1.0, 1.0])
     for cost in (1.5, 2.0):
         policy.tell(policy.ask(), [0.5], cost)
@@ -241,7 +241,7 @@ def test_selection_among_all_arms_is_algorithm_1(seed):
 
 
 @every_policy
-def test_the_most_efficient_arm_so_far_is_recommended(policy_class):
+def test_most_efficient_arm_so_far_is_recommended(policy_class):
     policy = policy_class(3, 2, 100, (2.0, 8.0))
     assert policy.recommend() is None
     policy.tell(policy.ask(), [0.5, 0.0], 2.0)
@@ -285,12 +285,12 @@ BAD = {
 @pytest.mark.parametrize(
     "bad", [{key: value} for key, values in BAD.items() for value in values], ids=str
 )
-def test_invalid_arguments(policy_class, bad):
+def test_invalid_arguments_are_refused(policy_class, bad):
     with pytest.raises(CobanditError):
         policy_class(**GOOD | bad)
 
 
-def test_signatures_list_what_is_passed_on():
+def test_signatures_list_forwarded_arguments():
     """Options and `spec` read them: the parent's arguments first, and each once."""
     parents = list(inspect.signature(cb.CoHVUCB).parameters)
     assert (
@@ -315,6 +315,6 @@ def test_signatures_list_what_is_passed_on():
 
 
 @pytest.mark.parametrize("objective", [-1, 2, 0.5, "accuracy"])
-def test_invalid_objective(objective):
+def test_invalid_objective_is_refused(objective):
     with pytest.raises(CobanditError, match="objective"):
         cb.AccuracyCostUCB(**GOOD, objective=objective)

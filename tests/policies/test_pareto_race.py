@@ -61,7 +61,7 @@ def is_promised(returned, means, tolerance):
 
 @examples(60)
 @given(races(max_instances=10))
-def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
+def test_exhaustive_race_is_exact(benchmark):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
     race = ParetoRace(
@@ -83,7 +83,7 @@ def test_where_everything_is_evaluated_the_answer_is_exact(benchmark):
 
 @examples(100)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 9), st.integers(0, 4))
-def test_right_calls_in_any_order_leave_everything_covered(
+def test_right_decisions_in_any_order_keep_arms_covered(
     seed, n_objectives, n_arms, tolerance
 ):
     """Calls that are true become certain one after the other, each at a look of its own making."""
@@ -115,7 +115,7 @@ def test_right_calls_in_any_order_leave_everything_covered(
 
 @examples(60)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 7), st.floats(0, 0.3))
-def test_what_is_beyond_the_tolerance_breaks_the_promise(
+def test_differences_beyond_the_tolerance_break_the_promise(
     seed, n_objectives, n_arms, tolerance
 ):
     rng = np.random.default_rng(seed)
@@ -128,7 +128,7 @@ def test_what_is_beyond_the_tolerance_breaks_the_promise(
     )
 
 
-def test_a_larger_tolerance_costs_less():
+def test_larger_tolerance_costs_less():
     spent = []
     for tolerance in (0.0, 0.05, [0.05, 0.3], 0.3):
         race = ParetoRace(np.ones(8), 2, 300, tolerance=tolerance)
@@ -142,7 +142,7 @@ def test_a_larger_tolerance_costs_less():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 300, 1000])
-def test_so_many_ties_cross_the_threshold_as_it_allows_for(n_instances):
+def test_ties_cross_the_threshold_at_the_allowed_rate(n_instances):
     """Of 20,000 ties: within a fifth, and three standard errors, of what the formula says."""
     rng = np.random.default_rng(n_instances)
     looks = list_looks(n_instances)[:-1]
@@ -165,7 +165,7 @@ def test_so_many_ties_cross_the_threshold_as_it_allows_for(n_instances):
 
 
 @pytest.mark.parametrize("n_instances", [21, 22, 60, 5000])
-def test_thresholds_rise_with_ties_and_spend_the_error_as_they_say(n_instances):
+def test_thresholds_rise_with_ties_and_spend_the_stated_error(n_instances):
     looks = list_looks(n_instances)
     thresholds = find_thresholds(n_instances, 5, 0.05)
     assert (
@@ -229,7 +229,7 @@ class Seen:
     st.integers(2, 30),
     st.sampled_from([0.0, 0.05, 0.3]),
 )
-def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, tolerance):
+def test_near_ties_match_their_definition(seed, n_objectives, n_arms, tolerance):
     """Also those that have left: with rivals of whoever drove them out."""
     rng = np.random.default_rng(seed)
     means = rng.uniform(0.3, rng.uniform(0.31, 0.6), (n_arms, 1, n_objectives))
@@ -265,7 +265,7 @@ def test_near_ties_are_those_of_the_definition(seed, n_objectives, n_arms, toler
         race.tell(pull, rewards[pull.key])
 
 
-def test_those_that_one_drove_out_are_counted_while_they_were_its_rivals():
+def test_removed_arms_count_as_rivals_until_removed():
     """All but one are equal, and that one is ahead by the tolerance: each that leaves is counted."""
     rng = np.random.default_rng(0)
     counts = np.array([180, *[150] * 9])
@@ -280,7 +280,7 @@ def test_those_that_one_drove_out_are_counted_while_they_were_its_rivals():
 
 @examples(60)
 @given(races(), st.floats(0.01, 1.1))
-def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
+def test_runs_stay_within_budget_and_repeat_nothing(benchmark, share):
     rewards, costs, tolerance = benchmark
     _, n_instances, n_objectives = rewards.shape
     budget = share * n_instances * costs.sum()
@@ -317,7 +317,7 @@ def test_no_run_passes_its_budget_or_evaluates_twice(benchmark, share):
         ({"budget": 1.0}, "at least 2 is needed"),
     ],
 )
-def test_what_makes_no_race_is_refused(given, message):
+def test_invalid_race_arguments_are_refused(given, message):
     with pytest.raises(CobanditError, match=message):
         ParetoRace([1, 1], 2, 100, **given)
 
@@ -332,7 +332,7 @@ def told_by(race, rewards):
     return known
 
 
-def test_a_smaller_tolerance_goes_on_without_paying_twice():
+def test_smaller_tolerance_reuses_paid_evaluations():
     rewards, costs = made_up(n_instances=300), np.arange(1.0, 9.0)
     wide = ParetoRace(costs, 2, 300, tolerance=0.2)
     first = play_once(wide, rewards)
@@ -348,7 +348,7 @@ def test_a_smaller_tolerance_goes_on_without_paying_twice():
     assert narrow.recommend().tolist() == alone.recommend().tolist()
 
 
-def test_holes_are_filled_and_nothing_else():
+def test_only_missing_evaluations_are_made():
     rewards = made_up(n_instances=300)
     told = np.random.default_rng(1).random((300, 8)) < 0.5
     order = arrange(told)
@@ -368,7 +368,7 @@ def test_holes_are_filled_and_nothing_else():
     assert not race.forecast().any()
 
 
-def test_what_is_still_to_be_paid_is_told_roughly():
+def test_remaining_cost_is_estimated():
     expected = actual = 0
     for seed in range(20):
         race, rewards = (
@@ -382,7 +382,7 @@ def test_what_is_still_to_be_paid_is_told_roughly():
     assert 0.5 < actual / expected < 1.5, actual / expected
 
 
-def test_known_evaluations_are_checked():
+def test_given_evaluations_are_checked():
     race = ParetoRace([1, 1], 2, 100)
     with pytest.raises(CobanditError, match=r"\(100, 2, 2\) numbers"):
         race.know(np.zeros((2, 100, 2)))

@@ -46,7 +46,7 @@ def test_kernel_makes_the_pulls_of_its_class(method):
 
 
 @pytest.mark.parametrize("method", [*METHODS, *map(cb.spec, methods.ONCE)], ids=named)
-def test_costs_matter_only_up_to_scale(method):
+def test_policies_are_invariant_to_the_scale_of_costs(method):
     """The same feedback in another unit leads to the same pulls."""
     for seed in range(4):
         made = []
@@ -85,7 +85,7 @@ class Planned(IdentificationPolicy):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [Sound, Planned])
-def test_a_policy_of_ones_own_passes(policy):
+def test_custom_policy_passes_the_protocol(policy):
     policy_checks.check_policy(policy)
     with pytest.raises(CobanditError, match="no kernel"):
         check_kernel(policy)
@@ -223,13 +223,13 @@ class Generous(Planned):
         (Lost, policy_checks.check_copies, "its pickle"),
     ],
 )
-def test_a_fault_is_found_by_its_check(policy, check, message):
+def test_faulty_policy_fails_its_check(policy, check, message):
     with pytest.raises(AssertionError, match=message):
         check(policy)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "CoPSI"])
-def test_a_kernel_that_differs_is_found(method, monkeypatch):
+def test_differing_kernel_is_reported(method, monkeypatch):
     policy = cb.spec(method).policy
     kernel = KERNELS[policy]
 

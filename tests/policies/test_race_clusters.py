@@ -30,7 +30,7 @@ def join(rewards, sizes):
 @pytest.mark.slow
 @examples(20)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 0.1]))
-def test_it_is_the_race_on_sums_of_clusters(seed, certified, tolerance):
+def test_clustered_race_equals_race_on_cluster_sums(seed, certified, tolerance):
     """With clusters of one size: the same looks, the same leave, and what is paid is the size times."""
     rng = np.random.default_rng(seed)
     rewards = (rng.random((5, 120, 2)) < rng.uniform(0.2, 0.8, (5, 1, 2))).astype(float)
@@ -50,7 +50,7 @@ def test_it_is_the_race_on_sums_of_clusters(seed, certified, tolerance):
     st.lists(st.integers(1, 6), min_size=2, max_size=40),
     st.sampled_from([False, True]),
 )
-def test_whole_clusters_are_handed_out_and_the_end_is_exact(seed, sizes, certified):
+def test_clusters_are_evaluated_whole_and_the_end_is_exact(seed, sizes, certified):
     rng = np.random.default_rng(seed)
     n = sum(sizes)
     rewards = rng.integers(0, 3, (4, n, 2)) / 2
@@ -68,7 +68,7 @@ def test_whole_clusters_are_handed_out_and_the_end_is_exact(seed, sizes, certifi
     assert race.recommend().tolist() == expected.tolist()
 
 
-def test_copies_of_a_cluster_tell_nothing_new():
+def test_copies_of_a_cluster_add_no_information():
     """Ten copies of each of 300 instances: as many clusters are needed as there are instances without."""
     rewards = made_up(n_instances=300)
     plain = ParetoRace(np.ones(8), 2, 300, tolerance=0.05)
@@ -84,7 +84,7 @@ def test_copies_of_a_cluster_tell_nothing_new():
     assert careless.pulls.sum() < clustered.pulls.sum() / 3
 
 
-def test_a_budget_pays_for_whole_clusters_alone():
+def test_budget_pays_for_whole_clusters_only():
     race = ParetoRace([1.0, 2.0], 1, 30, cluster=label([4, 1, 5] * 3), budget=20.0)
     rng = np.random.default_rng(0)
     while (arm := race.ask()) is not None:
@@ -92,7 +92,7 @@ def test_a_budget_pays_for_whole_clusters_alone():
     assert race.pulls.tolist() == [5, 5] and race.status == "out of budget"
 
 
-def test_an_instance_of_a_cluster_can_be_left_out():
+def test_instance_of_a_cluster_can_be_omitted():
     """The others of its cluster count; of one that is left out altogether nothing does."""
     rewards = np.random.default_rng(2).integers(0, 3, (3, 40, 1)) / 2
     left_out = {1, 8, 9, 10, 11}
@@ -108,7 +108,7 @@ def test_an_instance_of_a_cluster_can_be_left_out():
     assert race.depth == 9 and race.recommend().tolist() == expected.tolist()
 
 
-def test_known_clusters_are_taken_and_parts_of_them_filled():
+def test_given_clusters_are_reused_and_completed():
     rewards = made_up(n_instances=120)
     told = np.zeros((120, 8), dtype=bool)
     told[:62] = True  # 20 clusters and two thirds of another
@@ -120,7 +120,7 @@ def test_known_clusters_are_taken_and_parts_of_them_filled():
 
 
 @pytest.mark.parametrize("certified", [False, True])
-def test_what_is_to_come_is_told_in_whole_clusters(certified):
+def test_forecast_counts_whole_clusters(certified):
     expected = actual = 0
     for seed in range(8):
         rewards = made_up(n_instances=300, seed=seed)
@@ -149,7 +149,7 @@ def test_labels_are_checked():
 
 
 @pytest.mark.slow
-def test_a_replay_of_a_table_with_clusters_is_that_of_their_sums():
+def test_replay_of_clusters_equals_replay_of_their_sums():
     """Each replication has the clusters in the order in which as many instances would come."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
@@ -183,7 +183,7 @@ def test_a_replay_of_a_table_with_clusters_is_that_of_their_sums():
         )
 
 
-def test_play_takes_no_clusters():
+def test_play_refuses_clusters():
     table = cb.load("synthetic-24")
     race = ParetoRace(table.costs, 2, 300, cluster=label([2] * 150))
     with pytest.raises(CobanditError, match="leave out cluster"):

@@ -62,9 +62,7 @@ def make_answers(seed, n_arms=8, n_instances=300, spread=1.0, costs_alike=False)
     st.integers(1, 3),
     st.booleans(),
 )
-def test_where_everything_is_evaluated_the_answer_is_exact(
-    seed, n_arms, n_instances, n_objectives, declared
-):
+def test_exhaustive_race_is_exact(seed, n_arms, n_instances, n_objectives, declared):
     """Scores in thirds and costs of one, two or three, so that ties are frequent."""
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 4, (n_arms, n_instances, n_objectives)) / 3
@@ -81,7 +79,7 @@ def test_where_everything_is_evaluated_the_answer_is_exact(
 @pytest.mark.parametrize(
     ("tolerance", "cost_tolerance"), [(0.0, 0.0), (0.03, "10%"), (0.05, 0.4)]
 )
-def test_at_most_the_stated_share_of_runs_is_off(tolerance, cost_tolerance):
+def test_error_rate_is_at_most_as_stated(tolerance, cost_tolerance):
     """Of 300 races on heavy-tailed costs: 5 %, and 4 standard errors."""
     off = 0
     for seed in range(300):
@@ -101,7 +99,7 @@ def test_at_most_the_stated_share_of_runs_is_off(tolerance, cost_tolerance):
     assert off <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
 
 
-def test_what_costs_the_same_is_known_exactly():
+def test_equal_costs_are_known_exactly():
     """Two that cost the same on every instance: the better one is soon all that is left."""
     rewards = np.zeros((3, 400, 1))
     rewards[1] = 1.0
@@ -120,7 +118,7 @@ def test_what_costs_the_same_is_known_exactly():
     assert race.recommend().tolist() == [1]
 
 
-def test_the_paper_asks_for_the_best_whatever_the_cost():
+def test_front_of_the_paper_ignores_cost():
     rewards, costs = make_answers(1)
     best = int(rewards.mean(axis=(1, 2)).argmax())
     costs[best] = 100 * costs.max()
@@ -132,7 +130,7 @@ def test_the_paper_asks_for_the_best_whatever_the_cost():
     assert best in with_cost.recommend() and len(with_cost.recommend()) > 1
 
 
-def test_a_certified_race_compares_declared_costs():
+def test_certified_race_compares_declared_costs():
     """What is told is charged, and says nothing of the front."""
     rewards, costs = make_answers(2, n_instances=60)
     declared = np.arange(1.0, 9.0)
@@ -155,7 +153,7 @@ def test_a_certified_race_compares_declared_costs():
     assert off[0] < 1e-9
 
 
-def test_instances_that_are_left_out_cost_nothing_that_is_compared():
+def test_omitted_instances_do_not_enter_compared_costs():
     rewards, costs = make_answers(3, n_arms=3, n_instances=30)
     race = ParetoRace(costs.mean(axis=1), 1, 30)
     while (pull := race.ask()) is not None:
@@ -171,7 +169,7 @@ def test_instances_that_are_left_out_cost_nothing_that_is_compared():
     assert race.recommend().tolist() == find_front(means.tolist())
 
 
-def test_what_is_known_is_known_with_its_costs():
+def test_given_evaluations_include_their_costs():
     rewards, costs = make_answers(4, n_instances=120)
     played = play(ParetoRace(costs.mean(axis=1), 1, 120), rewards, costs)
     race = ParetoRace(np.ones(8), 1, 120)
@@ -194,7 +192,7 @@ def test_what_is_known_is_known_with_its_costs():
     st.sampled_from([0.0, 0.1, 0.5]),
     st.floats(0, 2),
 )
-def test_a_margin_is_that_of_the_contrast(seed, n, share, amount):
+def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     """Its standard error is that of the values (1 + r) c + a - c', instance by instance."""
     rng = np.random.default_rng(seed)
     own, other = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(0.5, 2, (2, 1))
@@ -221,18 +219,18 @@ def test_a_margin_is_that_of_the_contrast(seed, n, share, amount):
     "written",
     ["ten", "-5%", "", "%", "nan", "inf", -0.1, float("nan"), True, None, "5 %%"],
 )
-def test_what_is_no_tolerance_of_costs_is_refused(written):
+def test_invalid_tolerance_of_costs_is_refused(written):
     with pytest.raises(CobanditError, match="tolerance of the cost"):
         ParetoRace([1, 1], 1, 100, cost_tolerance=written)
 
 
-def test_tolerances_of_costs_are_read():
+def test_tolerances_of_costs_are_parsed():
     assert read_cost_tolerance(" 10 % ") == (0.1, 0.0) and read_cost_tolerance(
         "0.25"
     ) == (0.0, 0.25)
     assert read_cost_tolerance(0) == (0.0, 0.0)
 
 
-def test_another_front_is_refused():
+def test_unknown_front_is_refused():
     with pytest.raises(CobanditError, match="front"):
         ParetoRace([1, 1], 1, 100, front="cost")

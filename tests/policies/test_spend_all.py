@@ -44,7 +44,7 @@ def assert_spends_all(finder):
     "n_arms", [2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5))]
 )
 @pytest.mark.parametrize("factor", [1.0, 1.7, 30.0])
-def test_targets_in_every_order_of_elimination(n_arms, factor):
+def test_targets_match_every_order_of_elimination(n_arms, factor):
     """The rule written out, its constant by trying every order of those that are left."""
     costs = np.random.default_rng(n_arms).uniform(0.01, 1.0, n_arms).round(3)
     budget = factor * brute_force_constant(costs) * costs.sum()
@@ -79,7 +79,7 @@ def test_targets_in_every_order_of_elimination(n_arms, factor):
     st.floats(1, 60),
     st.integers(0, 10**6),
 )
-def test_all_is_spent_under_any_feedback(given_problem, power, factor, seed):
+def test_whole_budget_is_spent_under_any_feedback(given_problem, power, factor, seed):
     """Also with costs a thousandfold apart."""
     means, costs = given_problem
     costs = costs**power
@@ -92,7 +92,7 @@ def test_all_is_spent_under_any_feedback(given_problem, power, factor, seed):
 
 @pytest.mark.slow
 @given(st.integers(3, 7).flatmap(cost_vectors))
-def test_the_constant_falls_by_at_least_the_share_that_leaves(costs):
+def test_constant_falls_by_at_least_the_removed_share(costs):
     slack = allocation.recursion_slack(costs)
     assert slack.min() == pytest.approx(0, abs=1e-12)
     assert slack[costs.argmax()] == pytest.approx(0, abs=1e-12)
@@ -110,7 +110,7 @@ def test_targets_never_fall_behind_in_forced_orders():
     assert (expensive_first["growth"] < trials["growth"].median()).mean() > 0.5
 
 
-def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
+def test_exact_constant_equals_a_larger_budget():
     costs = np.array([1.0, 4.0, 1.0, 0.25])
     rewards = forced((2, 1, 0, 3))
     gain = allocation_constant(4, 1 / 16) / exact_allocation_constant(costs)
@@ -130,7 +130,7 @@ def test_the_exact_constant_makes_the_pulls_of_a_larger_budget():
     st.integers(0, 10**6),
     st.floats(0.05, 0.9),
 )
-def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spread):
+def test_realised_costs_enter_the_next_target(given_problem, factor, seed, spread):
     """Every phase plans with what is left of the budget, and no pull but the last crosses it."""
     means, costs = given_problem
     rng, before, planned = np.random.default_rng(seed), 0.0, {}
@@ -161,7 +161,7 @@ def test_realised_charges_enter_the_next_target(given_problem, factor, seed, spr
 
 
 @pytest.mark.slow
-def test_errors_by_ratio_are_those_of_the_kernels_of_replays():
+def test_errors_by_ratio_match_replay_kernels():
     """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
     methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]
     small, large = (

@@ -50,7 +50,7 @@ def exact_front(tables, standard=False):
 )
 @examples(100)
 @given(tables=tenths())
-def test_whoever_evaluates_everything_returns_the_exact_set(options, tables):
+def test_exhaustive_policies_return_the_exact_front(options, tables):
     n_arms, n_instances, n_objectives = tables.shape
     finder = CoPSIOnce(
         np.ones(n_arms), n_arms * n_instances, n_objectives, n_instances, **options
@@ -62,7 +62,7 @@ def test_whoever_evaluates_everything_returns_the_exact_set(options, tables):
 
 @examples(60)
 @given(tables=tenths(), data=st.data())
-def test_no_arm_that_is_level_is_certainly_dominated(tables, data):
+def test_tied_arm_is_never_certainly_dominated(tables, data):
     """Whose column is another's in another order ties with it, and with nobody else here."""
     order = data.draw(st.permutations(range(tables.shape[1])))
     level = np.stack([tables[0], tables[0][list(order)]])
@@ -80,7 +80,7 @@ def test_no_arm_that_is_level_is_certainly_dominated(tables, data):
     share=st.sampled_from([0.5, 0.8, 1.0]),
     seed=st.integers(0, 99),
 )
-def test_kernels_return_what_classes_return(tables, share, seed):
+def test_kernels_agree_with_classes(tables, share, seed):
     n_arms, n_instances, n_objectives = tables.shape
     costs = np.ones((tables[..., 0].size, 2))
     rows = np.hstack([costs, tables.reshape(-1, n_objectives) / 10])
@@ -105,7 +105,7 @@ def test_kernels_return_what_classes_return(tables, share, seed):
 
 @examples(100)
 @given(tables=tenths())
-def test_the_truth_of_a_table_knows_ties_in_both_orders(tables):
+def test_true_front_of_a_table_handles_ties_in_both_orders(tables):
     means = (tables / 10).mean(axis=1)
     assert np.flatnonzero(cb.pareto_mask(means)).tolist() == exact_front(tables)
     standard = np.flatnonzero(cb.pareto_mask(means, dominance="standard")).tolist()
@@ -115,7 +115,7 @@ def test_the_truth_of_a_table_knows_ties_in_both_orders(tables):
     assert gaps == pytest.approx([term.gap for term in terms], abs=1e-12)
 
 
-def test_a_tolerance_for_each_objective():
+def test_tolerances_are_per_objective():
     # accuracy, and what it costs
     points = [[0.9, -2e-9], [0.9 - 1e-12, -1e-9], [0.5, -0.5e-9]]
     assert cb.pareto_mask(points, dominance="standard").tolist() == [True, True, False]
@@ -137,6 +137,6 @@ def test_a_tolerance_for_each_objective():
         ({"tolerance": float("nan")}, "tolerance"),
     ],
 )
-def test_a_dominance_or_tolerance_that_is_none_is_refused(wrong, message):
+def test_invalid_dominance_or_tolerance_is_refused(wrong, message):
     with pytest.raises(cb.CobanditError, match=message):
         cb.pareto_mask([[0.5, 0.5], [0.25, 0.75]], **wrong)

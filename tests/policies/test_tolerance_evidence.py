@@ -102,7 +102,7 @@ def test_bets_against_another_claim_are_noticed():
     assert average_harmful(rewards, 0.2, 0.4).max() > 1.001
 
 
-def test_what_is_certain_has_its_capital_or_cannot_change_any_more():
+def test_certain_claims_have_capital_or_are_final():
     rng, n, error = np.random.default_rng(4), 150, 0.02
     rewards = (rng.random((5, n, 2)) < rng.uniform(0.3, 0.9, (5, 1, 2))).astype(float)
     evidence, active = ToleranceEvidence(5, n, np.full(2, 0.1), error), np.arange(5)
@@ -140,7 +140,7 @@ def is_off(returned, means, tolerance):
     st.integers(1, 3),
     st.sampled_from([0.0, 0.1, 0.3]),
 )
-def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(
+def test_certified_race_decides_and_is_exact_at_the_end(
     seed, k, n, n_objectives, tolerance
 ):
     """As if no capital were enough: only what cannot change any more is certain."""
@@ -164,7 +164,7 @@ def test_a_certified_race_settles_and_what_it_leaves_to_the_end_is_exact(
         ).all()
 
 
-def test_a_certified_race_stops_early_and_later_with_less_error():
+def test_certified_race_stops_early_and_later_at_smaller_error():
     spent = []
     for error in (0.5, 0.05, 1e-6):
         race = ParetoRace(
@@ -175,7 +175,7 @@ def test_a_certified_race_stops_early_and_later_with_less_error():
     assert sorted(spent) == spent and spent[0] < spent[-1] < 8 * 300
 
 
-def test_a_certified_race_leaves_no_instance_out():
+def test_certified_race_omits_no_instance():
     race = ParetoRace([1, 1], 1, 50, certified=True)
     pull = race.ask()
     with pytest.raises(CobanditError, match="no instance can be left out"):
@@ -183,7 +183,7 @@ def test_a_certified_race_leaves_no_instance_out():
     race.tell(pull, [0.5])
 
 
-def test_a_forecast_is_never_more_than_everything():
+def test_forecast_is_at_most_all_evaluations():
     race = ParetoRace([1, 2, 1], 1, 60, tolerance=0.1, certified=True)
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -218,7 +218,7 @@ def two_on_the_boundary(n_instances=200, ahead=21):
 
 
 @pytest.mark.slow
-def test_one_pair_on_the_boundary_takes_its_purse_at_most():
+def test_boundary_pair_loses_at_most_its_share():
     """The better one alone can be covered wrongly, with its half of the capital: at most error / 2.
 
     4,000 orders: a share above that by 4 standard errors is seen by chance once in

@@ -39,7 +39,7 @@ def test_mannerisms_are_counted(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("package", MOST)
-def test_mannerisms_of_the_code_become_fewer(package):
+def test_mannerisms_of_the_code_are_below_the_ceiling(package):
     counts = language.count_package(package)._asdict()
     risen = {
         name: value
@@ -49,5 +49,5 @@ def test_mannerisms_of_the_code_become_fewer(package):
     assert not risen, "write it plainly (python benchmarks/language.py counts)"
 
 
-def test_mannerisms_of_the_prose_become_fewer():
+def test_mannerisms_of_the_prose_are_below_the_ceiling():
     assert language.count_phrases_of_prose() <= MOST_IN_PROSE

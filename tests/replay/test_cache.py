@@ -67,7 +67,7 @@ def probed(package, value, **environment):
 
 
 @pytest.mark.slow
-def test_a_change_in_a_helper_of_another_file_is_noticed(package):
+def test_change_in_an_imported_helper_is_noticed(package):
     *found, _ = probed(package, 1)
     assert found == [1, 0, "''"]  # what the user compiles is kept as before
     assert probed(package, 1)[:2] == (1, 1)
@@ -76,7 +76,7 @@ def test_a_change_in_a_helper_of_another_file_is_noticed(package):
 
 
 @pytest.mark.slow
-def test_the_users_folder_is_respected(package, tmp_path):
+def test_folder_of_the_user_is_respected(package, tmp_path):
     result, _, setting, folder = probed(
         package, 1, NUMBA_CACHE_DIR=str(tmp_path / "mine")
     )
@@ -87,9 +87,7 @@ def test_the_users_folder_is_respected(package, tmp_path):
     )
 
 
-def test_without_a_place_that_can_be_written_to_it_is_next_to_the_code_or_a_temporary_one(
-    tmp_path, monkeypatch
-):
+def test_fallback_cache_is_beside_the_code_or_temporary(tmp_path, monkeypatch):
     (tmp_path / "blocked").write_text("a file, in which no folder can be made")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "blocked"))
     monkeypatch.setattr(_cache, "__file__", str(tmp_path / "code" / "_cache.py"))
@@ -124,7 +122,7 @@ EXPECTED = 0.5, float("inf"), 0.5j
 
 
 @pytest.mark.slow
-def test_a_file_that_was_cut_short_or_changed_is_made_again(folder):
+def test_truncated_or_changed_file_is_rebuilt(folder):
     """At any place: whatever is no longer whole is compiled again, without a word."""
     assert compile_again() == (EXPECTED, 0)
     assert compile_again() == (EXPECTED, 3)
@@ -139,7 +137,7 @@ def test_a_file_that_was_cut_short_or_changed_is_made_again(folder):
 
 
 @pytest.mark.slow
-def test_eight_processes_at_once_agree_on_an_empty_folder(folder):
+def test_eight_processes_share_an_empty_folder(folder):
     """With several signatures, whose files numba would number as they come."""
     with ProcessPoolExecutor(8, mp_context=get_context("fork")) as pool:
         started = [pool.submit(compile_again) for _ in range(8)]
@@ -149,7 +147,7 @@ def test_eight_processes_at_once_agree_on_an_empty_folder(folder):
 
 
 @pytest.mark.parametrize("damage", [b"", b"x" * 40, None])
-def test_damaged_files_are_absent(tmp_path, damage):
+def test_damaged_files_count_as_absent(tmp_path, damage):
     files = _cache.SealedFiles(str(tmp_path), "probe", "stamp")
     files.save(("f", 1), [1, 2])
     files.save(("f", 2), [3])
@@ -168,7 +166,7 @@ def test_damaged_files_are_absent(tmp_path, damage):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path):
+def test_unwritable_folder_is_no_error(tmp_path):
     (tmp_path / "blocked").write_text("a file, in which nothing can be made")
     files = _cache.SealedFiles(str(tmp_path / "blocked"), "probe", "stamp")
     files.save("f", [1])
@@ -176,7 +174,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path):
 
 
 @pytest.mark.slow
-def test_nothing_compiled_is_kept_elsewhere():
+def test_compiled_code_is_stored_in_the_cache_only():
     """Numba's own cache fails where neither the package nor the user's folder can be written to."""
     plain = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -189,7 +187,7 @@ def test_nothing_compiled_is_kept_elsewhere():
     assert not plain
 
 
-def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):
+def test_stale_folders_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for name, age in (
         ("old", 60),
@@ -205,7 +203,7 @@ def test_folders_that_nobody_used_lately_are_removed(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {used_now, "numba-recent"}
 
 
-def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
+def test_folder_name_covers_every_input_of_compilation():
     """Kernels import nothing from other files of the project but classes of errors."""
     read = {
         path.relative_to(ROOT / "cobandit").with_suffix("").as_posix()
@@ -223,7 +221,7 @@ def test_what_compiled_code_is_made_of_is_all_in_the_name_of_the_folder():
 
 
 @pytest.mark.slow
-def test_compiled_code_sorts_in_one_way_only():
+def test_compiled_code_uses_one_sort():
     """Only by `np.argsort`, since what is loaded from the disk must not use `np.sort` next to it.
 
     Inside, both call a function of the same name on the same types.  Of two such

@@ -34,7 +34,7 @@ def charges(method):
     ("n_arms", "n_objectives", "seed"),
     [(2, 1, 0), (3, 12, 1), (64, 2, LARGEST_SEED), (65, 1, 2**63), (130, 3, 7)],
 )
-def test_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
+def test_kernels_agree_at_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
     """Around powers of two for the tournament, one objective and many, seeds beyond int64."""
     table = ragged_table(np.random.default_rng(n_arms), n_arms, n_objectives)
     check(method, table, 4, seed=seed, replication=2**40)
@@ -42,7 +42,7 @@ def test_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_objectives", [1, 2])
-def test_identical_arms(method, n_objectives):
+def test_kernels_agree_on_identical_arms(method, n_objectives):
     """Nothing but ties: both sides break them alike."""
     table = table_of([[[0.1, *[0.5] * n_objectives]] * 2] * 7)
     for factor in (1, 1.5, 9):
@@ -52,7 +52,7 @@ def test_identical_arms(method, n_objectives):
 
 @pytest.mark.parametrize("method", methods.IDENTIFICATION)
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, -1e-12, 0, 1e-12, 1e-8, 1e-4])
-def test_budgets_around_whole_rounds(method, off):
+def test_kernels_agree_at_budgets_around_whole_rounds(method, off):
     """What a budget certainly allows is drawn at once; where it is tight, pull by pull."""
     table = ragged_table(np.random.default_rng(3), 6, 3)
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
@@ -60,7 +60,7 @@ def test_budgets_around_whole_rounds(method, off):
 
 @pytest.mark.parametrize("method", methods.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
-def test_selection_among_all_arms(method, seed):
+def test_kernels_agree_when_selecting_among_all_arms(method, seed):
     """Algorithm 1 as printed goes on where an arm does not fit: the pull in flight is that which crosses."""
     table, chosen = (
         ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2),
@@ -79,7 +79,7 @@ def test_selection_among_all_arms(method, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", methods.ONLINE)
-def test_the_pull_that_crosses_is_taken_down(method):
+def test_crossing_pull_is_recorded(method):
     """Behind the last pull of a record; where nothing is affordable any more there is none."""
     table, crossed = ragged_table(np.random.default_rng(1), 5, 2, noise=0.4), []
     for factor in np.linspace(4, 9, 40):
@@ -98,7 +98,7 @@ def test_the_pull_that_crosses_is_taken_down(method):
 
 @pytest.mark.parametrize("method", ["CoPSIExact", "CoPSIAdaptive"])
 @pytest.mark.slow
-def test_allocation_constants_on_costs_far_apart(method, synthetic):
+def test_allocation_constants_agree_at_extreme_costs(method, synthetic):
     """Expensive and cheap arms a thousandfold apart."""
     rng = np.random.default_rng(8)
     wide = [
@@ -114,12 +114,12 @@ def test_allocation_constants_on_costs_far_apart(method, synthetic):
 @pytest.mark.parametrize(
     "method", ["CoHVUCB", "UniformAllocation", "CoPSI", "UniformIdentification"]
 )
-def test_on_the_bundled_table(method, synthetic):
+def test_kernels_agree_on_the_bundled_table(method, synthetic):
     check(method, synthetic, 12)
 
 
 @pytest.mark.parametrize("method", ["CoHVUCB", "CoPSI", "PSISR"])
-def test_on_real_data(method, swebench):
+def test_kernels_agree_on_measured_data(method, swebench):
     check(method, swebench, 12)
 
 
@@ -181,7 +181,7 @@ def draws(length, n, seed=0, replication=0, arm=0):
 
 
 @pytest.mark.slow
-def test_replayed_means_converge_to_those_of_the_table(small_table):
+def test_replayed_means_converge_to_the_table(small_table):
     """Bootstrap means of rewards and costs of 20,000 pulls an arm, against exact means and deviations.
 
     Eighteen comparisons at 5 standard errors: a false alarm has probability below 18 *
@@ -199,7 +199,7 @@ def test_replayed_means_converge_to_those_of_the_table(small_table):
         assert own[:, 1:].mean(axis=0) == pytest.approx(small_table.means[arm])
 
 
-def test_common_random_numbers(small_table):
+def test_methods_share_random_numbers(small_table):
     """The s-th evaluation of an arm in a replication costs the same whatever the method and budget."""
 
     def charges(policy):

@@ -70,9 +70,7 @@ def cells(request, once):
 @pytest.mark.parametrize(
     ("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.45, 0.6)]
 )
-def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(
-    name, low, high
-):
+def test_about_half_of_the_cost_suffices_on_measured_tables(name, low, high):
     """As the page says, on other orders than its own: one wrong run in twenty at .49 and at .55."""
     shares = {"share": [low, high], "feedback": "once", "replications": 400, "seed": 1}
     runs = cb.replay_identification(cb.load(name), ["CoPSIOnce"], **shares)
@@ -83,7 +81,7 @@ def test_half_of_the_cost_or_somewhat_more_is_enough_on_the_measured_tables(
 @pytest.mark.parametrize(
     "name", ["short list, N = 100", "short list, N = 300", "two agents"]
 )
-def test_on_short_lists_it_is_level_with_a_subset_or_ahead(name):
+def test_short_lists_are_at_least_as_good_as_a_subset(name):
     """Where all are on the front nothing can be rejected: wherever either is right in half of the runs."""
     feedback, costs = read_rows(name)
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
@@ -124,7 +122,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 @pytest.mark.parametrize("method", ["CoPSIOnce", "ParetoRace"])
-def test_four_thousand_configurations_take_less_than_two_gigabytes(method):
+def test_four_thousand_configurations_fit_into_two_gigabytes(method):
     command = [sys.executable, "-c", MANY, method]
     kilobytes = int(
         subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -132,7 +130,7 @@ def test_four_thousand_configurations_take_less_than_two_gigabytes(method):
     assert kilobytes < 2 * 1024**2
 
 
-def test_ahead_of_a_random_subset_wherever_the_page_does_not_say_otherwise(cells):
+def test_method_beats_a_random_subset_outside_stated_exceptions(cells):
     name, ours, subset = cells
     assert set(ours.index[ours["wrong"] > subset["wrong"]]) == BEHIND[name]
     assert set(ours.index[ours["f1"] < subset["f1"]]) == BEHIND[name]
@@ -140,7 +138,7 @@ def test_ahead_of_a_random_subset_wherever_the_page_does_not_say_otherwise(cells
     assert told.any() and (ours["wrong"] < subset["wrong"])[told].all()
 
 
-def test_what_a_part_of_the_cost_buys(cells):
+def test_errors_by_share_of_cost_are_as_stated(cells):
     name, ours, subset = cells
     if name == SWEBENCH:
         assert ours.loc[0.6, "wrong"] <= 0.1 and ours.loc[0.4, "f1"] >= 0.87
@@ -185,12 +183,12 @@ def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limi
 
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
-def test_what_is_called_certain_is_wrong_at_most_as_often_as_stated(name, confidence):
+def test_certain_claims_err_at_most_as_often_as_stated(name, confidence):
     """A method wrong in exactly 1 - confidence of the runs would fail this one time in a million."""
     wrong, runs = wrongly_certain(name, confidence)
     assert wrong <= stats.binom.isf(1e-6, runs, 1 - confidence)
 
 
-def test_claims_given_up_too_early_are_noticed():
+def test_prematurely_dropped_claims_are_noticed():
     wrong, runs = wrongly_certain("synthetic-24", 0.9, limit=2.0)
     assert wrong > stats.binom.isf(1e-6, runs, 0.1)

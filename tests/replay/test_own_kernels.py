@@ -64,7 +64,7 @@ def replayed(folder, weight, choice, workers):
 
 
 @pytest.mark.slow
-def test_a_changed_formula_is_noticed(tmp_path):
+def test_changed_formula_is_noticed(tmp_path):
     """A run that was kept on disk would play the formula of before."""
     (first, before), (second, after) = (
         replayed(tmp_path, 0.25, 0, 2),
@@ -120,7 +120,7 @@ def forgotten():
     ],
     ids=["index", "target"],
 )
-def test_formulas_of_ones_own_share_the_run_of_all(
+def test_custom_formulas_share_the_compiled_run(
     policy, register, formula, others, run_of, forgotten
 ):
     """A class that a notebook defines again takes the place of the former one."""
@@ -131,14 +131,14 @@ def test_formulas_of_ones_own_share_the_run_of_all(
         testing.check_kernel(defined, range(3))
 
 
-def test_a_kernel_cannot_take_the_name_of_another_method(forgotten):
+def test_kernel_name_must_be_unused(forgotten):
     taken = type("CoHVUCB", (cb.CoHVUCB,), {})
     with pytest.raises(CobanditError, match="a method CoHVUCB exists already"):
         kernels.online_index(taken)(lambda n, sums, squares: -float(n))
     assert taken not in KERNELS
 
 
-def test_formulas_are_kept_under_names_of_their_own():
+def test_formulas_are_stored_under_separate_names():
     """Under one name for all, processes that compile at once would mistake one for another."""
     policies = [
         method(3, 2, 9.0, (0.2, 1.0), expected_costs=[1.0] * 3)
@@ -153,7 +153,7 @@ def test_formulas_are_kept_under_names_of_their_own():
     )
 
 
-def test_what_a_kernel_cannot_play_is_said(forgotten):
+def test_unsupported_replays_are_reported(forgotten):
     with pytest.raises(CobanditError, match="CoPSIOnce evaluates instances once"):
         testing.check_kernel("CoPSIOnce")
     for wrong, said in (
@@ -168,6 +168,6 @@ def test_what_a_kernel_cannot_play_is_said(forgotten):
             testing.check_kernel(Steady)
 
 
-def test_a_formula_reads_at_most_eight_numbers(forgotten):
+def test_formula_reads_at_most_eight_numbers(forgotten):
     with pytest.raises(CobanditError, match="reads 9 numbers -> let it read 8"):
         kernels.elimination_target(Steady)(lambda at, a, b, c, d, e, f, g, h, i: 1)

@@ -76,7 +76,7 @@ def test_dask_changes_nothing(processes, usual, small_table):
         pd.testing.assert_frame_equal(frame, same)
 
 
-def test_arrays_are_of_one_type_in_every_process(small_table, tmp_path):
+def test_arrays_have_one_type_in_every_process(small_table, tmp_path):
     """Another type, writable or mapped, would have the kernels compiled again in each worker."""
     feedback = grid.pack_table(small_table).feedback
     mapped = joblib.load(joblib.dump(feedback, tmp_path / "feedback")[0], mmap_mode="r")
@@ -98,7 +98,7 @@ def compilations(_):
 
 
 @pytest.mark.slow
-def test_workers_take_compiled_runs_from_the_disk(small_table):
+def test_workers_load_compiled_runs_from_disk(small_table):
     """In fresh processes, which receive the methods and the table as a replay sends them."""
     source = grid.pack_table(small_table)
     replays(small_table)  # compiled here, if not before
@@ -134,7 +134,7 @@ def number_of(_, number):
 
 
 @pytest.mark.slow
-def test_dask_sends_once_what_tasks_share():
+def test_dask_sends_shared_data_once():
     """Sent with every task, a large table would be copied as often as there are tasks."""
     with dask(n_workers=1, processes=False) as cluster:
         how = {"backend": "dask", "scheduler": cluster.scheduler_address}
@@ -154,12 +154,12 @@ def interrupt_at(number):
     return number
 
 
-def test_an_interrupt_returns_the_finished_prefix():
+def test_interrupt_returns_the_finished_prefix():
     with pytest.warns(UserWarning, match="3 of 6 parts"):
         assert parallel.run(interrupt_at, [(i,) for i in range(6)]) == [0, 1, 2]
 
 
-def test_other_errors_come_through():
+def test_other_errors_propagate():
     with pytest.raises(ZeroDivisionError):
         parallel.run(divmod, [(1, 1), (1, 0)])
 
@@ -188,7 +188,7 @@ SCRIPT = """
 @pytest.mark.parametrize(
     ("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")]
 )
-def test_ctrl_c_in_the_midst_of_a_kernel(workers, backend, tmp_path):
+def test_ctrl_c_interrupts_a_kernel(workers, backend, tmp_path):
     """Every part is 200 replications of some 50,000 pulls, so that the signal meets compiled code."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))

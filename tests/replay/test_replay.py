@@ -31,7 +31,7 @@ def played(policy, table, replication, **how):
 # ----------------------------------------------------------------------------- the frames
 
 
-def test_online_frame(small_table):
+def test_online_results_have_their_columns(small_table):
     chosen = [
         "CoHVUCB",
         cb.spec("CoHVUCB", reward_scale=0.1, cost_scale=0.1),
@@ -65,7 +65,7 @@ def test_online_frame(small_table):
     assert named.to_numpy().tolist() == [["made-up", "synthetic", "units"]]
 
 
-def test_identification_frame(small_table):
+def test_identification_results_have_their_columns(small_table):
     runs = cb.replay_identification(
         small_table, IDENTIFICATION, rho=20, replications=2, seed=1
     )
@@ -80,7 +80,7 @@ def test_identification_frame(small_table):
 
 
 @pytest.mark.parametrize("method", ONLINE)
-def test_online_numbers_are_those_of_the_class(method, small_table):
+def test_online_numbers_match_the_class(method, small_table):
     problem = small_table.problem
     runs = cb.replay_online(small_table, [method], rho=[1.5, 7], replications=4, seed=2)
     for row in runs.itertuples():
@@ -106,7 +106,7 @@ def test_online_numbers_are_those_of_the_class(method, small_table):
 
 @pytest.mark.parametrize("charge", ["declared", "realised"])
 @pytest.mark.parametrize("method", IDENTIFICATION)
-def test_identification_numbers_are_those_of_the_class(method, charge, small_table):
+def test_identification_numbers_match_the_class(method, charge, small_table):
     truth = set(np.array(small_table.configs)[small_table.problem.pareto_mask])
     runs = cb.replay_identification(
         small_table, [method], [9, 30], replications=4, seed=2, charge=charge
@@ -143,7 +143,7 @@ def test_eta_is_the_number_of_initial_pulls(small_table):
 # ----------------------------------------------------------------------------- infeasible budgets
 
 
-def test_infeasible_online_budgets_are_rows(small_table):
+def test_infeasible_online_budgets_have_rows(small_table):
     runs = cb.replay_online(small_table, ONLINE, rho=[0.9, 1], replications=2)
     paths = cb.replay_paths(small_table, ONLINE, rho=[0.9, 1], replications=2)
     assert (runs["status"] == np.where(runs["rho"] < 1, "infeasible", "ok")).all()
@@ -156,7 +156,7 @@ def test_infeasible_online_budgets_are_rows(small_table):
     assert not runs[runs["rho"] == 1].isna().any(axis=None)
 
 
-def test_infeasible_identification_budgets_are_rows(small_table):
+def test_infeasible_identification_budgets_have_rows(small_table):
     smallest = cb.theory.allocation_constant(
         6, small_table.costs.min() / small_table.costs.max()
     )
@@ -174,7 +174,7 @@ def test_infeasible_identification_budgets_are_rows(small_table):
 # ----------------------------------------------------------------------------- randomness
 
 
-def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_table):
+def test_replications_do_not_depend_on_number_or_other_methods(small_table):
     many = cb.replay_online(small_table, ONLINE, rho=[2, 5], replications=45, seed=1)
     few = cb.replay_online(small_table, ONLINE[1], rho=5, replications=7, seed=1)
     part = many[
@@ -184,7 +184,7 @@ def test_replications_do_not_depend_on_how_many_there_are_or_on_company(small_ta
 
 
 @pytest.mark.slow
-def test_chunking_does_not_matter(small_table, monkeypatch):
+def test_chunking_changes_nothing(small_table, monkeypatch):
     def replay(parts):
         monkeypatch.setattr(grid, "PARTS", parts)
         return cb.replay_identification(
@@ -219,7 +219,7 @@ def path_of(run, problem, budget):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ONLINE)
-def test_paths(method, small_table):
+def test_paths_have_one_row_per_step(method, small_table):
     paths = cb.replay_paths(small_table, [method], rho=[2, 30], replications=3, seed=7)
     assert list(paths) == [
         *("method", "options", "rho", "replication"),
@@ -292,7 +292,7 @@ def test_paths_end_where_the_run_ends(seed):
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_invalid_replays(message, change, small_table):
+def test_invalid_replays_are_refused(message, change, small_table):
     good = {"methods": ["HVUCB"], "rho": [2], "replications": 2, "seed": 0}
     with pytest.raises(CobanditError, match=message):
         cb.replay_online(small_table, **good | change)
@@ -307,7 +307,7 @@ def test_invalid_replays(message, change, small_table):
         ("min_cost", {"methods": cb.spec("CoPSI", min_cost=1e9)}),
     ],
 )
-def test_invalid_identification_replays(message, change, small_table):
+def test_invalid_identification_replays_are_refused(message, change, small_table):
     with pytest.raises(CobanditError, match=message):
         cb.replay_identification(
             small_table, **{"methods": "CoPSI", "rho": 20} | change
@@ -315,7 +315,7 @@ def test_invalid_identification_replays(message, change, small_table):
 
 
 @pytest.mark.parametrize("replay", [cb.replay_online, cb.replay_identification])
-def test_the_path_of_a_table_is_no_table(replay):
+def test_path_of_a_table_is_refused(replay):
     with pytest.raises(
         CobanditError, match=r"^table: .* is needed, got 'my\.parquet'; load one with"
     ):
@@ -341,7 +341,7 @@ def test_the_path_of_a_table_is_no_table(replay):
         ("single value", "CoHVUCB", {"alpha": [1, 2]}),
     ],
 )
-def test_invalid_specs(message, name, options):
+def test_invalid_specs_are_refused(message, name, options):
     with pytest.raises(CobanditError, match=message):
         cb.spec(name, **options)
 
@@ -357,7 +357,7 @@ def test_invalid_specs(message, name, options):
     ],
     ids=str,
 )
-def test_invalid_play(change, small_table):
+def test_invalid_play_is_refused(change, small_table):
     with pytest.raises(CobanditError):
         cb.play(online_policy("HVUCB", small_table, 20.0), small_table, **change)
 
@@ -369,7 +369,7 @@ def test_play_refuses_a_policy_of_another_shape(n_arms, n_objectives, small_tabl
         cb.play(policy, small_table)
 
 
-def test_play_lets_one_watch(small_table):
+def test_play_calls_its_observer(small_table):
     """Before each pull that counts, with the policy as it was when it chose."""
     seen = []
     policy = online_policy("CoHVUCB", small_table, 20.0)
@@ -414,7 +414,7 @@ def halves(frame, own, method):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
+def test_class_without_kernel_replays_like_its_kernel(workers):
     table = cb.load("synthetic-24")
     options = {"reward_scale": 0.03, "eta": 0.25}
     methods = [cb.spec(OwnCoHV, **options), cb.spec("CoHVUCB", **options)]
@@ -430,7 +430,7 @@ def test_class_without_a_kernel_replays_as_its_compiled_twin_does(workers):
         pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
 
 
-def test_a_class_goes_by_its_name_and_its_label():
+def test_class_is_labelled_by_its_name():
     """Also without a kernel, in replays, plans and figures; of this project's names there is one of each."""
     from cobandit import figures
     from cobandit.policies.registry import list_methods
@@ -448,7 +448,7 @@ def test_a_class_goes_by_its_name_and_its_label():
 
 
 @pytest.mark.slow
-def test_class_that_is_no_method_or_takes_a_name_is_refused():
+def test_invalid_or_clashing_class_is_refused():
     with pytest.raises(
         CobanditError, match="dict is not a method: extend OnlinePolicy"
     ):

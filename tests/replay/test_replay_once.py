@@ -106,7 +106,7 @@ def assert_same_runs(policy, feedback, seed, realised):
 
 
 @pytest.mark.slow
-def test_the_order_is_a_permutation_and_another_in_each_replication():
+def test_order_is_a_new_permutation_per_replication():
     orders = np.array([shared_order(np.uint64(3), r, 50) for r in range(4000)])
     assert (np.sort(orders, axis=1) == np.arange(50)).all()
     first = np.bincount(orders[:, 0], minlength=50)
@@ -135,7 +135,7 @@ def test_shares_and_rho_are_the_same_budgets():
     assert bootstrap["budget"].unique() == pytest.approx([0.5 * everything])
 
 
-def test_instances_that_some_configuration_lacks_are_left_out():
+def test_incomplete_instances_are_excluded():
     rng = np.random.default_rng(3)
     table = ragged_table(rng, 3, 2)
     rows = table.rows
@@ -157,7 +157,7 @@ def test_instances_that_some_configuration_lacks_are_left_out():
 
 
 @pytest.mark.slow
-def test_the_papers_methods_stand_for_their_versions_on_a_finite_benchmark():
+def test_methods_of_the_paper_use_their_finite_versions():
     table, how = (
         cb.load("synthetic-24"),
         {"share": 0.5, "feedback": "once", "replications": 3},
@@ -173,7 +173,7 @@ def test_the_papers_methods_stand_for_their_versions_on_a_finite_benchmark():
         cb.replay_identification(table, ["PSISR", "PSISROnce"], **how)
 
 
-def test_the_methods_of_one_feedback_are_refused_in_the_other():
+def test_methods_of_the_other_feedback_are_refused():
     table = cb.load("synthetic-24")
     with pytest.raises(CobanditError, match="CoPSIOnce"):
         cb.replay_identification(table, "CoPSIAdaptive", share=0.5, feedback="once")
@@ -195,7 +195,7 @@ class SubsetOnce(UniformOnce):
 
 
 @pytest.mark.slow
-def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
+def test_class_without_kernel_runs_with_its_options():
     table = cb.load("synthetic-24")
     methods = [SubsetOnce, cb.spec("CoPSIOnce", confidence=0.9)]
     with guarantees_aside():
@@ -213,7 +213,7 @@ def test_a_class_without_a_kernel_runs_itself_and_options_reach_the_policy():
     ]
 
 
-def test_a_race_needs_no_budget_and_says_how_it_ended():
+def test_race_needs_no_budget_and_reports_its_end():
     table = cb.load("synthetic-24")
     races = [cb.spec("ParetoRace", tolerance=tolerance) for tolerance in (0.02, 0.05)]
     free = cb.replay_identification(table, races, feedback="once", replications=20)

@@ -24,7 +24,7 @@ def test_pairs_cover_every_claim_and_every_derived_number():
     assert about - {("UniformIdentification", "CoPSI")} <= set(experiment_cells.PAIRS)
 
 
-def test_differences_have_the_intervals_of_the_replications_differences():
+def test_differences_have_paired_intervals():
     found = paired_contrasts(
         RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]
     ).set_index(["rho", "measure"])
@@ -71,7 +71,7 @@ def test_errors_are_compared_by_their_joint_counts():
     )
 
 
-def test_nothing_to_divide_by():
+def test_zero_denominators_give_no_ratio():
     value, low, high = ratio([1.0, 1.0], [0.0, 0.0])
     assert value == np.inf and np.isnan([low, high]).all()
     value, low, high = ratio([0.0, 0.0], [0.0, 0.0])
@@ -91,7 +91,7 @@ def test_infeasible_runs_are_left_out_in_pairs():
     assert found["rho"].unique().tolist() == [8.0]
 
 
-def test_two_runs_of_one_replication_are_refused():
+def test_repeated_replications_are_refused():
     twice = pd.concat([RUNS, RUNS.assign(options="reward_scale=0.5")])
     with pytest.raises(cb.CobanditError, match="several runs of one method"):
         paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")])
@@ -113,7 +113,7 @@ def test_realised_costs_are_compared_with_declared_ones():
 
 
 @pytest.mark.parametrize("most", [False, True])
-def test_leaders_are_the_best_mean_and_those_that_pairs_cannot_tell_from_it(most):
+def test_leaders_are_the_best_mean_and_methods_not_separated_from_it(most):
     found = leaders(RUNS, "standard_regret", largest=most).set_index("rho")
     for rho, part in RUNS.groupby("rho"):
         wide = part.pivot_table(
@@ -135,7 +135,7 @@ def test_leaders_are_the_best_mean_and_those_that_pairs_cannot_tell_from_it(most
         )
 
 
-def test_whoever_cannot_run_leads_nowhere_and_equals_share():
+def test_infeasible_methods_never_lead_and_ties_share():
     runs = pd.DataFrame(
         {"method": list("ABC") * 2, "rho": [1.0] * 3 + [2.0] * 3, "replication": 0}
     )

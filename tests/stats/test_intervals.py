@@ -25,7 +25,7 @@ def make(seed=0, binary=True):
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_each_mean_has_the_interval_of_its_scores(binary, monkeypatch):
+def test_every_mean_has_the_interval_of_its_scores(binary, monkeypatch):
     scores, table = make(binary=binary)
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 150)  # several blocks
     low, high = mean_intervals(Paired(table), 0.9)
@@ -34,7 +34,7 @@ def test_each_mean_has_the_interval_of_its_scores(binary, monkeypatch):
     np.testing.assert_allclose(high[:, 0], expected[1], atol=1e-6)
 
 
-def test_after_so_many_right_answers_the_interval_is_open_below():
+def test_only_right_answers_leave_the_interval_open_below():
     """Not 1.000 within nothing after 56 of 56."""
     _, table = make()
     row = cb.recommend(table, replications=2).arms.loc["arm0"]
@@ -44,7 +44,7 @@ def test_after_so_many_right_answers_the_interval_is_open_below():
     )
 
 
-def test_a_step_is_compared_on_what_both_have():
+def test_step_uses_shared_instances():
     scores, _ = make()
     scores[1, 20:] = np.nan
     costs = np.array([1.0, 2.0, 3.0])[:, None] * np.ones((3, 56))
@@ -56,7 +56,7 @@ def test_a_step_is_compared_on_what_both_have():
     assert low[0] < gains.mean() < high[0]
 
 
-def test_a_step_of_a_few_wins_is_unsure():
+def test_step_of_a_few_wins_is_undecided():
     """31 wins against 25 on 600 questions: one point more, and not surely more."""
     scores = np.ones((2, 600))
     scores[0, :31] = 0
@@ -74,7 +74,7 @@ def test_a_step_of_a_few_wins_is_unsure():
     assert front.iloc[0][["more_accuracy_low", "more_accuracy_high"]].isna().all()
 
 
-def test_where_two_share_nothing_there_is_no_interval():
+def test_arms_without_shared_instances_have_no_interval():
     scores, _ = make()
     scores[0, :30] = np.nan
     scores[1, 30:] = np.nan
@@ -87,7 +87,7 @@ def test_where_two_share_nothing_there_is_no_interval():
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_about_a_benchmark_that_is_evaluated_nothing_is_uncertain(binary):
+def test_complete_benchmark_has_no_uncertainty(binary):
     """No interval has a width, nor is one printed."""
     _, table = make(binary=binary)
     advice = cb.recommend(table, about="benchmark", replications=2)
@@ -110,7 +110,7 @@ def test_about_a_benchmark_that_is_evaluated_nothing_is_uncertain(binary):
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_about_a_benchmark_intervals_are_those_of_a_finite_population(binary):
+def test_benchmark_intervals_use_the_finite_population(binary):
     """Of arms that are evaluated on all, on 40 and on 20 of 56 instances."""
     scores, _ = make(binary=binary)
     scores[1, 40:] = np.nan
@@ -142,7 +142,7 @@ def test_about_a_benchmark_intervals_are_those_of_a_finite_population(binary):
         assert ends == pytest.approx(np.array(expected)[:, 0])
 
 
-def test_clusters_of_a_benchmark_are_uncertain_while_some_are_missing():
+def test_clusters_of_a_benchmark_are_uncertain_until_complete():
     scores, _ = make(binary=False)
     frame = table_of(scores, np.ones((3, 56))).rows.reset_index()[
         ["config", "instance", "accuracy", "cost"]

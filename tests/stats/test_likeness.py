@@ -51,7 +51,7 @@ def averaged(frame):
     return table_of(means.rename(columns={"passage": "instance"}))
 
 
-def test_clusters_of_one_size_count_as_their_means_do():
+def test_clusters_of_one_size_count_as_their_means():
     """Ten near copies of each of 40 passages say what 40 instances say."""
     frame = passages(np.random.default_rng(0), (0.6, 0.5, 0.4))
     (found,) = Paired(table_of(frame, cluster="passage")).dominance()
@@ -63,7 +63,7 @@ def test_clusters_of_one_size_count_as_their_means_do():
     )
 
 
-def test_clusters_of_one_size_with_holes_count_as_their_means_do():
+def test_incomplete_clusters_of_one_size_count_as_their_means():
     frame = passages(np.random.default_rng(1), (0.6, 0.5, 0.4))
     frame = frame[
         (frame["config"] != "arm1") | ~frame["passage"].isin(["p03", "p08", "p30"])
@@ -76,7 +76,7 @@ def test_clusters_of_one_size_with_holes_count_as_their_means_do():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("holes", [0.0, 0.2])
-def test_errors_of_clusters_of_unequal_sizes_are_those_of_redraws(holes):
+def test_errors_of_unequal_clusters_match_redraws(holes):
     rng, gaps, stated = np.random.default_rng(2), [], []
     for _ in range(150):
         frame = passages(rng, (0.6, 0.5), sizes=rng.integers(1, 20, 40), holes=holes)
@@ -86,7 +86,7 @@ def test_errors_of_clusters_of_unequal_sizes_are_those_of_redraws(holes):
     assert np.std(gaps) == pytest.approx(np.sqrt(np.mean(np.square(stated))), rel=0.15)
 
 
-def test_a_redraw_weighs_a_whole_cluster():
+def test_redraw_weights_are_per_cluster():
     frame = passages(np.random.default_rng(3))
     means, _ = redraw_means(table_of(frame, cluster="passage"), 50, seed=1)
     single, _ = redraw_means(averaged(frame), 50, seed=1)
@@ -139,7 +139,7 @@ def test_error_of_sure_clusters_is_as_stated(sizes):
     assert wrong <= stats.binom.isf(1e-3, 40, 0.1) < naive
 
 
-def test_the_next_evaluations_are_whole_clusters():
+def test_next_evaluations_are_whole_clusters():
     frame = passages(np.random.default_rng(6), (0.6, 0.5, 0.55), sizes=4)
     gone = (frame["config"] == "arm2") & (frame["passage"] > "p29")
     table = table_of(frame[~gone], cluster="passage")
@@ -152,7 +152,7 @@ def test_the_next_evaluations_are_whole_clusters():
     assert (named.value_counts() == 4).all() and plan.evaluations == len(plan.pairs)
 
 
-def test_a_card_remembers_the_cluster(tmp_path):
+def test_card_stores_the_cluster_column(tmp_path):
     table = table_of(passages(np.random.default_rng(7)), cluster="passage")
     cb.save(table, tmp_path / "mine.parquet")
     again = cb.read(tmp_path / "mine.parquet")
@@ -165,7 +165,7 @@ def test_a_card_remembers_the_cluster(tmp_path):
     assert part.clusters.tolist() == table.clusters.tolist()
 
 
-def test_the_commands_take_a_cluster(tmp_path):
+def test_commands_accept_a_cluster_column(tmp_path):
     frame = passages(np.random.default_rng(10), (0.62, 0.5))
     frame.to_csv(tmp_path / "mine.csv", index=False)
     to = ["--config", "config", "--instance", "instance", "--objective", "accuracy"]
@@ -212,7 +212,7 @@ def test_unsuitable_cluster_columns_are_refused():
     assert caught.value.faults[0].column == "passage"
 
 
-def test_likeness_is_reported_with_its_remedy():
+def test_similarity_is_reported_with_its_remedy():
     frame = passages(np.random.default_rng(9)).assign(
         half=lambda f: f["instance"] < "q0200"
     )
@@ -230,7 +230,7 @@ def test_likeness_is_reported_with_its_remedy():
 
 
 @pytest.mark.slow
-def test_independent_instances_are_rarely_reported_as_alike():
+def test_independent_instances_are_rarely_reported_as_similar():
     rng, alarms = np.random.default_rng(11), 0
     for _ in range(40):
         frame = passages(rng, (0.9, 0.8, 0.7), n_passages=100, sizes=1)

@@ -21,7 +21,7 @@ from cobandit.stats.limits import mean_limits, threshold_p_values
 
 @given(st.integers(0, 30), st.integers(0, 30), st.floats(0.01, 0.99))
 @settings(max_examples=40, deadline=None)
-def test_true_or_false_scores_have_the_binomial_test(hits, misses, threshold):
+def test_binary_scores_have_the_binomial_test(hits, misses, threshold):
     found = threshold_p_values([0.0, 1.0], [[misses, hits]], threshold)[0]
     assert found == pytest.approx(
         stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12
@@ -34,7 +34,7 @@ def test_true_or_false_scores_have_the_binomial_test(hits, misses, threshold):
 
 @given(st.integers(1, 12), st.data(), st.floats(0.05, 0.95))
 @settings(max_examples=40, deadline=None)
-def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(
+def test_binary_scores_of_a_benchmark_have_the_hypergeometric_test(
     total, data, threshold
 ):
     """The largest chance of so many hits, over all benchmarks with fewer than the threshold."""
@@ -52,7 +52,7 @@ def test_true_or_false_scores_of_a_benchmark_have_the_hypergeometric_test(
 
 
 @pytest.mark.parametrize("shares", [[0.0, 1.0], [0.2, 0.5, 0.3], [0.9, 0.07, 0.03]])
-def test_an_average_is_the_same_counted_or_one_by_one(shares):
+def test_average_is_the_same_from_counts_or_values(shares):
     rng = np.random.default_rng(1)
     values = np.linspace(0, 1, len(shares))
     drawn = rng.choice(values, (5, 40), p=shares)
@@ -66,7 +66,7 @@ def test_an_average_is_the_same_counted_or_one_by_one(shares):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 6, 30, 200])
-def test_the_chance_is_that_of_drawn_weights(n):
+def test_probability_matches_drawn_weights(n):
     """A relative error of up to six percent, and hardly ever too small."""
     rng = np.random.default_rng(n)
     for scores in (
@@ -113,7 +113,7 @@ def test_p_values_are_valid_by_enumeration(n, middle):
             )
 
 
-def test_students_limits_would_be_caught():
+def test_students_limits_would_be_refuted():
     def student(values, counts, threshold):
         n = counts.sum(axis=1)
         means = counts @ values / n
@@ -146,7 +146,7 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
                 assert (doubt <= alpha).mean() <= alpha + 1e-9
 
 
-def test_a_benchmark_of_which_all_is_there_is_exact():
+def test_complete_benchmark_is_exact():
     scores = np.array([[0.5, 0.75, 1.0], [0.25, 0.25, 0.5]])
     found = finite_threshold_p_values(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
     assert found.tolist() == [0.0, 1.0]
@@ -158,7 +158,7 @@ def test_a_benchmark_of_which_all_is_there_is_exact():
 
 
 @pytest.mark.parametrize(("n", "level"), [(1, 0.5), (2, 0.95), (25, 0.95), (25, 0.99)])
-def test_intervals_of_true_or_false_scores_are_mid_p(n, level):
+def test_intervals_of_binary_scores_are_mid_p(n, level):
     hits = np.arange(n + 1)
     low, high = mean_limits([0.0, 1.0], np.column_stack([n - hits, hits]), level)
 
@@ -170,7 +170,7 @@ def test_intervals_of_true_or_false_scores_are_mid_p(n, level):
     assert (low[0], high[-1]) == (0, 1)
 
 
-def test_intervals_hold_the_mean_and_mirror_each_other():
+def test_intervals_contain_the_mean_and_are_symmetric():
     rng = np.random.default_rng(0)
     scores = rng.beta(9, 1, (6, 12))
     counts = rng.integers(0, 2, scores.shape)
@@ -184,7 +184,7 @@ def test_intervals_hold_the_mean_and_mirror_each_other():
     assert (wider[0] < low).all() and (wider[1] > high).all()
 
 
-def test_alike_scores_keep_an_interval():
+def test_equal_scores_have_an_interval():
     """Ten differences of zero say little about differences in [-1, 1]."""
     (low,), (high,) = mean_limits([0.0], [[10]], low=-1.0)
     assert low == pytest.approx(-high, abs=1e-5) and 0.15 < high < 0.35
@@ -196,7 +196,7 @@ def test_alike_scores_keep_an_interval():
 
 @pytest.mark.parametrize(("total", "seen"), [(7, 3), (20, 19), (60, 40)])
 @pytest.mark.parametrize("level", [0.5, 0.95])
-def test_limits_of_true_or_false_scores_on_a_benchmark_are_exact(total, seen, level):
+def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
     """Each end is the last count that is not refuted, and each count is held as often as it should be."""
     hits = np.arange(seen + 1)
     tail = (1 - level) / 2
@@ -225,7 +225,7 @@ def test_limits_of_true_or_false_scores_on_a_benchmark_are_exact(total, seen, le
         [0.0, 0.0, 0.3, 0.3, 0.3, 0.3, 0.3, 1.0, 1.0],
     ],
 )
-def test_limits_hold_the_mean_of_every_small_benchmark(benchmark):
+def test_limits_contain_the_mean_of_every_small_benchmark(benchmark):
     """Over all choices of instances, each end misses with its chance at most."""
     values = np.array(benchmark)
     for seen in range(1, len(values)):
@@ -235,7 +235,7 @@ def test_limits_hold_the_mean_of_every_small_benchmark(benchmark):
         assert (high < values.mean() - 1e-9).mean() <= 0.1 + 1e-9, seen
 
 
-def test_of_a_benchmark_that_is_all_there_limits_are_its_mean():
+def test_limits_of_a_complete_benchmark_equal_its_mean():
     scores = np.array([[0.5, 0.75, 1.0], [0.0, 1.0, 1.0]])
     low, high = finite_mean_limits(scores, np.ones((2, 3)), 3)
     assert low.tolist() == high.tolist() == [0.75, pytest.approx(2 / 3)]
@@ -243,7 +243,7 @@ def test_of_a_benchmark_that_is_all_there_limits_are_its_mean():
 
 
 @pytest.mark.parametrize("low", [0.0, -1.0])
-def test_limits_about_a_benchmark_narrow_as_it_is_seen_and_mirror_each_other(low):
+def test_limits_on_a_benchmark_narrow_and_are_symmetric(low):
     scores = low + (1 - low) * np.random.default_rng(0).beta(9, 1, (1, 40))
     counts = np.ones(scores.shape)
     before = None
@@ -290,9 +290,7 @@ def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
         (-1.0, {-1.0: 0.3, 0.0: 0.3, 1.0: 0.4}),
     ],
 )
-def test_limits_hold_the_mean_of_benchmarks_made_to_break_them(
-    seen, total, low, shares
-):
+def test_limits_contain_the_mean_of_adversarial_benchmarks(seen, total, low, shares):
     """In 600 draws: at most 5 %, and three standard errors."""
     rng = np.random.default_rng(0)
     places = (np.arange(total) + 0.5) / total
@@ -321,9 +319,7 @@ def instances_needed(threshold, mean, level, small):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_arms", [2, 10])
 @pytest.mark.parametrize(("threshold", "mean"), [(0.3, 0.4), (0.5, 0.6), (0.6, 0.7)])
-def test_where_students_limits_are_right_these_take_a_tenth_more_at_most(
-    threshold, mean, n_arms
-):
+def test_limits_need_at_most_a_tenth_more_than_students(threshold, mean, n_arms):
     def exact(hits, n, threshold):
         return threshold_p_values(
             [0.0, 1.0], np.column_stack([n - hits, hits]), threshold

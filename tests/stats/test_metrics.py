@@ -16,7 +16,7 @@ from cobandit.stats import metrics, summaries
 
 @pytest.mark.slow
 @given(problems(), st.integers(0, 2**32), st.floats(0.5, 1e4))
-def test_regrets(given_problem, seed, budget):
+def test_regrets_match_a_hand_calculation(given_problem, seed, budget):
     problem = Problem(*given_problem)
     pulls = np.random.default_rng(seed).integers(0, 100, (3, problem.n_arms))
     nu = [h / c for h, c in zip(problem.hypervolume, problem.costs, strict=True)]
@@ -39,7 +39,7 @@ def test_regrets(given_problem, seed, budget):
     )
 
 
-def test_regrets_are_one_but_for_what_pulls_cost():
+def test_regrets_differ_only_in_the_cost_of_pulls():
     """R_std - sum_i mu_i^c Delta_i n_i = nu* (B - cost of the pulls): the proof of Corollary 1."""
     problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 1.0]], [1.0, 0.5, 0.25])
     pulls = np.array([3, 4, 5])
@@ -49,7 +49,7 @@ def test_regrets_are_one_but_for_what_pulls_cost():
 
 
 @given(st.lists(st.floats(0, 10), max_size=120), st.integers(1, 60))
-def test_moving_average(gaps, window):
+def test_moving_average_matches_a_hand_calculation(gaps, window):
     twin = [np.mean(gaps[max(0, t - window + 1) : t + 1]) for t in range(len(gaps))]
     assert metrics.moving_average(gaps, window) == pytest.approx(twin, abs=1e-9)
 
@@ -67,7 +67,7 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(pairs):
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 500), (2, 500), (7, 20), (20, 20)])
-def test_wilson(k, n):
+def test_wilson_interval_matches_known_values(k, n):
     z = stats.norm.ppf(0.975)
     p = k / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
@@ -76,7 +76,7 @@ def test_wilson(k, n):
     assert summaries.proportion_interval(k, n) == pytest.approx(bounds, abs=1e-12)
 
 
-def test_a_single_value_has_no_interval():
+def test_single_value_has_no_interval():
     assert summaries.mean_interval([7.0]) == (7.0, 7.0)
 
 
@@ -93,7 +93,7 @@ RUNS = pd.DataFrame(
 
 
 @pytest.mark.parametrize("n", [2, 40, 2001])
-def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
+def test_mean_interval_matches_scipys_percentile_bootstrap(n):
     values = np.random.default_rng(n).exponential(size=n)
     how = {
         "n_resamples": summaries.RESAMPLES,
@@ -108,7 +108,7 @@ def test_mean_interval_is_the_percentile_bootstrap_of_scipy(n):
     )
 
 
-def test_summarise_means():
+def test_means_are_summarised():
     cells = summaries.summarise(RUNS, "regret")
     assert list(cells) == ["method", "options", "rho", "runs", "mean", "low", "high"]
     assert cells[["method", "rho", "runs"]].to_numpy().tolist() == [
@@ -122,14 +122,14 @@ def test_summarise_means():
     assert cells.loc[2, ["mean", "low", "high"]].isna().all()
 
 
-def test_summarise_proportions():
+def test_proportions_are_summarised():
     cells = summaries.summarise(RUNS, "correct", by=("method",))
     assert cells["runs"].tolist() == [3, 1] and cells["successes"].tolist() == [2, 1]
     assert (cells["low"][0], cells["high"][0]) == summaries.proportion_interval(2, 3)
 
 
 @pytest.mark.parametrize("column", ["regret", "correct"])
-def test_summarise_has_the_same_columns_when_nothing_was_feasible(column):
+def test_infeasible_summary_has_the_same_columns(column):
     starved = summaries.summarise(RUNS.assign(status="infeasible"), column)
     assert list(starved) == list(summaries.summarise(RUNS, column))
     assert starved["mean"].isna().all()
@@ -159,6 +159,6 @@ def test_summarise_has_the_same_columns_when_nothing_was_feasible(column):
         ),
     ],
 )
-def test_invalid_arguments(call):
+def test_invalid_arguments_are_refused(call):
     with pytest.raises(ValueError):
         call()

@@ -38,7 +38,7 @@ def table_of(scores, costs, **options):
     )
 
 
-def test_easy_instances_settle_nothing_with_a_warning():
+def test_easy_instances_decide_nothing_and_warn():
     table = easy_half(np.random.default_rng(0))
     advice = cb.recommend(table, at_least={"accuracy": 0.5}, replications=20)
     (found,) = [each for each in advice.dependence if each.measure == "accuracy"]
@@ -62,7 +62,7 @@ def test_easy_instances_settle_nothing_with_a_warning():
     json.dumps(advice.to_dict(), allow_nan=False)
 
 
-def test_shared_instances_decide_over_own_means():
+def test_shared_instances_precede_separate_means():
     """By its own mean the second is worse; where both were asked it is better, and cheaper."""
     table = easy_half(np.random.default_rng(0))
     own = table.rows.groupby("config", observed=True)["accuracy"].mean()
@@ -72,7 +72,7 @@ def test_shared_instances_decide_over_own_means():
     assert advice.arms["accuracy"]["arm0"] < advice.arms["accuracy"]["arm1"]
 
 
-def test_tried_only_where_another_failed_settles_nothing():
+def test_evaluation_only_after_failures_decides_nothing():
     rng = np.random.default_rng(2)
     first = (rng.random(60) < 0.7).astype(float)
     second = np.where(first == 0, rng.random(60) < 0.5, np.nan)
@@ -83,7 +83,7 @@ def test_tried_only_where_another_failed_settles_nothing():
     )
 
 
-def test_expensive_instances_are_noticed_too():
+def test_missing_expensive_instances_are_reported():
     rng = np.random.default_rng(1)
     costs = rng.lognormal(size=(3, 60)) * np.where(np.arange(60) < 20, 8.0, 1.0)
     scores = (rng.random((3, 60)) < 0.6).astype(float)
@@ -139,7 +139,7 @@ def test_races_are_not_reported_as_missing_hard_instances():
     assert alarms <= 2
 
 
-def test_steps_are_those_of_shared_instances():
+def test_steps_use_shared_instances():
     rng = np.random.default_rng(4)
     scores = (rng.random((4, 80)) < np.array([0.3, 0.5, 0.7, 0.9])[:, None]).astype(
         float
@@ -175,7 +175,7 @@ def test_arms_without_shared_instances_are_not_compared():
     assert "no instance shared with the next cheaper one" in describe_steps(advice)
 
 
-def test_a_cycle_has_a_front_and_is_not_settled():
+def test_cycle_has_a_front_and_stays_undecided():
     """Each of three is ahead of the next on shared instances, and the last of the first."""
     blocks = [(1.0, 0.5, np.nan), (np.nan, 1.0, 0.5), (0.5, np.nan, 1.0)]
     scores = np.repeat(np.array(blocks).T, 40, axis=1) + np.random.default_rng(
@@ -188,7 +188,7 @@ def test_a_cycle_has_a_front_and_is_not_settled():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_tables_missing_at_random_can_be_settled(share):
+def test_tables_missing_at_random_can_be_decided(share):
     rng, settled, wrong = np.random.default_rng(7), [], 0
     true = np.array([0.3, 0.5, 0.52, 0.8])
     for _ in range(12):
@@ -205,7 +205,7 @@ def test_tables_missing_at_random_can_be_settled(share):
     )
 
 
-def test_within_is_judged_on_shared_instances():
+def test_tolerance_is_judged_on_shared_instances():
     """Within .1 of the best: by its own mean the first is .3 ahead, where both were asked .1 behind."""
     advice = cb.recommend(
         easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2

@@ -27,7 +27,7 @@ def slow_mcnemar(b: int, c: int) -> float:
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
-def test_mcnemar_counts_coins(b, c):
+def test_mcnemar_equals_a_coin_test(b, c):
     assert paired_errors.mcnemar(b, c) == pytest.approx(slow_mcnemar(b, c))
     assert paired_errors.mcnemar(b, c) == paired_errors.mcnemar(c, b)
     assert paired_errors.mcnemar(b, c) == pytest.approx(
@@ -49,7 +49,7 @@ def every_coupling(first: int, second: int, n: int) -> set[tuple[int, int, int]]
         lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))
     )
 )
-def test_couplings_are_all_that_the_margins_allow(given_counts):
+def test_couplings_are_all_tables_with_the_margins(given_counts):
     first, second, n = given_counts
     table = paired_errors.couplings(first, second, n)
     shown = set(
@@ -67,7 +67,7 @@ def test_couplings_are_all_that_the_margins_allow(given_counts):
 @pytest.mark.slow
 @examples(40)
 @given(counts)
-def test_compare_reads_the_couplings(given_counts):
+def test_comparison_covers_all_couplings(given_counts):
     first, second, n = given_counts
     result, table = (
         paired_errors.compare(first, second, n),
@@ -83,7 +83,7 @@ def test_compare_reads_the_couplings(given_counts):
     assert [*result.values()] == pytest.approx([*other.values()], nan_ok=True)
 
 
-def test_unpaired_tests_are_the_usual_ones():
+def test_unpaired_tests_match_scipy():
     result = paired_errors.compare(74, 135, 500)
     table = np.array([[74, 426], [135, 365]])
     assert result["fisher"] == pytest.approx(stats.fisher_exact(table).pvalue)
@@ -119,13 +119,13 @@ def slow_power(n: int, first: float, second: float, both: float) -> float:
         (0.2, 0.2, 0.2),
     ],
 )
-def test_power_by_enumeration(n, first, second, both):
+def test_power_matches_enumeration(n, first, second, both):
     fast = paired_errors.paired_power(n, first, second, both)
     assert fast == pytest.approx(slow_power(n, first, second, both), abs=1e-9)
 
 
 @pytest.mark.slow
-def test_replays_needed_is_where_the_power_passes():
+def test_needed_replays_reach_the_power():
     power = paired_errors.paired_power
     for case in [(0.1, 0.3, 0.1), (0.1, 0.3, 0.03), (0.02, 0.1, 0.02)]:
         needed = int(paired_errors.replays_needed(*case))
@@ -150,7 +150,7 @@ def test_replays_needed_is_where_the_power_passes():
 
 @examples(60)
 @given(st.integers(1, 60), st.data())
-def test_constrained_mle_is_the_likeliest(n, data):
+def test_constrained_mle_maximises_the_likelihood(n, data):
     b = data.draw(st.integers(0, n))
     c = data.draw(st.integers(0, n - b))
     delta = data.draw(st.floats(-0.95, 0.95))
@@ -172,7 +172,7 @@ def test_constrained_mle_is_the_likeliest(n, data):
 
 
 @given(st.integers(1, 80), st.data())
-def test_paired_difference_behaves(n, data):
+def test_paired_difference_is_symmetric_and_bounded(n, data):
     b = data.draw(st.integers(0, n))
     c = data.draw(st.integers(0, n - b))
     difference, low, high = paired_errors.paired_difference(b, c, n)
@@ -201,7 +201,7 @@ def test_paired_difference_solves_the_score_equation():
     )
 
 
-def test_wrong_counts_are_refused():
+def test_invalid_counts_are_refused():
     for wrong in (
         lambda: paired_errors.couplings(6, 1, 5),
         lambda: paired_errors.couplings(-1, 1, 5),

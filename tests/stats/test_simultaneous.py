@@ -71,7 +71,7 @@ def by_hand(compared, alpha, seed=0):
 @pytest.mark.slow
 @examples(15)
 @given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2]))
-def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
+def test_levels_match_the_procedure_by_hand(seed, alpha):
     compared = Paired(ragged_table(np.random.default_rng(seed), 6, 2))
     found = find_levels(compared, alpha)
     assert (found.off_front, found.on_front) == pytest.approx(
@@ -79,7 +79,7 @@ def test_levels_are_those_of_the_procedure_by_hand(seed, alpha):
     )
 
 
-def test_levels_of_one_table_are_those_by_hand():
+def test_levels_of_one_table_match_a_hand_calculation():
     compared = Paired(ragged_table(np.random.default_rng(5), 6, 2))
     found = find_levels(compared, 0.2)
     assert (found.off_front, found.on_front) == pytest.approx(
@@ -87,7 +87,7 @@ def test_levels_of_one_table_are_those_by_hand():
     )
 
 
-def test_cutting_into_blocks_changes_nothing(monkeypatch):
+def test_blocks_change_nothing(monkeypatch):
     compared = Paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
     whole = find_levels(compared, 0.05)
     # weights whole, arms in turn
@@ -97,7 +97,7 @@ def test_cutting_into_blocks_changes_nothing(monkeypatch):
 
 
 @pytest.mark.slow
-def test_errors_vary_together_as_means_do():
+def test_errors_correlate_like_means():
     compared = Paired(drawn(np.random.default_rng(2), MEANS, COSTS, 80))
     errors = DrawnErrors(compared, 20_000, seed=3)
     (gaps,) = compared.dominance()
@@ -108,7 +108,7 @@ def test_errors_vary_together_as_means_do():
     np.testing.assert_allclose(spread[:, away], gaps.errors[:, away], rtol=0.05)
 
 
-def test_configurations_that_err_alike_count_as_few():
+def test_configurations_with_equal_errors_count_as_few():
     """Those that score alike on nearly every instance are fewer comparisons than those that do not."""
     means, levels = np.linspace(0.46, 0.54, 11)[:, None], []
     for shared in (0.95, 0.0):
@@ -118,7 +118,7 @@ def test_configurations_that_err_alike_count_as_few():
 
 
 @pytest.mark.slow
-def test_no_level_is_below_what_bonferroni_would_give_half_of_the_error():
+def test_levels_are_at_least_bonferroni_at_half_the_error():
     for seed in range(5):
         compared = Paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
         for alpha in (0.2, 0.05, 1e-4):  # the last with too few draws to tell

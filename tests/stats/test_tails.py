@@ -12,13 +12,13 @@ def unmet(costs):
     return [estimate_tail(np.array(each))[1] for each in costs]
 
 
-def test_half_of_a_mean_is_carried_by_so_many():
+def test_number_of_values_carrying_half_of_a_mean():
     costs = [8.0, *[0.5] * 15], [1.0] * 16, [6.0, 5.0, *[1.0] * 14]
     carried = [estimate_tail(np.array(each))[0] for each in costs]
     assert carried == [1, 8, 4]  # 8 of 15.5; 8 of 16; 6 + 5 + 1 + 1 of 25
 
 
-def test_what_was_not_met_is_by_hand():
+def test_unseen_share_matches_a_hand_calculation():
     """Sixteen costs: k is 8, these are e times the ninth in the mean, so the index is 1 and 3 errors more."""
     spread = np.exp(np.linspace(-0.05, 0.05, 8))
     heavy, light = [*np.e * spread, *[1.0] * 8], [*np.exp(0.1) * spread, *[1.0] * 8]
@@ -28,7 +28,7 @@ def test_what_was_not_met_is_by_hand():
     )
 
 
-def test_a_cap_is_no_tail():
+def test_capped_costs_are_not_heavy_tailed():
     """A limit on what is generated that is met three times; met twice, it might be none."""
     assert unmet(
         [32.0] * times + [20.0, 8.0] + [1.0] * (18 - times) for times in (3, 2)
@@ -36,7 +36,7 @@ def test_a_cap_is_no_tail():
 
 
 @pytest.mark.slow
-def test_a_heavy_tail_is_noticed_and_a_light_one_is_not():
+def test_only_heavy_tails_are_reported():
     rng = np.random.default_rng(1)
     heavy = np.array(unmet(rng.pareto(1.25, (200, 200)) + 1))
     light = np.array(unmet(rng.lognormal(0, 0.5, (200, 200))))

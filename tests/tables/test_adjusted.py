@@ -28,7 +28,7 @@ def fit(values, there, multiplicative=False):
 
 
 @pytest.mark.parametrize("multiplicative", [False, True])
-def test_where_nothing_is_missing_means_are_plain(multiplicative):
+def test_complete_tables_have_plain_means(multiplicative):
     values, there = with_holes(0, holes=0.0)
     found = fit(values, there, multiplicative).means
     np.testing.assert_allclose(found, values.mean(axis=1), rtol=1e-12)
@@ -36,7 +36,7 @@ def test_where_nothing_is_missing_means_are_plain(multiplicative):
 
 @examples(30)
 @given(st.integers(0, 2**32))
-def test_two_differ_as_on_the_instances_that_they_share(seed):
+def test_difference_equals_that_on_shared_instances(seed):
     values, there = with_holes(seed, n_arms=2)
     both = there.all(axis=0)
     one, other = values[:, both].mean(axis=1)
@@ -48,7 +48,7 @@ def test_two_differ_as_on_the_instances_that_they_share(seed):
 
 @examples(30)
 @given(st.integers(0, 2**32))
-def test_additive_means_are_those_of_least_squares(seed):
+def test_additive_means_match_least_squares(seed):
     values, there = with_holes(seed)
     arm, instance = np.nonzero(there)
     design = np.column_stack(
@@ -62,7 +62,7 @@ def test_additive_means_are_those_of_least_squares(seed):
 
 @examples(30)
 @given(st.integers(0, 2**32))
-def test_multiplicative_effects_have_the_sums_of_the_values(seed):
+def test_multiplicative_effects_reproduce_the_sums(seed):
     values, there = with_holes(seed)
     effects = fit(values, there, multiplicative=True)
     fitted = np.outer(effects.arm_effects, effects.instance_effects) * there

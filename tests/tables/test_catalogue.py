@@ -61,7 +61,7 @@ def test_bundled_cards_have_names_and_checksums():
 @pytest.mark.parametrize(
     ("name", "meant"), [("synthetic24", "synthetic-24"), ("SWEbench-bash", SWEBENCH)]
 )
-def test_unknown_names(name, meant):
+def test_unknown_names_suggest_the_nearest(name, meant):
     for call in (load, available):
         with pytest.raises(TableError, match=f"did you mean '{meant}'"):
             call(name)
@@ -75,7 +75,7 @@ def test_unknown_names(name, meant):
 
 
 @pytest.mark.slow
-def test_swebench_is_what_its_origin_says(mirror):
+def test_swebench_table_matches_its_origin(mirror):
     table = load(SWEBENCH)
     assert table.n_arms == 24
     assert set(table.n_instances) == {500}
@@ -109,7 +109,7 @@ def test_swebench_is_what_its_origin_says(mirror):
 
 
 @pytest.mark.slow
-def test_swebench_calls_are_those_of_the_file(mirror):
+def test_swebench_calls_match_the_file(mirror):
     frame, _ = swebench.read_submissions(mirror / SWEBENCH / "leaderboards.json")
     calls = frame.groupby("config")["api_calls"].mean()
     assert (round(calls.min(), 1), round(calls.max(), 1)) == (13.2, 86.9)
@@ -125,14 +125,14 @@ def test_swebench_calls_are_those_of_the_file(mirror):
 
 
 @pytest.mark.slow
-def test_the_mirror_is_enough(offline, mirror):
+def test_mirror_suffices(offline, mirror):
     assert available(SWEBENCH)
     assert datasets().set_index("name").loc[SWEBENCH, "availability"] == "mirror"
     assert load(SWEBENCH).n_arms == 24
 
 
 @pytest.mark.slow
-def test_the_cache_is_enough(mirror, offline):
+def test_cache_suffices(mirror, offline):
     offline.parent.mkdir(parents=True)
     shutil.copyfile(mirror / SWEBENCH / "leaderboards.json", offline)
     assert available(SWEBENCH)
@@ -141,7 +141,7 @@ def test_the_cache_is_enough(mirror, offline):
 
 
 @pytest.mark.slow
-def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
+def test_download_is_cached(mirror, offline, monkeypatch):
     def serve(url, output_file, registry):
         assert "f1176b65ae29d14f4f52208b48e3d8cfc972bc17" in url
         shutil.copyfile(mirror / SWEBENCH / "leaderboards.json", output_file)
@@ -159,7 +159,7 @@ def test_a_download_goes_to_the_cache(mirror, offline, monkeypatch):
 
 
 @pytest.mark.slow
-def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tmp_path):
+def test_unavailable_table_reports_attempts_and_remedy(offline, monkeypatch, tmp_path):
     assert not available(SWEBENCH)
     with pytest.raises(DatasetUnavailable) as error:
         load(SWEBENCH)
@@ -177,7 +177,7 @@ def test_unavailable_says_what_was_tried_and_what_to_do(offline, monkeypatch, tm
         load(SWEBENCH)
 
 
-def test_nothing_is_asked_where_nothing_may_be_fetched(offline, monkeypatch):
+def test_offline_mode_makes_no_request(offline, monkeypatch):
     monkeypatch.setattr(
         pooch, "retrieve", lambda *_, **__: pytest.fail("the origin was asked")
     )
@@ -188,7 +188,7 @@ def test_nothing_is_asked_where_nothing_may_be_fetched(offline, monkeypatch):
         load(SWEBENCH)
 
 
-def test_a_mirror_with_another_file_is_an_error(offline, monkeypatch, tmp_path):
+def test_mirror_with_another_file_is_refused(offline, monkeypatch, tmp_path):
     wrong = tmp_path / SWEBENCH / "leaderboards.json"
     wrong.parent.mkdir()
     wrong.write_text("{}")
@@ -203,7 +203,7 @@ def test_a_mirror_with_another_file_is_an_error(offline, monkeypatch, tmp_path):
     )
 
 
-def test_a_damaged_cache_is_not_used(offline):
+def test_damaged_cache_is_not_used(offline):
     offline.parent.mkdir(parents=True)
     offline.write_text("{}")
     assert not available(SWEBENCH)
@@ -211,7 +211,7 @@ def test_a_damaged_cache_is_not_used(offline):
         load(SWEBENCH)
 
 
-def test_a_download_of_something_else_is_refused(offline, monkeypatch):
+def test_download_with_wrong_checksum_is_refused(offline, monkeypatch):
     def ask(url, output_file, registry):
         Path(output_file).write_bytes(b"<html>please log in</html>")
 

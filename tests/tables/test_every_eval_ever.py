@@ -62,7 +62,7 @@ def lines(tmp_path, monkeypatch):
     }
 
 
-def test_scores_tokens_and_times(lines):
+def test_scores_tokens_and_times_are_read(lines):
     for model in lines:
         write(model, lines[model])
     done = import_logs("every-eval-ever", ["."], "a.parquet")
@@ -78,7 +78,7 @@ def test_scores_tokens_and_times(lines):
     assert both.rows["cost"].min() == 25
 
 
-def test_each_metric_has_a_line_of_its_own(lines):
+def test_every_metric_has_its_own_line(lines):
     for model in lines:
         tones = [
             item

@@ -93,7 +93,7 @@ def test_records_are_read_back_as_the_same_table(tmp_path_factory, table):
 
 
 @pytest.mark.slow
-def test_records_have_what_the_schema_asks_for(tmp_path):
+def test_records_satisfy_the_schema(tmp_path):
     table = cb.load("synthetic-24").subset("temperature > 0")
     written = export_every_eval_ever(
         table, tmp_path, organization="us", relationship="third_party", timestamp=7
@@ -158,7 +158,7 @@ def test_records_have_what_the_schema_asks_for(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_writes_what_the_import_reads(tmp_path):
+def test_exported_records_can_be_imported(tmp_path):
     done = call("export", "every-eval-ever", "synthetic-24", "-o", tmp_path)
     assert done.exit_code == 0 and "wrote 24 evaluations" in done.output, done.output
     back = call("import", "every-eval-ever", tmp_path, "-o", tmp_path / "a.parquet")

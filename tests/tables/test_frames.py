@@ -41,7 +41,7 @@ def table(frame=None, **changes):
     )
 
 
-def test_one_call_says_what_a_card_would():
+def test_one_call_replaces_a_card():
     made = table()
     assert made.configs == ("m0", "m1", "m2") and made.objectives == (
         "accuracy",
@@ -67,7 +67,7 @@ def test_one_call_says_what_a_card_would():
 @pytest.mark.parametrize(
     ("questions", "profiling"), [(4, 2), (5, 2), (7, 2), (8, 2), (13, 3), (100, 20)]
 )
-def test_the_default_split_leaves_two_instances_in_either_part(questions, profiling):
+def test_default_split_keeps_two_instances_per_part(questions, profiling):
     made = table(evaluations(questions=questions))
     assert made.card.split.profiling == profiling
     assert (made.n_instances == questions).all() and len(made.feedback.costs) == 3 * (
@@ -109,7 +109,7 @@ def test_objective_accepts_the_cost_or_card_fields():
     assert table(objectives=["correct"]).objectives == ("correct",)
 
 
-def test_what_cost_nothing_counts_as_what_the_user_says():
+def test_zero_cost_is_replaced_by_smallest_cost():
     frame = evaluations()
     frame.loc[3, "usd"] = 0
     with pytest.raises(
@@ -121,7 +121,7 @@ def test_what_cost_nothing_counts_as_what_the_user_says():
 
 
 @pytest.mark.parametrize("part", ["whole", "subset", "ragged", "one objective"])
-def test_what_is_saved_is_read_as_the_same_table(part, tmp_path):
+def test_saved_table_is_read_unchanged(part, tmp_path):
     frame = evaluations(6, 20)
     if part == "ragged":
         frame = frame[(frame["model"] != "m1") | (frame["question"] < 5)]
@@ -139,7 +139,7 @@ def test_what_is_saved_is_read_as_the_same_table(part, tmp_path):
     assert again.limits == made.limits and again.arms.equals(made.arms)
 
 
-def test_a_part_whose_split_no_card_can_name_is_not_saved(tmp_path):
+def test_part_with_unnameable_split_is_not_saved(tmp_path):
     frame = evaluations(6, 20)
     frame = frame[(frame["model"] != "m1") | (frame["question"] < 4)]
     few = table(frame, profiling=18).subset("config != 'm5'")
@@ -234,7 +234,7 @@ def test_fault_of_a_frame_has_code_and_place_in_the_call(frame, changes, expecte
     assert caught.value.__suppress_context__, "no chained traceback"
 
 
-def test_arrays_with_what_was_not_evaluated():
+def test_arrays_may_have_missing_evaluations():
     rng = np.random.default_rng(1)
     rewards = rng.random((3, 6, 2))
     rewards[1, 4] = np.nan

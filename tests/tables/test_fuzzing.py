@@ -172,7 +172,7 @@ ON_DISK = st.integers(0, 31).map(lambda number: number == 7)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_the_fuzzing_starts_from_is_sound(folder, name):
+def test_fuzzing_starts_from_valid_files(folder, name):
     source, path, options, _ = FILES[name]
     assert gives_a_table_or_one_error(source, path, options)
 
@@ -202,7 +202,7 @@ def damage(draw):
 @pytest.mark.parametrize("name", FILES)
 @fuzz()
 @given(change=damage(), on_disk=ON_DISK)
-def test_any_bytes(folder, name, change, on_disk):
+def test_any_bytes_give_a_table_or_a_fault(folder, name, change, on_disk):
     file = one(FILES[name][3])
     with_changed(file, change(file.read_bytes()), name, on_disk)
 
@@ -286,7 +286,7 @@ def replacement(draw):
 @pytest.mark.parametrize("name", VALUES)
 @fuzz(1 / 2)
 @given(change=replacement(), on_disk=ON_DISK)
-def test_any_values(folder, name, change, on_disk):
+def test_any_values_give_a_table_or_a_fault(folder, name, change, on_disk):
     file = one(FILES[name][3])
     if file.suffix == ".jsonl":
         lines = file.read_text().splitlines()
@@ -359,7 +359,7 @@ OPTIONS = st.fixed_dictionaries(
 
 @fuzz()
 @given(options=OPTIONS, wide=st.booleans(), bare=st.booleans())
-def test_any_options_of_a_table(folder, options, wide, bare):
+def test_any_table_options_give_a_table_or_a_fault(folder, options, wide, bare):
     base = {} if bare else FILES["csv wide" if wide else "csv"][2]
     gives_a_table_or_one_error(
         "csv", "wide.csv" if wide else "tidy.csv", base | options
@@ -392,7 +392,7 @@ CELL = st.sampled_from([*CELLS, '"x\ny"', "é", "1e-320"])
     transform=st.sampled_from(["", ":inverse-percentile", ":negate-minmax"]),
     cost=st.sampled_from([["tokens"], [], ["2"]]),
 )
-def test_any_cells_of_a_table(folder, rows, how, transform, cost):
+def test_any_cells_give_a_table_or_a_fault(folder, rows, how, transform, cost):
     head = "model,temperature,question,correct,tokens"
     whole = [f"{model},0,{i},{i % 2},{i + 1}" for model in "ab" for i in range(3)]
     Path("cells.csv").write_text("\n".join([head, *whole, *map(",".join, rows)]))
@@ -427,7 +427,7 @@ CARD = toy.CARD | {"objectives": [FITTED], "sha256": "0" * 64, "origin": ORIGIN}
 
 @fuzz()
 @given(change=replacement())
-def test_any_values_of_a_card(change):
+def test_any_card_values_give_a_table_or_a_fault(change):
     content = change(json.loads(json.dumps(CARD)))
     if not isinstance(content, dict):
         return
@@ -441,7 +441,7 @@ def test_any_values_of_a_card(change):
 
 @fuzz()
 @given(change=damage(), text=st.text(max_size=30) | st.none())
-def test_any_bytes_of_a_card(folder, change, text):
+def test_any_card_bytes_give_a_table_or_a_fault(folder, change, text):
     whole = (
         yaml.safe_dump(CARD).encode()
         if text is None

@@ -67,7 +67,7 @@ def test_imported_numbers_equal_logged_numbers(here, name):
         assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
-def test_inspect_archives_with_zstandard_are_read(here):
+def test_zstandard_archives_of_inspect_are_read(here):
     for path in Path("eval").iterdir():
         logs.zip_with_zstandard(path, logs.members(path))
     import_logs("inspect", ["eval"], "new.parquet")
@@ -76,7 +76,7 @@ def test_inspect_archives_with_zstandard_are_read(here):
 
 
 @pytest.mark.slow
-def test_lm_eval_takes_one_filter_and_counts_tokens(here):
+def test_lm_eval_uses_one_filter_and_counts_tokens(here):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
     assert (
@@ -135,7 +135,7 @@ def test_pooled_tasks_need_one_metric_each(here):
     assert set(rows["instance"].str.partition("/")[0]) == {"sums", "choices"}
 
 
-def test_lm_eval_multiple_choice_costs_what_is_read(here):
+def test_lm_eval_multiple_choice_costs_its_input(here):
     logs.write_lm_eval(here / "mc", function=multiple_choice)
     rated = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc")
     assert rated.table.card.cost.unit == "evaluations"
@@ -177,7 +177,7 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
 
-def test_lm_eval_takes_the_only_filter(here):
+def test_lm_eval_uses_the_only_filter(here):
     write_two_tasks(logs.unfiltered)
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
@@ -194,7 +194,7 @@ def test_lm_eval_takes_the_only_filter(here):
     )
 
 
-def test_differing_settings_of_pooled_tasks_are_remarked(here):
+def test_different_settings_of_pooled_tasks_are_reported(here):
     write_two_tasks(**{"n-shot": {"sums": 0, "sums_cot": 5}})
     both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     with pytest.raises(
@@ -208,7 +208,7 @@ def test_differing_settings_of_pooled_tasks_are_remarked(here):
     assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
 
 
-def test_an_empty_response_costs_a_token_and_is_reported(here):
+def test_empty_response_costs_one_token_and_is_reported(here):
     def silent(lines):
         lines = logs.unfiltered(lines)
         lines[3]["resps"] = [[""]]
@@ -223,7 +223,7 @@ def test_an_empty_response_costs_a_token_and_is_reported(here):
     assert pd.read_parquet("my.parquet")["tokens"].min() == 1
 
 
-def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
+def test_tokenizer_needs_its_package_and_file(tmp_path, monkeypatch):
     file = tmp_path / "tokenizer.json"
     with pytest.raises(CobanditError, match="no such tokenizer"):
         make_token_counter(file)
@@ -233,7 +233,7 @@ def test_a_tokenizer_needs_its_package_and_its_file(tmp_path, monkeypatch):
         make_token_counter(file)
 
 
-def test_a_tokenizer_counts(here):
+def test_tokenizer_counts_tokens(here):
     tokenizers = pytest.importorskip("tokenizers")
     model = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({"the": 0, "sum": 1, "?": 2}, unk_token="?")
@@ -261,7 +261,7 @@ def report(**options):
     return "\n".join(import_logs("inspect", ["json"], "my.parquet", **options).report)
 
 
-def test_inspect_leaves_out_what_failed_and_says_so(here):
+def test_inspect_skips_and_reports_failed_samples(here):
     def fail(i, sample):
         if i < 2:
             sample["error"] = {"message": "no"}
@@ -340,7 +340,7 @@ def test_inspect_counts_graders_on_request(here):
     assert np.allclose(together - alone, [0, 1000])
 
 
-def test_each_score_that_is_named_is_an_objective(here):
+def test_every_named_score_is_an_objective(here):
     """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
     logs.change_samples(
         lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5})
@@ -400,7 +400,7 @@ def test_count_all_adds_prompt_tokens(here, source, folder, options, prompt):
 
 
 @pytest.mark.slow
-def test_inspect_times_may_be_others_or_none(here):
+def test_inspect_times_may_be_other_fields_or_none(here):
     total = import_logs(
         "inspect", ["json"], "a.parquet", latency="total_time"
     ).table.raw_means["seconds"]
@@ -448,7 +448,7 @@ def test_unfinished_archive_gives_finished_samples(here):
 # ----------------------------------------------------------------------------- HELM
 
 
-def test_helm_leaves_out_perturbed_instances(here):
+def test_helm_skips_perturbed_instances(here):
     imported = import_logs("helm", ["helm"], "my.parquet", metric="quasi_exact_match")
     assert any("left out: 2 perturbed instances" in line for line in imported.report)
 
@@ -470,7 +470,7 @@ def test_white_space_distinguishes_settings(here):
     ]
 
 
-def test_helm_trials_are_averaged_or_instances_of_their_own(here):
+def test_helm_trials_are_averaged_or_separate_instances(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         logs.change(
             file,
@@ -486,7 +486,7 @@ def test_helm_trials_are_averaged_or_instances_of_their_own(here):
     )
 
 
-def test_helm_reasons_to_finish_are_no_metrics(here):
+def test_helm_finish_reasons_are_not_metrics(here):
     for file in Path("helm").rglob("per_instance_stats.json"):
         entries = [
             entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1
@@ -503,7 +503,7 @@ def test_helm_reasons_to_finish_are_no_metrics(here):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
-def test_tidy_tables_of_every_kind(here, suffix):
+def test_tidy_tables_of_every_format_are_read(here, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     write_frame(frame, f"t.{suffix}")
     objective = ["accuracy=correct", "efficiency=seconds:inverse-percentile"]
@@ -520,7 +520,7 @@ def test_tidy_tables_of_every_kind(here, suffix):
     assert np.allclose(table.raw_means, other.raw_means)
 
 
-def test_wide_tables(here):
+def test_wide_tables_are_read(here):
     table = import_logs("csv", ["wide.csv"], "my.parquet", **WIDE).table
     assert table.configs == ("heron-large-t0.7", "sparrow-mini-t0")
     tidy = import_logs("csv", ["tidy.csv"], "other.parquet", **TIDY).table
@@ -529,7 +529,7 @@ def test_wide_tables(here):
     )
 
 
-def test_holes_of_a_wide_table_are_left_out_and_counted(here):
+def test_missing_cells_of_a_wide_table_are_counted(here):
     lines = Path("wide.csv").read_text().splitlines()
     for i in (2, 5):
         lines[i] = ",".join([*lines[i].split(",")[:3], "", ""])
@@ -540,7 +540,7 @@ def test_holes_of_a_wide_table_are_left_out_and_counted(here):
 
 
 @pytest.mark.slow
-def test_a_mapping_file_is_the_same_as_options_which_win(here):
+def test_mapping_file_equals_options_and_options_win(here):
     """Also where it has an objective as a card has."""
     fast = {
         "name": "fast",
@@ -585,7 +585,7 @@ def test_card_has_default_split_and_report(here):
 
 
 @pytest.mark.slow
-def test_what_is_there_is_replaced_only_if_that_is_said(here):
+def test_existing_files_are_replaced_only_on_request(here):
     Path("my.yml").write_text("name: mine  # by hand")
     with pytest.raises(
         CobanditError, match=r"my\.yml: this is already there .*--force"
@@ -599,7 +599,7 @@ def test_what_is_there_is_replaced_only_if_that_is_said(here):
 
 
 @pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
-def test_settings_may_be_long_whole_numbers(here, seeds):
+def test_settings_may_be_long_integers(here, seeds):
     for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
         logs.change(
             path,
@@ -611,7 +611,7 @@ def test_settings_may_be_long_whole_numbers(here, seeds):
     assert table.arms["seed"].nunique() == 2
 
 
-def test_long_settings_are_shortened_and_stay_apart():
+def test_long_settings_are_shortened_and_stay_distinct():
     settings = [
         {"model": "m", "system": "Think step by step. " * 9 + end} for end in "ab"
     ]
@@ -622,7 +622,7 @@ def test_long_settings_are_shortened_and_stay_apart():
 # ----------------------------------------------------------------------------- the command and the example
 
 
-def test_the_command_imports_reports_and_validates(here):
+def test_command_imports_reports_and_validates(here):
     result = call("import", "inspect", "eval", "-o", "my.parquet")
     assert result.exit_code == 0, result.output
     assert "took: 24 evaluations of 2 configurations" in result.stdout
@@ -630,7 +630,7 @@ def test_the_command_imports_reports_and_validates(here):
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_book_work(here):
+def test_commands_of_the_book_work(here):
     text = (Path(__file__).parents[2] / "book" / "data.md").read_text()
     section = (
         text.partition("(from-logs)=")[2]
@@ -647,7 +647,7 @@ def test_the_commands_of_the_book_work(here):
 
 
 @pytest.mark.parametrize("source", IMPORTERS)
-def test_every_option_has_its_help(source):
+def test_every_option_has_help(source):
     text = call("import", source, "--help", columns=200).stdout
     for name in [
         *IMPORTERS[source].options.model_fields,
@@ -658,7 +658,7 @@ def test_every_option_has_its_help(source):
         assert f"--{name.replace('_', '-')}" in text
 
 
-def test_the_bundled_logs_import(tmp_path):
+def test_bundled_logs_are_imported(tmp_path):
     imported = import_logs(
         "inspect",
         [data_directory() / "logs"],
@@ -687,7 +687,7 @@ def test_incomplete_logs_are_reported(here):
 
 
 @pytest.mark.parametrize("counted", [None, {}, {"sums": None}])
-def test_a_run_need_not_say_how_much_it_counted(here, counted):
+def test_runs_without_a_stated_count_are_accepted(here, counted):
     for path in Path("lm").rglob("results_*.json"):
         logs.change(path, lambda results: results.update({"n-samples": counted}))
     for path in Path("json").glob("*.json"):
@@ -701,7 +701,7 @@ def test_a_run_need_not_say_how_much_it_counted(here, counted):
         )
 
 
-def test_a_run_that_counts_completions_only_is_taken_by_these(here):
+def test_runs_counting_only_completions_use_these(here):
     def without_output(entries):
         for entry in entries:
             entry["stats"] = [

@@ -122,7 +122,7 @@ def said_by_inspect(path):
 
 
 @pytest.mark.parametrize(("kind", "epochs"), [("eval", 2), ("json", 1)])
-def test_inspect_reads_the_same(inspect_ai, tmp_path, kind, epochs):
+def test_inspect_reads_the_same_values(inspect_ai, tmp_path, kind, epochs):
     logs = [
         evaluate(inspect_ai, tmp_path / "logs", name, epochs, kind) for name in ANSWERS
     ]
@@ -159,7 +159,7 @@ def test_inspect_reads_the_same(inspect_ai, tmp_path, kind, epochs):
     assert np.array_equal(rows(everything)["cost"], theirs["all"])
 
 
-def test_a_failed_run_of_inspect_and_its_retry(inspect_ai, tmp_path):
+def test_failed_inspect_run_and_retry_are_merged(inspect_ai, tmp_path):
     from inspect_ai.solver import solver
 
     state = {"left": 1}
@@ -198,7 +198,7 @@ def test_a_failed_run_of_inspect_and_its_retry(inspect_ai, tmp_path):
     assert any(line.startswith("rerun: ") for line in both.report)
 
 
-def test_a_log_of_inspect_that_is_not_scored_yet(inspect_ai, tmp_path):
+def test_unscored_inspect_log_is_reported(inspect_ai, tmp_path):
     from inspect_ai.log import read_eval_log, write_eval_log
     from inspect_ai.scorer import match
 
@@ -325,7 +325,7 @@ def harness(tmp_path_factory):
         yield run
 
 
-def test_the_harness_says_the_same(harness, tmp_path):
+def test_harness_reads_the_same_values(harness, tmp_path):
     results = {
         name: harness(tmp_path / "out", name, "sums", "choice") for name in ANSWERS
     }
@@ -350,7 +350,7 @@ def test_the_harness_says_the_same(harness, tmp_path):
         assert means["accuracy"][model] == pytest.approx(result["choice"]["acc,none"])
 
 
-def test_a_rerun_of_the_harness_and_a_part_of_it(harness, tmp_path):
+def test_harness_rerun_and_part_are_merged(harness, tmp_path):
     for name in ANSWERS:
         harness(tmp_path / "out", name, "sums")
     options = {"filter": "number", "profiling": 4}

@@ -846,7 +846,7 @@ def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
         (archives, "MAX_EXPANDED", "eval"),
     ],
 )
-def test_sizes_are_bounded(here, monkeypatch, module, name, source):
+def test_sizes_of_logs_are_bounded(here, monkeypatch, module, name, source):
     monkeypatch.setattr(module, name, 100)
     with pytest.raises(CobanditError, match="100"):
         import_logs("inspect", [source], "my.parquet")
@@ -864,7 +864,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")
 
 
-def test_a_file_that_may_not_be_read(here, monkeypatch):
+def test_unreadable_file_is_reported(here, monkeypatch):
     def refuse(self):
         raise PermissionError(13, "Permission denied")
 
@@ -873,7 +873,7 @@ def test_a_file_that_may_not_be_read(here, monkeypatch):
         import_logs("inspect", ["json"], "my.parquet")
 
 
-def test_unknown_source_and_unknown_option():
+def test_unknown_source_and_option_are_refused():
     with pytest.raises(CobanditError, match="choose one of"):
         import_logs("guess", ["."], "my.parquet")
     with pytest.raises(CobanditError, match="--flavour"):

@@ -33,7 +33,7 @@ def said(imported):
 
 
 @pytest.mark.slow
-def test_an_update_of_everything_is_an_import(here):
+def test_update_of_everything_equals_an_import(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
     import_logs("csv", ["tidy.csv"], "other.parquet", **CSV)
@@ -41,7 +41,7 @@ def test_an_update_of_everything_is_an_import(here):
 
 
 @pytest.mark.slow
-def test_the_first_update_makes_the_table(here):
+def test_first_update_creates_the_table(here):
     words = ["import", "inspect", "json", "-o", "my.parquet", "--update"]
     for _ in range(2):
         result = call(*words)
@@ -98,7 +98,7 @@ def test_other_settings_under_the_same_name_are_refused(here):
 
 
 @pytest.mark.slow
-def test_the_card_keeps_what_it_says(here):
+def test_update_keeps_the_card(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", seed=7, license="MIT", **CSV)
     card = yaml.safe_load(Path("my.yml").read_text()) | {
         "attribution": "somebody",
@@ -145,7 +145,7 @@ def test_the_card_keeps_what_it_says(here):
         ),
     ],
 )
-def test_what_was_measured_in_another_way_is_not_mixed(here, options, message):
+def test_different_measurements_are_not_mixed(here, options, message):
     logs.change_samples(lambda i, sample: sample["scores"].update(other={"value": 1}))
     import_logs("inspect", ["json"], "my.parquet", metric="match")
     before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
@@ -169,7 +169,7 @@ def test_reading_an_imported_file_names_its_table(here):
         cb.read("tidy.csv")
 
 
-def test_a_table_of_another_hand_is_not_added_to(here):
+def test_update_refuses_table_from_other_tool(here):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     with pytest.raises(
         CobanditError, match=r"was not made by cobandit import inspect.*--force"
@@ -197,7 +197,7 @@ def test_faults_after_an_update_name_rows_of_the_file(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
+def test_order_of_parts_does_not_change_the_table(here, seed):
     """Twin: the last part that has a pair wins, as in a dictionary."""
     dice = np.random.default_rng(seed)
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
@@ -243,7 +243,7 @@ def test_any_order_of_parts_gives_the_rows_of_the_whole(here, seed):
 
 
 @pytest.mark.parametrize("then", ["0", "0.0"])
-def test_a_setting_is_the_same_in_a_column_of_text(then):
+def test_setting_is_the_same_in_a_text_column(then):
     """As where another configuration lacks it: a second import adds no configuration by another name."""
     old = pd.DataFrame({"config": [f"m t={then}", "m"], "t": [then, "not set"]})
     new = pd.DataFrame({"config": ["m t=0.0"], "t": [0.0]})

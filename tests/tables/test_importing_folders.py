@@ -55,7 +55,7 @@ def tokens(config, path="my.parquet"):
 
 
 @pytest.mark.slow
-def test_the_newest_of_two_runs_counts(here):
+def test_newest_of_two_runs_counts(here):
     whole = import_logs("inspect", ["json"], "my.parquet")
     # the time zone matters: this is later than the first, whatever its digits say
     rerun(HEADS, "json/a.json", "2026-01-15T09:20:31-02:00", output_tokens=777)
@@ -90,7 +90,7 @@ def test_first_sample_orders_runs_of_one_second(here, began, counts):
     assert (tokens("sparrow") == {777}) == counts
 
 
-def test_runs_of_different_instances_are_put_together(here):
+def test_runs_of_different_instances_are_merged(here):
     """As with ``--limit 0-8`` and then ``--limit 6-12``: where both have an instance, the newer counts."""
     rerun(HEADS, "json/a.json", output_tokens=777)
     logs.change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
@@ -103,7 +103,7 @@ def test_runs_of_different_instances_are_put_together(here):
     assert len(frame) == 12 and "2 evaluations" in lines(imported, "rerun: ")[0]
 
 
-def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
+def test_instance_has_its_epochs_from_one_run(here):
     def twice(log):
         wrong = {"scores": {"match": {"value": 0.0}}}
         log["samples"] = [
@@ -125,7 +125,7 @@ def test_an_instance_of_a_rerun_has_its_epochs_from_one_run(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
-def test_unfinished_run_is_left_out(here, status):
+def test_unfinished_run_is_skipped(here, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
     imported = import_logs("inspect", ["json"], "my.parquet")
     (line,) = lines(imported, "left out: ")
@@ -166,7 +166,7 @@ USELESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["sums", "products"])
 @pytest.mark.parametrize("how", USELESS)
-def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
+def test_unusable_log_among_good_ones_is_skipped(here, how, task):
     """Also one of another task, and of another configuration: it changes nothing but the report."""
     options = {"metric": "match", "task": ["sums"]}
     before = import_logs("inspect", ["json"], "before.parquet", **options)
@@ -184,7 +184,7 @@ def test_one_log_of_no_use_among_good_ones_is_left_out(here, how, task):
     assert " -> " in extra[0] or task == "products"
 
 
-def test_logs_that_are_left_out_stand_below_an_error_too(here):
+def test_skipped_logs_are_listed_below_an_error(here):
     logs.change(HEADS, lambda log: log.update(status="error"))
     result = call("import", "inspect", "json", "-o", "my.parquet")
     with pytest.raises(
@@ -194,7 +194,7 @@ def test_logs_that_are_left_out_stand_below_an_error_too(here):
     assert result.exit_code and not Path("my.parquet").exists()
 
 
-def test_many_logs_of_no_use_are_counted(here):
+def test_many_unusable_logs_are_counted(here):
     for i in range(50):
         Path(f"json/x{i:02}.json").write_text("{}")
     imported = import_logs("inspect", ["json"], "my.parquet")
@@ -227,7 +227,7 @@ def test_newest_finished_rerun_counts(here):
     assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
 
 
-def test_helm_run_without_statistics_is_left_out(here):
+def test_helm_run_without_statistics_is_skipped(here):
     runs = sorted(Path("helm/runs/v1").iterdir())
     for number, suite in enumerate(("v0", "v2")):
         copy = Path("helm/runs") / suite / runs[0].name
@@ -261,7 +261,7 @@ def without_tokens(path, *which, **usage):
 
 
 @pytest.mark.slow
-def test_an_answer_without_tokens_costs_one(here):
+def test_answer_without_tokens_costs_one(here):
     """In importers alike: leaving the answer out would make the means too good."""
     without_tokens(HEADS, 0, 3, 5)
     for path in Path("helm").rglob("per_instance_stats.json"):
@@ -300,7 +300,7 @@ def test_answer_without_usage_is_not_free(here, unmeasured):
 
 
 @pytest.mark.parametrize("cost", ["none", "seconds"])
-def test_logs_without_usage_have_other_costs(here, cost):
+def test_logs_without_usage_use_other_costs(here, cost):
     for path in (HEADS, TAILS):
         logs.change(
             path,
@@ -318,7 +318,7 @@ def test_logs_without_usage_have_other_costs(here, cost):
     assert (len(set(table.rows["cost"])) == 1) == (cost == "none")
 
 
-def test_times_of_some_logs_only(here):
+def test_partly_missing_times_are_handled(here):
     logs.change(
         HEADS,
         lambda log: [sample.update(working_time=None) for sample in log["samples"]],
@@ -343,7 +343,7 @@ def test_free_evaluation_costs_a_thousandth_of_the_median(here):
 
 
 @pytest.mark.slow
-def test_a_free_epoch_is_no_free_evaluation_of_its_own(here):
+def test_free_epoch_is_not_a_free_evaluation(here):
     """The rule holds for evaluations, before they are averaged."""
     change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     before = import_logs("inspect", ["json"], "my.parquet").table.rows

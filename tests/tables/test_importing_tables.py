@@ -63,7 +63,7 @@ def tidy(**columns):
 
 
 @pytest.mark.slow
-def test_repeats_are_averaged_as_in_the_other_importers(here):
+def test_repeats_are_averaged_like_in_other_importers(here):
     pd.concat([tidy(), tidy()]).to_csv("my.csv", index=False)
     twice = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
     assert said(twice, "note: repeats of an instance are averaged")
@@ -91,7 +91,7 @@ def test_repeats_are_averaged_as_in_the_other_importers(here):
         max_size=20,
     )
 )
-def test_means_of_repeats_are_those_of_a_loop(tmp_path_factory, rows):
+def test_means_of_repeats_match_a_loop(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("repeats")
     rows = rows + [(config, instance, 2, 3) for config in "ab" for instance in range(4)]
     path = folder / "my.csv"
@@ -175,7 +175,7 @@ def test_default_cost_is_one_evaluation(here):
         (["example/sparrow-mini=0.5", "example/heron-large=2"], {0.5, 2}),
     ],
 )
-def test_costs_may_be_the_same_for_all_or_for_a_configuration(here, cost, expected):
+def test_costs_may_be_constant_or_per_configuration(here, cost, expected):
     Path("map.yml").write_text(yaml.safe_dump(TIDY | {"cost": cost, "unit": "USD"}))
     table = import_logs("csv", ["tidy.csv"], "a.parquet", mapping="map.yml").table
     assert set(table.rows["cost"]) == expected and table.card.cost.unit == "USD"
@@ -202,7 +202,7 @@ def test_numeric_column_name_precedes_constant_cost(here):
     assert table.rows["cost"].nunique() > 2
 
 
-def test_the_length_of_text_may_be_the_cost(here):
+def test_length_of_text_may_be_the_cost(here):
     said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
     said_[0] = None  # which is free
     tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet(
@@ -265,7 +265,7 @@ def test_decompression_bomb_is_refused(here, monkeypatch):
 # ----------------------------------------------------------------------------- wide files
 
 
-def test_a_wide_file_may_have_just_its_configurations(here):
+def test_wide_file_may_have_only_configurations(here):
     wide = pd.DataFrame({"id": [f"q{i}" for i in range(10)], "category": "maths"})
     for number, name in enumerate(("[0-shot] gpt", "b.c|d")):
         wide[name] = [(i + number) % 3 / 2 for i in range(10)]
@@ -343,7 +343,7 @@ def test_faults_of_later_files_name_their_rows(here):
 # ----------------------------------------------------------------------------- words
 
 
-def test_the_title_is_the_name_of_the_file(here):
+def test_title_is_the_name_of_the_file(here):
     assert (
         import_logs(
             "csv", ["tidy.csv"], "My Evals, May.parquet", **PAID
@@ -352,7 +352,7 @@ def test_the_title_is_the_name_of_the_file(here):
     )
 
 
-def test_numbers_are_written_out(here):
+def test_numbers_are_written_in_full(here):
     tidy(characters=lambda f: f["tokens"] * 113)
     output = run("my.csv", "--cost", "characters", "--unit", "characters")
     assert "e+0" not in output
@@ -361,7 +361,7 @@ def test_numbers_are_written_out(here):
 
 
 @pytest.mark.slow
-def test_no_remedy_names_a_card_that_does_not_exist_yet(here):
+def test_remedies_do_not_name_a_missing_card(here):
     """Or advises to leave rows out, which would bias the means."""
     objectives = [
         "speed=temperature:inverse-percentile",
@@ -500,7 +500,7 @@ def judged(here):
     }
 
 
-def test_scores_have_ranges_and_values_that_mean_none(judged):
+def test_scores_have_ranges_and_missing_values(judged):
     with pytest.raises(CobanditError, match="-999"):
         import_logs("csv", ["t.csv"], "a.parquet", **judged)
     judged["no_score"] = "-999"
@@ -520,7 +520,7 @@ def test_scores_have_ranges_and_values_that_mean_none(judged):
     assert (done.table.rows["quality"] == 0).sum() == 3
 
 
-def test_words_have_the_numbers_that_are_given(here):
+def test_words_become_the_given_numbers(here):
     frame = pd.DataFrame(
         {
             "model": list("ab") * 8,
@@ -558,7 +558,7 @@ def test_remedy_for_a_missing_cost_works(here):
     assert option == "--where" and done.table.n_instances.tolist() == [8, 7]
 
 
-def test_misspelt_column_next_to_one_without_a_name(here):
+def test_misspelt_column_beside_an_unnamed_one_is_reported(here):
     Path("t.csv").write_text(
         ",model,q,ok\n" + "\n".join(f"{i},{'ab'[i % 2]},{i // 2},1" for i in range(16))
     )

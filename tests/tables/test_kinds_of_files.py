@@ -512,7 +512,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_of_common_tools_become_the_right_table(kind):
+def test_files_of_common_tools_are_read_correctly(kind):
     write_files, options, means = KINDS[kind]
     write_files()
     done = import_logs(paths=["files"], **options)
@@ -529,7 +529,7 @@ def test_files_of_common_tools_become_the_right_table(kind):
         ("dollars", [1200.5 + i for i in range(8)]),
     ],
 )
-def test_costs_with_a_currency_and_thousands(kind, costs):
+def test_costs_with_currency_and_thousands_are_read(kind, costs):
     write_files, options, _ = KINDS[kind]
     write_files()
     done = import_logs(paths=["files"], **options)
@@ -548,13 +548,13 @@ def test_numbers_with_different_units_are_refused():
     assert (fault.code, fault.row, fault.column) == ("not-a-number", 1, "latency")
 
 
-def test_names_of_files_keep_their_points():
+def test_file_names_keep_their_dots():
     langsmith()
     done = import_logs(paths=["files"], **KINDS["LangSmith"][1])
     assert set(done.table.configs) == {"gpt-4.1", "gpt-4.1-mini", "org-m_t0.5"}
 
 
-def test_equal_names_of_files_are_no_configuration():
+def test_equal_file_names_are_not_configurations():
     opencompass()
     with pytest.raises(TableError) as caught:
         import_logs(paths=["files"], **KINDS["OpenCompass"][1] | {"config": ["file"]})
@@ -572,14 +572,14 @@ def test_equally_long_lists_of_records_are_not_guessed_at():
     assert fault.code == "no-records" and fault.remedy.endswith("--records a or b")
 
 
-def test_files_of_a_folder_without_the_named_columns_are_left_out():
+def test_files_without_the_named_columns_are_skipped():
     mteb()
     done = import_logs(paths=["files"], **KINDS["MTEB"][1])
     first, *_ = [line for line in done.report if "model_meta.json" in line]
     assert first.startswith("left out: ")
 
 
-def test_file_of_a_folder_without_records_is_left_out():
+def test_file_without_records_is_skipped():
     opencompass()
     write("settings.json", {"a": [{"q": 1}, {"q": 2}], "b": [{"p": 1}, {"p": 2}]})
     done = import_logs(
@@ -592,7 +592,7 @@ def test_file_of_a_folder_without_records_is_left_out():
     assert len(done.table.configs) == 3
 
 
-def test_lists_of_names_without_one_that_holds_all_are_no_records():
+def test_incomplete_lists_of_names_are_not_records():
     """Where only what was resolved is listed, every model would be right everywhere."""
     for model, scores in EACH.items():
         resolved = [f"repo-{i}" for i, score in scores if score]
@@ -604,7 +604,7 @@ def test_lists_of_names_without_one_that_holds_all_are_no_records():
     assert {fault.code for fault in caught.value.faults} == {"missing-column"}
 
 
-def test_long_numbers_in_cells_of_json_stay_names():
+def test_long_numbers_in_json_stay_names():
     rows = [
         {"meta": json.dumps({"run": 2**62 + k, "ok": 1}), "q": i, "cost": 1}
         for k in range(3)

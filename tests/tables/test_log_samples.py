@@ -54,7 +54,7 @@ def test_stated_mean_is_compared(here):
     assert "heron-large" in line and "mode" in line and f"{means[HERON]:.4g}" in line
 
 
-def test_the_harness_says_its_mean_under_each_filter(here):
+def test_harness_states_a_mean_per_filter(here):
     own = {"exact_match,strict-match": 0.123, "exact_match,flexible-extract": 1.0}
     for results in Path("lm").rglob("results_*.json"):
         logs.change(results, lambda content: content.update(results={"sums": own}))
@@ -70,7 +70,7 @@ def total(mean, **name):
     }
 
 
-def test_helm_says_its_means_in_a_file_of_their_own(here):
+def test_helm_means_are_read_from_their_file(here):
     means = take("helm", "helm", metric=["exact_match"]).table.summary()["accuracy"]
     runs = {path.parent: path for path in Path("helm").rglob("run_spec.json")}
     for folder in runs:
@@ -94,7 +94,7 @@ def test_incomparable_helm_means_are_ignored(here, totals):
 
 
 @pytest.mark.parametrize("value", [None, "n/a", float("nan"), {"mean": 1}])
-def test_what_cannot_be_compared_refuses_no_log(here, value):
+def test_incomparable_means_refuse_no_log(here, value):
     say(HEADS, value, total_samples="many")
     logs.change_samples(
         lambda i, sample: sample.update(metadata=None, output=None), HEADS
@@ -113,7 +113,7 @@ def test_repeated_samples_count_once(here, counted):
     assert remarks(imported, "written twice") and not remarks(imported, "incomplete")
 
 
-def test_lines_of_the_harness_written_twice_count_once(here):
+def test_repeated_harness_lines_count_once(here):
     for path in Path("lm").rglob("samples_*.jsonl"):
         path.write_text(path.read_text() + path.read_text())
     imported = take("lm-eval", "lm", filter="strict-match")
@@ -123,7 +123,7 @@ def test_lines_of_the_harness_written_twice_count_once(here):
     )
 
 
-def test_a_log_with_more_than_its_run_counted_is_reported(here):
+def test_log_with_surplus_samples_is_reported(here):
     say(HEADS, 0, total_samples=7)
     assert any("its run counted 7" in line for line in remarks(take(), "differs: "))
 
@@ -137,7 +137,7 @@ def pairs(imported):
     return sorted(rows.groupby("instance", observed=True)["accuracy"].agg(tuple))
 
 
-def test_the_same_questions_in_another_order_are_matched(here):
+def test_reordered_questions_are_matched(here):
     """Tasks are compared on the same questions, though their numbers are others."""
     before = take().table.summary()
 
@@ -163,7 +163,7 @@ def test_the_same_questions_in_another_order_are_matched(here):
     assert sorted(imported.table.summary()["accuracy"]) == sorted(before["accuracy"])
 
 
-def test_some_other_questions_are_other_instances(here):
+def test_different_questions_are_different_instances(here):
     logs.change_samples(
         lambda i, sample: i < 2 and sample.update(input="What is 1 + 1?", target=i),
         HEADS,
@@ -174,7 +174,7 @@ def test_some_other_questions_are_other_instances(here):
     assert len(set(imported.table.rows["instance"])) == 14
 
 
-def test_prompts_in_the_questions_change_no_names(here):
+def test_prompts_in_questions_do_not_change_names(here):
     logs.change_samples(
         lambda i, sample: sample.update(input=f"Think. {sample['input']}"), HEADS
     )
@@ -200,7 +200,7 @@ def test_condition_reads_fields_of_samples(here):
         take(where="hrad")
 
 
-def test_a_condition_reads_documents_of_the_harness(here):
+def test_condition_reads_harness_documents(here):
     for path in Path("lm").rglob("samples_*.jsonl"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         path.write_text(
@@ -212,7 +212,7 @@ def test_a_condition_reads_documents_of_the_harness(here):
     assert imported.table.n_instances.tolist() == [8, 8]
 
 
-def test_a_field_says_what_instances_have_in_common(here):
+def test_field_gives_the_cluster_of_instances(here):
     logs.change_samples(tag)
     table = take(cluster="passage").table
     assert table.card.cluster == "passage" and len(set(table.clusters)) == 4
@@ -223,7 +223,7 @@ def test_a_field_says_what_instances_have_in_common(here):
 # ----------------------------------------------------------------------------- costs, and doubtful answers
 
 
-def test_folder_with_unlogged_usage_is_imported_whole(here):
+def test_folder_with_unlogged_usage_is_imported_completely(here):
     logs.change_samples(lambda i, sample: sample.update(model_usage={}), HEADS)
     imported = take()
     assert imported.table.card.cost.unit == "evaluations" and imported.table.n_arms == 2

@@ -72,7 +72,7 @@ def test_cached_input_defaults_to_the_price_of_input(write):
         ("smal: {input: 1, output: 3}", "it has no price of 'small', and genai-prices"),
     ],
 )
-def test_what_is_no_file_of_prices_is_refused(write, content, said):
+def test_invalid_price_file_is_refused(write, content, said):
     path = write(content)
     with pytest.raises(TableError) as caught:
         read_prices(path).require([("small", None)])
@@ -103,7 +103,7 @@ def test_models_are_priced_with_and_without_vendor(model, base_url, vendor):
     )
 
 
-def test_prices_of_a_cache_are_the_vendors():
+def test_cache_prices_follow_the_vendor():
     prices = Prices(day=DAY)
     usage = Usage(600, 300, 100, 100)
     assert prices.usd(usage, "claude-sonnet-4-5") == pytest.approx(
@@ -111,13 +111,13 @@ def test_prices_of_a_cache_are_the_vendors():
     )
 
 
-def test_a_file_goes_before_known_prices(write):
+def test_price_file_precedes_known_prices(write):
     prices = read_prices(write("gpt-4o-mini: {input: 9, output: 9}"), DAY)
     assert prices.usd(Usage(10**6, 0, 0), "gpt-4o-mini") == 9
     assert prices.usd(Usage(10**6, 0, 0), "gpt-4o") == 2.5
 
 
-def test_the_checksum_of_an_older_file_is_what_it_was(write):
+def test_checksum_of_an_older_file_is_unchanged(write):
     """A run keeps it, and goes on only with prices that are what they were."""
     prices = read_prices(write("small: {input: 1, cached: 0.1, output: 10}"))
     assert repr(prices.own) == "{'small': Price(input=1.0, cached=0.1, output=10.0)}"
@@ -225,7 +225,7 @@ def test_logged_money_precedes_prices(priced):
         ),
     ],
 )
-def test_prices_that_are_missing_are_asked_for(priced, source, options, said):
+def test_missing_prices_are_reported(priced, source, options, said):
     (priced / "other.yml").write_text("other: {input: 1, output: 1}\n")
     folder, metric = {"inspect": ("json", "match"), "helm": ("helm", "exact_match")}[
         source

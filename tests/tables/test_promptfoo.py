@@ -54,7 +54,7 @@ def entries(tmp_path, monkeypatch):
     ]
 
 
-def test_scores_costs_and_times(entries):
+def test_scores_costs_and_times_are_read(entries):
     write(entries)
     done = import_logs("promptfoo", ["results.json"], "a.parquet")
     assert done.table.configs == ("openai:large", "openai:small")
@@ -91,7 +91,7 @@ def test_cached_answers_are_not_free(entries):
     ) == {10.0}
 
 
-def test_failed_assertions_are_answers_and_errors_are_none(entries):
+def test_failed_assertions_are_answers_but_errors_are_not(entries):
     entries[0] |= {"score": 0, "failureReason": 1}
     entries[1] |= {"response": None, "failureReason": 2, "error": "API error: 500"}
     write(entries)
@@ -117,7 +117,7 @@ def test_repeats_are_averaged_and_prompts_are_configurations(entries):
     assert "openai:small prompt=think" in table.configs and table.n_arms == 4
 
 
-def test_another_file_is_named(entries):
+def test_unrecognised_file_is_named(entries):
     Path("other.json").write_text('{"results": {"outputs": []}}')
     with pytest.raises(
         CobanditError, match=r"other\.json: results\.results: the field is missing"
@@ -139,7 +139,7 @@ def prompt_of(provider, score, passed, failed, errors=0):
     }
 
 
-def test_sums_of_promptfoo_are_compared_with_its_entries(entries):
+def test_stated_sums_are_compared_with_entries(entries):
     write(
         entries,
         prompts=[
@@ -155,7 +155,7 @@ def test_sums_of_promptfoo_are_compared_with_its_entries(entries):
     assert "score is 0.75" in line and "is 0.5" in line
 
 
-def test_entries_that_promptfoo_counted_are_missed(entries):
+def test_missing_counted_entries_are_reported(entries):
     write(
         entries,
         prompts=[
@@ -170,7 +170,7 @@ def test_entries_that_promptfoo_counted_are_missed(entries):
 @pytest.mark.parametrize(
     "metrics", [None, [], {"score": "six", "testPassCount": {}}, {"score": 1}]
 )
-def test_sums_that_cannot_be_read_refuse_no_file(entries, metrics):
+def test_unreadable_sums_refuse_no_file(entries, metrics):
     write(
         entries,
         prompts=[

@@ -61,7 +61,7 @@ def test_entries_are_dropped_by_rule(tmp_path):
         ),
     ],
 )
-def test_another_layout_is_refused(tmp_path, text):
+def test_unknown_layout_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
         swebench.read_submissions(tmp_path / "x.json")
@@ -78,7 +78,7 @@ def test_another_layout_is_refused(tmp_path, text):
         {"resolved": "50 %"},
     ],
 )
-def test_an_entry_of_another_layout_is_refused(tmp_path, changes):
+def test_entry_of_unknown_layout_is_refused(tmp_path, changes):
     path = write_board(
         tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes)
     )

@@ -50,7 +50,7 @@ def frame(arms=3, instances=6, seed=0):
     )
 
 
-def test_a_table_worked_by_hand():
+def test_small_table_matches_a_hand_calculation():
     # the permutation of four ids by seed 0 is 2, 0, 1, 3: profiling are q2 and q0
     assert np.random.default_rng(0).permutation(4).tolist() == [2, 0, 1, 3]
     rows = pd.DataFrame(
@@ -103,7 +103,7 @@ def test_a_table_worked_by_hand():
     )
 
 
-def test_the_table_cannot_be_changed():
+def test_table_is_immutable():
     table = EvaluationTable.from_records(frame(), card())
     with pytest.raises(AttributeError):
         table.notes = ()
@@ -156,7 +156,7 @@ def test_names_are_text_and_sorted_as_text():
 @given(
     st.integers(0, 10**6), st.integers(2, 5), st.integers(4, 15), st.integers(0, 10**6)
 )
-def test_the_order_of_the_rows_does_not_matter(seed, arms, instances, shuffle):
+def test_order_of_rows_changes_nothing(seed, arms, instances, shuffle):
     given_frame = frame(arms, instances, seed)
     before = given_frame.copy(deep=True)
     one = EvaluationTable.from_records(given_frame, card())
@@ -184,7 +184,7 @@ def test_every_format_gives_the_same_table(tmp_path_factory, seed, arms, instanc
         pd.testing.assert_frame_equal(table.arms, direct.arms)
 
 
-def test_text_that_looks_like_something_else_stays_text(tmp_path):
+def test_text_resembling_other_types_stays_text(tmp_path):
     odd = frame(arms=2, instances=4)
     odd["config"] = odd["config"].map({"arm0": "NA", "arm1": "007"})
     odd["instance"] = odd["instance"].str.replace("q", "2025-01-0")
@@ -198,7 +198,7 @@ def test_text_that_looks_like_something_else_stays_text(tmp_path):
         assert table.arms["model"].tolist() == ["2024-11-20", "2024-05-13"]
 
 
-def test_json_lines_may_have_blank_ones(tmp_path):
+def test_json_lines_may_be_blank(tmp_path):
     frame().to_json(
         tmp_path / "toy.jsonl", orient="records", lines=True, double_precision=15
     )
@@ -230,7 +230,7 @@ def test_categorical_and_nullable_columns_keep_values():
     st.lists(st.integers(1, 10**4).map(float), min_size=2, max_size=40, unique=True),
     st.integers(1, 10**4),
 )
-def test_inverse_percentile_against_its_formula(profiling, latency):
+def test_inverse_percentile_matches_its_formula(profiling, latency):
     low, high = TRANSFORMS["inverse-percentile"].fit(np.array(profiling), 5, 95)
     # in steps of 5 %
     tau5, *_, tau95 = statistics.quantiles(profiling, n=20, method="inclusive")
@@ -240,7 +240,7 @@ def test_inverse_percentile_against_its_formula(profiling, latency):
     )
 
 
-def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
+def test_new_transform_needs_one_entry(monkeypatch, tmp_path):
     """The number of decades below the largest profiling value, over their range."""
 
     def fit(profiling, low, high):
@@ -279,7 +279,7 @@ def test_a_new_transform_is_one_entry(monkeypatch, tmp_path):
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 10**6))
-def test_the_split_against_its_rule(n, n_profiling, seed):
+def test_split_follows_its_rule(n, n_profiling, seed):
     ids = sorted(f"q{i}" for i in range(n))
     chosen = set(np.random.default_rng(seed).permutation(ids)[:n_profiling].tolist())
     mask = profiling_mask(n, n_profiling, seed)
@@ -289,7 +289,7 @@ def test_the_split_against_its_rule(n, n_profiling, seed):
 @pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 2**32), st.integers(6, 15), st.integers(2, 13))
-def test_both_splits_hold_every_configuration(seed, n, n_profiling):
+def test_both_splits_contain_every_configuration(seed, n, n_profiling):
     """Its profiling rows are the first of its rows in the random order, as few as possible moved."""
     rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
@@ -363,7 +363,7 @@ def test_impossible_subset_is_refused(query, words, code):
         assert word in str(error.value)
 
 
-def test_within_profiling_shows_nothing_else(synthetic):
+def test_profiling_view_contains_only_its_split(synthetic):
     table, inner = synthetic, synthetic.take_profiling()
     profiling = table.summary("profiling")
     assert inner.means == pytest.approx(profiling[list(table.objectives)].to_numpy())

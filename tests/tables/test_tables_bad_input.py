@@ -166,7 +166,7 @@ FAULTS = [
         for (code, *_), (_, words) in zip(FAULTS, ROWS, strict=True)
     ],
 )
-def test_bad_rows(given_frame, words, fault):
+def test_bad_rows_are_reported(given_frame, words, fault):
     with pytest.raises(TableError) as error:
         EvaluationTable.from_records(given_frame, Card.model_validate(CARD), "my.csv")
     text = str(error.value)
@@ -220,7 +220,7 @@ def test_objective_without_scale_is_refused(changes):
     assert "constant" in text or "the smaller one first" in text
 
 
-def test_more_profiling_instances_than_there_are():
+def test_too_many_profiling_instances_are_refused():
     text = message(frame(), CARD | {"split": {"profiling": 100}})
     assert "4 profiling and 0 evaluation" in text and "now 100" in text
 
@@ -294,7 +294,7 @@ CARDS = [
     [(changes, code, words) for changes, code, *words in CARDS],
     ids=[f"{code} {words[0]}" for _, code, *words in CARDS],
 )
-def test_bad_cards(changes, code, words, tmp_path):
+def test_bad_cards_are_reported(changes, code, words, tmp_path):
     path = tmp_path / "toy.yml"
     path.write_text(json.dumps(CARD | changes))  # YAML too, and without aliases
 
@@ -340,7 +340,7 @@ def test_all_faults_of_a_card_are_listed(tmp_path):
     ],
     ids=range(14),
 )
-def test_a_card_that_is_no_card(tmp_path, text, word):
+def test_file_other_than_a_card_is_refused(tmp_path, text, word):
     path = tmp_path / "toy.yml"
     path.write_text(text, encoding="latin-1")
     began = time.process_time()
@@ -356,7 +356,7 @@ def file_message(path, card=None):
     return str(error.value)
 
 
-def test_missing_file_and_missing_card(tmp_path):
+def test_missing_file_and_card_are_reported(tmp_path):
     assert "no such file" in file_message(tmp_path / "toy.csv")
     frame().to_csv(tmp_path / "toy.csv", index=False)
     with pytest.raises(
@@ -367,7 +367,7 @@ def test_missing_file_and_missing_card(tmp_path):
         read(tmp_path / "toy.csv", card=tmp_path / "other.yml")
 
 
-def test_a_card_or_a_folder_in_place_of_a_table(tmp_path, monkeypatch):
+def test_card_or_folder_in_place_of_a_table_is_refused(tmp_path, monkeypatch):
     """That the checksum differs, or that the catalogue has no such table, is not what is wrong."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
@@ -457,7 +457,7 @@ FILES = [
 @pytest.mark.parametrize(
     ("suffix", "content", "words"), FILES, ids=[" ".join(words) for *_, words in FILES]
 )
-def test_bad_files(tmp_path, suffix, content, words):
+def test_bad_files_are_reported(tmp_path, suffix, content, words):
     path = tmp_path / f"toy.{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     text = file_message(path)
@@ -472,7 +472,7 @@ def not_utf8(values):
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["plain", "dictionary"])
-def test_parquet_text_that_is_not_utf8(tmp_path, encoded, column="config"):
+def test_parquet_text_must_be_utf8(tmp_path, encoded, column="config"):
     """Readers of Parquet do not look; what comes later would end in a traceback."""
     table = pa.Table.from_pandas(frame())
     bad = not_utf8(frame()[column])
@@ -484,7 +484,7 @@ def test_parquet_text_that_is_not_utf8(tmp_path, encoded, column="config"):
     assert "Column" in text and "Invalid UTF8" in text
 
 
-def test_wrong_checksum_says_both(tmp_path):
+def test_wrong_checksum_reports_both_sums(tmp_path):
     path = tmp_path / "toy.csv"
     frame().to_csv(path, index=False)
     text = file_message(path, Card.model_validate(CARD | {"sha256": "0" * 64}))
@@ -495,7 +495,7 @@ def test_wrong_checksum_says_both(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
-def test_a_table_larger_than_the_memory_is_refused(suffix, tmp_path, monkeypatch):
+def test_table_larger_than_memory_is_refused(suffix, tmp_path, monkeypatch):
     """It is said what reading would take, before the memory is full; half the memory more and it is read."""
     many = pd.concat(
         [frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)]

@@ -116,7 +116,7 @@ def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
         ),
     ],
 )
-def test_the_reading_that_adds_up_is_taken_without_a_doubt(counts, usage):
+def test_consistent_counts_are_read_without_doubt(counts, usage):
     reading = read_usage(counts)
     assert reading.usage == usage
     assert not reading.doubts and not reading.estimated
@@ -140,7 +140,7 @@ def test_the_reading_that_adds_up_is_taken_without_a_doubt(counts, usage):
         ([7, 3], None, "usage is no record"),
     ],
 )
-def test_what_does_not_add_up_is_charged_and_named(counts, usage, kind):
+def test_inconsistent_counts_are_charged_and_named(counts, usage, kind):
     reading = read_usage(counts)
     assert reading.usage == usage
     assert kind in [doubt.kind for doubt in reading.doubts]
@@ -149,14 +149,14 @@ def test_what_does_not_add_up_is_charged_and_named(counts, usage, kind):
 @pytest.mark.parametrize(
     "counts", [None, {}, {"prompt_tokens": None}, "", 0, {"queue_time": 3}]
 )
-def test_what_is_not_counted_is_estimated_from_texts_alone(counts):
+def test_uncounted_tokens_are_estimated_from_text(counts):
     assert read_usage(counts).usage is None
     reading = read_usage(counts, prompt_text="a" * 40, answer_text="b" * 9)
     assert reading.usage == Usage(10, 0, 3) and reading.estimated
     assert "not counted" in [doubt.kind for doubt in reading.doubts]
 
 
-def test_one_count_is_kept_where_the_other_is_estimated():
+def test_known_count_is_kept_if_the_other_is_estimated():
     assert read_usage(
         {"completion_tokens": 50}, prompt_text="a" * 40, answer_text="b"
     ).usage == Usage(10, 0, 50)
@@ -166,7 +166,7 @@ counted = st.integers(0, 3000)
 
 
 @given(counted, counted, counted, counted, counted, *[st.booleans()] * 3)
-def test_whatever_is_inside_of_what_the_total_is_met(
+def test_nested_counts_still_match_the_total(
     plain,
     cached,
     written,
@@ -217,12 +217,12 @@ def test_whatever_is_inside_of_what_the_total_is_met(
         | st.lists(st.integers()),
     )
 )
-def test_nothing_ends_in_an_error_or_in_less_than_nothing(counts):
+def test_any_counts_give_nonnegative_charges(counts):
     usage = read_usage(counts, prompt_text="", answer_text="").usage
     assert usage is not None and min(usage) >= 0
 
 
-def test_nothing_is_charged_less_than_its_parts():
+def test_charge_is_at_least_the_sum_of_parts():
     for prompt, output, total, cached, reasoning in product((0, 5, 100), repeat=5):
         usage = read_usage(
             openai(prompt, output, total or None, cached, reasoning)

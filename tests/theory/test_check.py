@@ -11,23 +11,23 @@ from companion import bounds
 
 
 @pytest.mark.parametrize("x", [1.0, 3.0, 1e6])
-def test_floor_and_ceil_forgive_a_rounding_error_and_no_more(x):
+def test_floor_and_ceil_tolerate_only_rounding(x):
     near, off = 1e-10, 1e-8
     assert (_budget.floor(x * (1 - near)), _budget.floor(x * (1 - off))) == (x, x - 1)
     assert (_budget.ceil(x * (1 + near)), _budget.ceil(x * (1 + off))) == (x, x + 1)
 
 
-def test_a_budget_is_stretched_by_a_billionth():
+def test_budget_tolerates_a_billionth():
     assert _budget.add_slack(2.0) == pytest.approx(2 * (1 + 1e-9), rel=1e-15)
 
 
 @given(st.floats(1e-30, 1e30))
-def test_what_is_printed_as_enough_is_enough_and_hardly_more(x):
+def test_printed_budget_suffices_narrowly(x):
     printed = float(_budget.round_up(x))
     assert _budget.add_slack(printed) >= x and printed <= x * (1 + 1.1e-5)
 
 
-def test_masked_entries_are_no_numbers():
+def test_masked_entries_are_refused():
     values = np.ma.array([[0.5, 0.25], [0.75, 0.5]])
     assert _validation.means(values).tolist() == values.tolist()
     values[0, 1] = np.ma.masked
@@ -35,7 +35,7 @@ def test_masked_entries_are_no_numbers():
         _validation.means(values)
 
 
-def test_an_integer_beyond_floating_point_is_refused():
+def test_integer_beyond_floating_point_is_refused():
     with pytest.raises(CobanditError, match="budget is 1000"):
         _validation.positive(10**400, "budget")
 
@@ -47,7 +47,7 @@ def test_an_integer_beyond_floating_point_is_refused():
         (3.0, "larger than best_efficiency"),
     ],
 )
-def test_gaps_that_no_bound_can_be_told_of(gap, said):
+def test_gaps_without_a_bound_are_refused(gap, said):
     with pytest.raises(CobanditError, match=said):
         bounds.instance_pull_bound(
             gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99

@@ -51,7 +51,7 @@ def gamma(mu, i):
 
 @pytest.mark.slow
 @given(mean_matrices())
-def test_twins(mu):
+def test_implementations_agree(mu):
     """On the grid every difference is exact, so twins agree to the last bit."""
     arms = range(len(mu))
     small, large = margins(mu)
@@ -65,7 +65,7 @@ def test_twins(mu):
 @pytest.mark.parametrize(
     ("n_arms", "n_objectives"), [(2, 1), (40, 1), (40, 3), (25, 12)]
 )
-def test_twins_off_the_grid(n_arms, n_objectives):
+def test_implementations_agree_off_the_grid(n_arms, n_objectives):
     # any sign: only the order counts
     mu = np.random.default_rng(n_arms).normal(size=(n_arms, n_objectives))
     assert pareto_mask(mu).tolist() == front(mu.tolist())
@@ -75,7 +75,7 @@ def test_twins_off_the_grid(n_arms, n_objectives):
 
 
 @given(mean_matrices())
-def test_gaps_are_zero_exactly_where_the_status_hangs_on_a_tie(mu):
+def test_gaps_are_zero_exactly_at_ties(mu):
     """gamma >= 0; an arm that another one equals or beats, but not strictly everywhere, stays, with gap 0."""
     mask, gaps = pareto_mask(mu), classification_gaps(mu)
     assert (gaps >= 0).all() and (gaps[~mask] > 0).all() and mask.any()
@@ -85,7 +85,7 @@ def test_gaps_are_zero_exactly_where_the_status_hangs_on_a_tie(mu):
 
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 5])
-def test_moocore_agrees_where_no_coordinates_tie(n_objectives):
+def test_moocore_agrees_without_ties(n_objectives):
     """Weak and strict dominance are one where no two arms share a coordinate: columns of permutations."""
     rng = np.random.default_rng(n_objectives)
     for _ in range(50):
@@ -132,6 +132,6 @@ def test_dominance_is_strict_in_every_coordinate():
         "none",
     ],
 )
-def test_invalid_means(function, means):
+def test_invalid_means_are_refused(function, means):
     with pytest.raises(CobanditError, match="means"):
         function(means)

@@ -31,7 +31,7 @@ def complexity(gaps, costs):
 
 @pytest.mark.slow
 @given(problems())
-def test_twins(given_problem):
+def test_implementations_agree(given_problem):
     means, costs = given_problem
     problem = Problem(means, costs)
     volumes = [prod(mean) for mean in means.tolist()]
@@ -63,7 +63,7 @@ def test_complexity_is_the_maximum_over_all_subsets(gaps_and_costs):
     )
 
 
-def test_by_hand():
+def test_values_match_a_hand_calculation():
     """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (a tie: the lower number); arm 2 is dominated by both."""
     problem = Problem(
         [[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc"
@@ -76,7 +76,7 @@ def test_by_hand():
     assert problem.complexity == inf
 
 
-def test_nothing_is_rescaled():
+def test_values_are_not_rescaled():
     means, costs = [[0.5], [0.25]], np.array([3.0, 50.0])
     problem = Problem(means, costs)
     assert problem.costs.tolist() == [3, 50] and problem.efficiency.tolist() == [
@@ -88,7 +88,7 @@ def test_nothing_is_rescaled():
 
 
 @given(mean_matrices(max_objectives=5))
-def test_hypervolume_is_that_of_a_box(means):
+def test_hypervolume_of_one_point_is_a_box(means):
     assert hypervolume(means) == pytest.approx(
         [prod(mean) for mean in means.tolist()], rel=1e-15
     )
@@ -123,7 +123,7 @@ GOOD = {"means": [[0.5, 0.5], [0.25, 0.5]], "costs": [1.0, 0.5], "names": None}
     ],
     ids=str,
 )
-def test_invalid_problems(bad):
+def test_invalid_problems_are_refused(bad):
     Problem(**GOOD)
     with pytest.raises(CobanditError, match=r"means|costs|names"):
         Problem(**GOOD | bad)
@@ -151,6 +151,6 @@ GAPS = [
         *((exact_allocation_constant, [costs]) for costs in ([1.0], [1.0, 0.0])),
     ],
 )
-def test_invalid_points_and_gaps(function, given):
+def test_invalid_points_and_gaps_are_refused(function, given):
     with pytest.raises(CobanditError):
         function(*given)

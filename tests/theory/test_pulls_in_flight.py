@@ -12,7 +12,7 @@ from cobandit import theory
 from companion import bounds
 
 
-def test_one_at_a_time_needs_no_more():
+def test_sequential_pulls_keep_the_papers_radius():
     assert theory.alpha_in_flight(1, 1, budget=10, cost_ratio=0.5, alpha=3) == 3
 
 
@@ -24,7 +24,7 @@ def test_one_at_a_time_needs_no_more():
     st.floats(2, 1e6),
     st.floats(0.01, 4),
 )
-def test_the_wider_radius_covers_what_may_be_missing(
+def test_wider_radius_covers_missing_results(
     at_once, n_init, more, share, budget, alpha
 ):
     told, flying = n_init + more, round(share * (at_once - 1))
@@ -74,7 +74,7 @@ def watched(means, alpha_of_run, *, at_once, n_init, alpha, budget, seed):
 
 
 @pytest.mark.slow
-def test_optimism_holds_on_the_event_however_results_are_held_back():
+def test_optimism_holds_on_the_event_under_any_delay():
     """With the alpha of one at a time it fails in some runs on the event; with the wider one it never may."""
     means = np.array([[0.5, 0.5], [0.5, 0.25], [0.25, 0.25]])
     given_ = {"at_once": 9, "n_init": 3, "alpha": 0.15, "budget": 40.0}
@@ -94,7 +94,7 @@ def test_optimism_holds_on_the_event_however_results_are_held_back():
 
 @pytest.mark.parametrize("at_once", [1, 4, 8])
 @pytest.mark.slow
-def test_on_the_event_no_arm_is_begun_more_often_than_the_bound(at_once):
+def test_pulls_on_the_event_stay_below_the_bound(at_once):
     """The threshold bound at the wider alpha, or n_0."""
     means = np.array([[0.9, 0.9], [0.2, 0.2], [0.1, 0.1]])
     given_ = {"at_once": at_once, "n_init": 30, "alpha": 0.5, "budget": 600.0}

@@ -52,7 +52,7 @@ positive_gaps = st.floats(1e-3, 10)
     ],
     ids=lambda value: f"{value:g}",
 )
-def test_by_hand(value, by_hand):
+def test_values_match_a_hand_calculation(value, by_hand):
     assert value == pytest.approx(by_hand, rel=1e-12)
 
 
@@ -67,7 +67,7 @@ def pulls(gap, K, D, lam, B, alpha):
 
 
 @given(positive_gaps, sizes, objectives, lambdas, budgets, alphas)
-def test_theorem_1(gap, K, D, lam, B, alpha):
+def test_theorem_1_matches_its_formula(gap, K, D, lam, B, alpha):
     bound = theory.pull_bound(
         gap, n_arms=K, n_objectives=D, cost_ratio=lam, budget=B, alpha=alpha
     )
@@ -110,7 +110,7 @@ def test_regret_bounds_sum_over_suboptimal_arms(arms, D, lam, B, alpha, best):
 
 
 @given(sizes, objectives, lambdas, budgets, st.floats(1e-2, 1e8))
-def test_theorem_2(K, D, lam, B, complexity):
+def test_theorem_2_matches_its_formula(K, D, lam, B, complexity):
     L = 1 + sum(1 / (1 + (ell - 1) * lam) for ell in range(2, K + 1))
     assert theory.allocation_constant(K, lam) == pytest.approx(L, rel=1e-12)
     assert sum(1 / k for k in range(1, K + 1)) <= L * (1 + 1e-12) and L <= K
@@ -123,12 +123,12 @@ def test_theorem_2(K, D, lam, B, complexity):
 
 
 @given(st.integers(1, 10**6), budgets, lambdas, alphas)
-def test_radius(n, B, lam, alpha):
+def test_radius_matches_its_formula(n, B, lam, alpha):
     beta = theory.confidence_radius(n, B, lam, alpha)
     assert beta**2 * n == pytest.approx(alpha * log(theory.horizon(B, lam)), rel=1e-9)
 
 
-def test_an_undecidable_problem_has_a_bound_that_says_nothing():
+def test_undecidable_problem_has_a_trivial_bound():
     how = {"n_arms": 2, "n_objectives": 3, "complexity": inf}
     assert theory.identification_error_bound(9, cost_ratio=1, **how) == 24
     assert bounds.identification_budget(0.5, cost_ratio=1, **how) == inf
@@ -209,7 +209,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("function", "arguments"), CASES)
-def test_invalid_arguments(function, arguments):
+def test_invalid_arguments_are_refused(function, arguments):
     function(**GOOD[function])
     with pytest.raises(CobanditError):
         function(**arguments)

@@ -59,7 +59,7 @@ NESTED = [
         (None, ""),
     ],
 )
-def test_usual_contents_are_read(content, text):
+def test_usual_answers_are_read(content, text):
     answer = read(body(content))
     assert (answer.text, answer.finish, answer.usage, answer.doubts) == (
         text,
@@ -149,7 +149,7 @@ def test_answers_of_other_shapes_are_read(given, text, finish):
     assert answer.is_cut is (finish == "length")
 
 
-def test_unexpected_stream_is_joined():
+def test_unexpected_stream_is_concatenated():
     events = [
         {"choices": [{"delta": {"role": "assistant", "content": None}}], "usage": None},
         {"choices": [{"delta": {"content": "The answer "}}]},
@@ -186,7 +186,7 @@ def test_unexpected_stream_is_joined():
         {"error": {"message": "upstream"}, "choices": None, "usage": None},
     ],
 )
-def test_page_of_a_gateway_is_not_an_answer(given):
+def test_gateway_page_is_not_an_answer(given):
     assert read(given) is None
 
 
@@ -237,24 +237,24 @@ def evaluate(answer_, cost="tokens"):
         return row
 
 
-def test_a_list_of_parts_is_scored_and_charged():
+def test_list_of_parts_is_scored_and_charged():
     row = evaluate(body(PARTS))
     assert (row["score"], row["tokens"], row["prompt_tokens"]) == (1, 7, 20)
     assert not row.doubts and "doubtful" not in row
 
 
-def test_counts_that_do_not_add_up_are_charged_and_marked():
+def test_inconsistent_counts_are_charged_and_marked():
     row = evaluate(body("4", usage=USAGE | {"total_tokens": 1027}))
     assert (row["score"], row["tokens"], row["doubtful"]) == (1, 1007, 1)
     assert [doubt.kind for doubt in row.doubts] == ["less than the total"]
 
 
-def test_reasoning_that_is_not_counted_is_in_the_estimate():
+def test_uncounted_reasoning_is_estimated():
     row = evaluate(body("4", usage=None, reasoning_content="x" * 4000))
     assert (row["tokens"], row["estimated"]) == (1001, 1)
 
 
-def test_an_answer_that_a_vendor_gave_up_is_charged_and_asked_again():
+def test_abandoned_answer_is_charged_and_repeated():
     given = body("", finish="error")
     given["choices"][0]["error"] = {"code": 502, "message": "the model crashed"}
     with pytest.raises(Failure) as caught:

@@ -49,7 +49,7 @@ def test_plain_and_async_functions_return_rows(function):
     assert evaluate(function, ("7", "8")) == [{"correct": 1.0}] * 2
 
 
-def test_a_plain_function_sees_the_context_variables_of_the_run():
+def test_plain_function_sees_context_variables_of_the_run():
     whose = contextvars.ContextVar("whose", default=0)
 
     async def main():
@@ -62,7 +62,7 @@ def test_a_plain_function_sees_the_context_variables_of_the_run():
     assert anyio.run(main) == [{"correct": 3.0}]
 
 
-def test_plain_functions_run_side_by_side():
+def test_plain_functions_run_concurrently():
     # more than a pool of threads has by default
     meet = threading.Barrier(50, timeout=5)
 
@@ -79,7 +79,7 @@ def test_plain_functions_run_side_by_side():
     anyio.run(main)
 
 
-def test_a_plain_function_that_hangs_can_be_given_up():
+def test_hanging_plain_function_times_out():
     released = threading.Event()
 
     async def main():
@@ -148,7 +148,7 @@ def wrapped(error):
         (Status(503, inside=True), "Status: refused", True, True),
     ],
 )
-def test_exception_is_a_failure_of_its_evaluation(error, message, retry, unavailable):
+def test_exception_becomes_a_failed_evaluation(error, message, retry, unavailable):
     def function(configuration, instance):
         raise error
 
@@ -241,7 +241,7 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["scoring:evaluate", "scoring:Scorers.zero"])
-def test_modules_of_the_current_folder_are_found(here, name):
+def test_modules_of_the_current_folder_are_imported(here, name):
     async def use(evaluator):
         return await evaluator.evaluate({"n": 0}, ["1"])
 
@@ -276,15 +276,13 @@ def test_modules_of_the_current_folder_are_found(here, name):
         ("leaving:evaluate", "failing-module", "SystemExit", ""),
     ],
 )
-def test_functions_that_cannot_be_called_are_found_on_opening(
-    here, name, code, named, remedy
-):
+def test_uncallable_functions_are_refused_on_opening(here, name, code, named, remedy):
     with fault(code, place=name.partition(":")[0], names=[named], remedy=remedy):
         opened("callable", {"function": name})
 
 
 @pytest.mark.parametrize("name", ["scoring", "scoring:", ":evaluate", "a:b:c", "a b:f"])
-def test_names_of_functions_have_a_module(here, name):
+def test_function_names_need_a_module(here, name):
     with pytest.raises(ValueError, match="should match pattern"):
         opened("callable", {"function": name})
 
@@ -313,7 +311,7 @@ async def open_constant(options, context):
 """
 
 
-def test_own_evaluator_is_named_with_its_module(here):
+def test_custom_evaluator_is_named_with_its_module(here):
     (here / "own_evaluators.py").write_text(OWN)
 
     async def use(evaluator):
@@ -329,9 +327,7 @@ def test_own_evaluator_is_named_with_its_module(here):
         find_evaluator("own_evaluators:constnat")
 
 
-def test_texts_without_right_answers_are_scored_by_a_function_alone(
-    tmp_path, monkeypatch
-):
+def test_texts_without_targets_need_a_scoring_function(tmp_path, monkeypatch):
     """By number, say, every one of them would be wrong."""
     module = SimpleNamespace(
         evaluate=lambda settings, instance: {

@@ -102,7 +102,7 @@ def run(
     )
 
 
-def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the_same(
+def test_evaluator_and_importer_read_the_same_log_values(
     folder,
 ):
     configurations = [
@@ -142,7 +142,7 @@ def test_scores_usage_cost_and_time_come_from_the_log_and_the_importer_reads_the
             }
 
 
-def test_only_the_samples_asked_for_are_evaluated_whatever_their_ids(folder):
+def test_only_requested_samples_are_evaluated(folder):
     ids = ["a:b", "odd_names:c", "d[1]*", "7", "007", "e/f"]
     configuration = {"model": "stub/small", "temperature": 0}
     (rows,) = run(folder, [configuration], ids, task="tasks.py@odd_names")
@@ -159,7 +159,7 @@ def test_only_the_samples_asked_for_are_evaluated_whatever_their_ids(folder):
     assert sorted(len(log.samples) for log in logs) == [1, len(ids)]
 
 
-def test_errors_of_samples_are_failures_that_cost_what_they_cost(folder):
+def test_sample_errors_are_failures_with_their_cost(folder):
     (rows,) = run(
         folder, [{"model": "stub/failing", "temperature": 0}], ("1", "2", "3", "5")
     )
@@ -169,7 +169,7 @@ def test_errors_of_samples_are_failures_that_cost_what_they_cost(folder):
     assert rows[1].cost is None
 
 
-def test_several_scorers_are_columns_and_one_is_the_score(folder):
+def test_several_scorers_become_columns(folder):
     configuration = {"model": "stub/small", "temperature": 0, "scorers": "both"}
     with pytest.raises(
         CobanditError, match="more than one scorer: match, shape -> name one as scorer"
@@ -189,7 +189,7 @@ def test_several_scorers_are_columns_and_one_is_the_score(folder):
     assert not rows[0].retry
 
 
-def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
+def test_eval_is_aborted_and_the_next_one_runs(folder):
     async def use(evaluator):
         with anyio.move_on_after(3) as scope:
             await evaluator.evaluate({"model": "stub/slow"}, ["1"])
@@ -230,7 +230,7 @@ def test_an_eval_can_be_given_up_and_the_next_one_runs(folder):
         ({}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],
 )
-def test_what_is_wrong_is_found_on_opening(folder, settings, given, said):
+def test_faults_are_reported_on_opening(folder, settings, given, said):
     with pytest.raises(CobanditError) as caught:
         run(
             folder,
@@ -240,14 +240,14 @@ def test_what_is_wrong_is_found_on_opening(folder, settings, given, said):
     assert said in str(caught.value) and not (folder / "run").exists()
 
 
-def test_a_block_is_as_large_as_the_options_say():
+def test_block_size_follows_the_options():
     options = find_evaluator("inspect").options
     assert options(task="t").block == 20
     with pytest.raises(ValueError, match="should match pattern"):
         options(task="tasks.py")
 
 
-def test_a_model_that_answers_nothing_stops_the_run_and_is_named(folder):
+def test_silent_model_stops_the_run_and_is_named(folder):
     """What its service says is said, and Inspect does not try for ever."""
     plan = PLAN | {
         "configurations": {

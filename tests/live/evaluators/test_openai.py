@@ -59,7 +59,7 @@ def ask(
 
 
 @pytest.mark.slow
-def test_request_and_row_of_a_chat(folder, monkeypatch):
+def test_chat_request_becomes_a_row(folder, monkeypatch):
     monkeypatch.setenv("MY_KEY", " sk-123\n")
     configuration = {
         "model": "small",
@@ -106,7 +106,7 @@ def test_request_and_row_of_a_chat(folder, monkeypatch):
     assert second["messages"][1]["content"] == "Q: 2 + {2}?\nA, as {x}:"
 
 
-def test_prompts_by_name(folder):
+def test_prompts_are_selected_by_name(folder):
     configurations = [
         {"model": "small", "prompt": "long", "n": 1},
         {"model": "small", "prompt": "short"},
@@ -120,7 +120,7 @@ def test_prompts_by_name(folder):
     assert requests[0][2] == {"model": "small", "messages": said}
 
 
-def test_an_empty_answer_is_wrong_and_is_its_end(folder):
+def test_empty_answer_scores_zero_without_another_try(folder):
     rows, _ = ask(folder, lambda body: completion(None, (20, 0)))
     assert (rows[0]["score"], rows[0]["tokens"], rows[0]["empty"]) == (0, 1, 1)
 
@@ -128,7 +128,7 @@ def test_an_empty_answer_is_wrong_and_is_its_end(folder):
 @pytest.mark.parametrize(
     "usage", [None, {}, {"prompt_tokens": 5, "completion_tokens": None}, "free", [5]]
 )
-def test_an_answer_whose_tokens_are_not_counted_is_an_answer(folder, usage):
+def test_answer_without_usage_is_accepted(folder, usage):
     """They are estimated where they are the cost, and are missing elsewhere."""
     answer = completion("2") | {"usage": usage}
     rows, _ = ask(folder, lambda _: answer, cost="seconds")
@@ -193,7 +193,7 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
         (301, "", "status 301: it moved to https://elsewhere.example/v1"),
     ],
 )
-def test_refused_key_stops_the_run_and_is_not_shown(
+def test_refused_key_stops_the_run_and_stays_hidden(
     folder, monkeypatch, status, body, said
 ):
     monkeypatch.setenv("MY_KEY", "sk-secret")
@@ -206,7 +206,7 @@ def test_refused_key_stops_the_run_and_is_not_shown(
     assert "sk-secret" not in str(caught.value)
 
 
-def test_a_connection_that_breaks_is_worth_another_try(folder):
+def test_broken_connection_is_tried_again(folder):
     def hang_up(body):
         raise ConnectionAbortedError
 
@@ -216,7 +216,7 @@ def test_a_connection_that_breaks_is_worth_another_try(folder):
 
 
 @pytest.mark.slow
-def test_requests_overlap_as_asked(folder):
+def test_requests_overlap_up_to_the_limit(folder):
     n = 101  # one more than a client's pool has by default
     meet = threading.Barrier(n, timeout=30)
 
@@ -232,7 +232,7 @@ def test_requests_overlap_as_asked(folder):
     assert len(ask(folder, answer, use=use)[1]) == n
 
 
-def test_server_that_is_gone_is_reported(folder):
+def test_unreachable_server_is_reported(folder):
     with stub_endpoint(None) as address:
         pass
 
@@ -247,7 +247,7 @@ def test_server_that_is_gone_is_reported(folder):
 
 
 @pytest.mark.slow
-def test_several_endpoints_with_keys_of_their_own(folder, monkeypatch):
+def test_endpoints_have_separate_keys(folder, monkeypatch):
     """What is asked where is said by the configuration, and does not become part of its name."""
     monkeypatch.setenv("FIRST", "sk-1")
     monkeypatch.setenv("SECOND", "sk-2")
@@ -278,7 +278,7 @@ def test_several_endpoints_with_keys_of_their_own(folder, monkeypatch):
     )
 
 
-def test_turns_and_a_limit_that_cuts_off(folder):
+def test_turns_are_sent_and_truncated_answers_marked(folder):
     cut = completion("It is 2", (20, 3))
     cut["choices"][0]["finish_reason"] = "length"
     said = [("user", "1 + 2?"), ("assistant", "3"), ("user", "{question}")]
@@ -310,7 +310,7 @@ def bad(text, answer):
 """
 
 
-def test_a_function_scores(folder, monkeypatch):
+def test_function_scores_answers(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     (folder / "own_scorer.py").write_text(SCORER)
     rows, _ = ask(folder, lambda _: completion("It is 2"), scorer="own_scorer:half")
@@ -333,7 +333,7 @@ def test_a_function_scores(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))]
 )
-def test_cost_of_an_evaluation_is_bounded_before(folder, cost, most):
+def test_cost_of_an_evaluation_is_bounded_in_advance(folder, cost, most):
     """A prompt of 6 bytes has at most 22 tokens with what a chat adds, an answer at most its limit."""
     configuration = {"model": "small", "max_tokens": 32}
 
@@ -355,7 +355,7 @@ def write(folder, question="1 + {}?", **columns):
 
 
 @pytest.mark.slow
-def test_answers_are_kept_and_scored_again_without_a_call(folder):
+def test_stored_answers_are_rescored_without_a_call(folder):
     """Also those that were evaluated before the process was stopped."""
 
     def answer(body):
@@ -514,7 +514,7 @@ def arm(**settings):
         ),
     ],
 )
-def test_faults_of_options_are_found_before_anything_is_asked(
+def test_option_faults_are_reported_before_any_request(
     folder, given, code, named, remedy
 ):
     asked = []
@@ -539,16 +539,14 @@ def test_faults_of_options_are_found_before_anything_is_asked(
         ),
     ],
 )
-def test_faults_of_prices_and_keys_are_found_before_anything_is_asked(
-    folder, given, said
-):
+def test_price_and_key_faults_are_reported_before_any_request(folder, given, said):
     asked = []
     with pytest.raises(CobanditError) as caught:
         ask(folder, asked.append, **given)
     assert said in str(caught.value) and not asked
 
 
-def test_an_endpoint_need_not_list_its_models(folder):
+def test_endpoint_without_model_list_is_accepted(folder):
     """And where there is one template, a setting may be called prompt as any."""
     arms = [{"model": "small", "prompt": "Say"}]
     prompt = "{prompt} {model} {question}"

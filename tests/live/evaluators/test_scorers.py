@@ -29,7 +29,7 @@ from cobandit.live.evaluators.scorers import ScorerOptions, last_number
         ("١٢", math.nan),  # other digits are not read
     ],
 )
-def test_last_number(text, number):
+def test_last_number_of_an_answer_is_read(text, number):
     np.testing.assert_equal(last_number(text), number)
 
 
@@ -60,11 +60,11 @@ def test_grouped_numbers_are_read(number, before):
         ({"scorer": "number", "tolerance": 0.1}, "3.2", "3", False),
     ],
 )
-def test_scorers(options, text, answer, correct):
+def test_scorers_match_their_examples(options, text, answer, correct):
     assert ScorerOptions(**options).score(text, answer) == {"score": float(correct)}
 
 
-def test_unmatchable_answers_are_found():
+def test_unmatchable_answers_are_reported():
     assert not ScorerOptions(scorer="contains").usable(" ")
     assert not ScorerOptions(scorer="number").usable("three")
     assert ScorerOptions(scorer="number").usable("#### 3")
