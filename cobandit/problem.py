@@ -43,7 +43,8 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
             "means: entries >= 0, objectives in the last dimension, got shape"
             f" {array.shape}"
         )
-    return np.prod(array, axis=-1)
+    product: NDArray[np.float64] = np.prod(array, axis=-1)
+    return product
 
 
 def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
@@ -170,12 +171,12 @@ class Problem:
     @property
     def n_arms(self) -> int:
         """Number of arms, K."""
-        return self.means.shape[0]
+        return len(self.means)
 
     @property
     def n_objectives(self) -> int:
         """Number of objectives, D."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @cached_property
     def hypervolume(self) -> NDArray[np.float64]:
@@ -192,7 +193,9 @@ class Problem:
 
     @property
     def efficiency_gaps(self) -> NDArray[np.float64]:  # noqa: D102
-        return self.efficiency.max() - self.efficiency
+        efficiency = self.efficiency
+        gaps: NDArray[np.float64] = efficiency.max() - efficiency
+        return gaps
 
     @cached_property
     def pareto_mask(self) -> NDArray[np.bool_]:  # noqa: D102

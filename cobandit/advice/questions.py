@@ -104,10 +104,13 @@ def _count_additional(compared: Paired, arms: Ints, times: Floats) -> Floats:
     """Count the evaluations that multiply the number of instances of each arm."""
     n = compared.counts[arms]
     total = compared.n_instances
+    additional: Floats
     if not compared.finite:
-        return np.maximum(np.ceil((times - 1) * n), 1.0)
+        additional = np.ceil((times - 1) * n)
+        return np.maximum(additional, 1.0)
 
     # the variance is proportional to 1 / n - 1 / N
     needed = 1 / (1 / total + (1 / n - 1 / total) / times)
     additional = np.ceil(needed - n - 1e-9)
-    return np.clip(additional, np.minimum(1, total - n), total - n)
+    additional = np.clip(additional, np.minimum(1, total - n), total - n)
+    return additional

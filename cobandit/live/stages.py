@@ -83,17 +83,18 @@ class RunStage:
     @property
     def spent(self) -> float:
         """Cost of the run so far."""
-        return self.policy.spent
+        return float(self.policy.spent)
 
     @property
     def inherited(self) -> float:
         """Part of the cost that an earlier run paid, whose results are reused."""
         column = self.plan.cost.column
-        return sum(
+        cost: float = sum(
             record[column]
             for key, record in self.records.items()
             if self.name_record(key) in self.reusable
         )
+        return cost
 
     @property
     def records(self) -> Mapping[Key, EvaluationRecord]:
@@ -266,7 +267,7 @@ class MainStage(RunStage):
         costs = self.earlier.non_pilot_costs.items()
         unused = sum(cost for key, cost in costs if key not in self.results)
         before = self.profile.spent + self.earlier.lost + unused
-        return before + self.policy.spent - self._charged_again
+        return float(before + self.policy.spent - self._charged_again)
 
     def mean_cost(self, arm: int) -> float | None:  # noqa: D102 (as its parent)
         return self.profile.costs[arm]

@@ -36,7 +36,8 @@ class HVUCB(OnlinePolicy):
     label = "HV-UCB"
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
-        return np.prod(self.optimistic_rewards, axis=1)
+        volume: NDArray[np.float64] = np.prod(self.optimistic_rewards, axis=1)
+        return volume
 
 
 class AccuracyCostUCB(OnlinePolicy):

@@ -55,9 +55,8 @@ class CoHVUCB(OnlinePolicy):
     label = "CoHV-UCB"
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)
-        return (
-            np.prod(self.optimistic_rewards, axis=1) / self.normalised_optimistic_costs
-        )
+        volume: NDArray[np.float64] = np.prod(self.optimistic_rewards, axis=1)
+        return volume / self.normalised_optimistic_costs
 
 
 class CoHVUCBV(CoHVUCB):

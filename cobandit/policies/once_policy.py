@@ -94,15 +94,18 @@ class Once(IdentificationPolicy):
     @property
     def mean_rewards(self) -> NDArray[np.float64]:
         """Mean rewards over the evaluations that count: shape (K, D)."""
-        return self._rewards.sum(axis=0) / np.maximum(self._scored, 1)[:, None]
+        sums: NDArray[np.float64] = self._rewards.sum(axis=0)
+        return sums / np.maximum(self._scored, 1)[:, None]
 
     @property
     def _scored(self) -> NDArray[np.int64]:
-        return self._is_scored.sum(axis=0)
+        scored: NDArray[np.int64] = self._is_scored.sum(axis=0)
+        return scored
 
     def _shared(self) -> NDArray[np.bool_]:
         """Instances on which all active configurations were evaluated, shape (N,)."""
-        return np.all(self._is_scored[:, self._active], axis=1)
+        shared: NDArray[np.bool_] = np.all(self._is_scored[:, self._active], axis=1)
+        return shared
 
     def _front_of_shared(self) -> NDArray[np.int64]:
         """Return accepted arms, and the front of active ones on shared instances.

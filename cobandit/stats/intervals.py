@@ -127,7 +127,8 @@ def _limits(
         total = np.ceil(units * total / np.maximum(n_present, 1))
     ends = _find_limits(pooled, has_instances.astype(float), total, level, low)
     widening = largest * units / np.maximum(n_present, 1)
-    return np.clip(mean + (ends - mean) * widening, low, 1.0)
+    widened: Floats = np.clip(mean + (ends - mean) * widening, low, 1.0)
+    return widened
 
 
 def _find_limits(

@@ -61,7 +61,8 @@ def standard_regret(
     np.float64(1.0)
     """
     optimum = problem.efficiency.max() * _validation.positive(budget, "budget")
-    return optimum - np.asarray(pulls) @ problem.hypervolume
+    regrets: NDArray[np.float64] = optimum - np.asarray(pulls) @ problem.hypervolume
+    return regrets
 
 
 def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:
@@ -119,7 +120,8 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
             " axis is not the same number of arms"
         )
     n_both = (returned & truth).sum(axis=-1)
-    return 2 * n_both / (returned.sum(axis=-1) + truth.sum())
+    scores: NDArray[np.float64] = 2 * n_both / (returned.sum(axis=-1) + truth.sum())
+    return scores
 
 
 def cover(
@@ -248,4 +250,5 @@ def beyond_tolerance(
             excess(masks, means, no_dearer) - 2 * tolerance,
         ]
     )
-    return np.maximum(violations.max(axis=0), 0.0)
+    worst: NDArray[np.float64] = violations.max(axis=0)
+    return np.maximum(worst, 0.0)

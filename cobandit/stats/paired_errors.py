@@ -118,7 +118,8 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
     """
     fewer = np.minimum(only_first, only_second)
     total = np.add(only_first, only_second)
-    return np.minimum(1.0, 2 * scipy.stats.binom.cdf(fewer, total, 0.5))
+    one_sided: NDArray[np.float64] = scipy.stats.binom.cdf(fewer, total, 0.5)
+    return np.minimum(1.0, 2 * one_sided)
 
 
 def couplings(first: int, second: int, replays: int) -> pd.DataFrame:

@@ -411,4 +411,5 @@ def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
 
 def _widen(units: Ints) -> Floats:
     """Return the factors that make sums of squares over units unbiased variances."""
-    return np.sqrt(units / np.maximum(units - 1.0, 1.0))
+    factors: Floats = np.sqrt(units / np.maximum(units - 1.0, 1.0))
+    return factors

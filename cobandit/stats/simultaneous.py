@@ -246,7 +246,7 @@ def smallest_ratios(gaps: PairGaps) -> Floats:
 
     It is -inf between an arm and itself.
     """
-    smallest = gaps.ratios.min(axis=0)
+    smallest: Floats = gaps.ratios.min(axis=0)
     smallest[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
     return smallest
 

@@ -124,7 +124,7 @@ def _find_saddle(
     first = np.einsum("ij,ij->i", counts, distances)
     second = np.einsum("ij,ij,ij->i", counts, distances, distances)
 
-    t = np.clip(-first / second, 0.9 * left, 0.9 * right)
+    t: Floats = np.clip(-first / second, 0.9 * left, 0.9 * right)
     precision = 1e-9 * np.minimum(right, -left)
     for _ in range(STEPS):
         ratio = distances / (1 - t[:, None] * distances)

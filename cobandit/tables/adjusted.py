@@ -201,6 +201,8 @@ class AdjustedMeans:
             self._part[:, None] == self._part
         )
 
+        change = moved + moved_levels
+        means: Floats = self.means + change
         if self._multiplicative:
-            return self.means * np.exp(moved + moved_levels)
-        return self.means + moved + moved_levels
+            means = self.means * np.exp(change)
+        return means

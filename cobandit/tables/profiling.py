@@ -1,6 +1,7 @@
 """The profiling split: instances that determine costs and scales."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Share of the instances that are for profiling by default: the paper's 200 of 1,000.
 PROFILING_SHARE = 0.2
@@ -78,7 +79,7 @@ def profiling_rows(
     """
     n_instances = instance.max() + 1
     place = _places(n_instances, seed)[instance]
-    chosen = place < n_profiling
+    chosen: NDArray[np.bool_] = place < n_profiling
     if n_profiling > n_instances - MIN_INSTANCES:
         return chosen
 

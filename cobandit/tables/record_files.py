@@ -206,7 +206,8 @@ def _read_parquet(
             table = table.set_column(
                 place, field.name, table.column(place).cast(pa.string())
             )
-    return table.to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    return frame
 
 
 def _read_separated(
@@ -237,7 +238,8 @@ def _read_separated(
             field.name for field in table.schema if pa.types.is_temporal(field.type)
         }
         if dates <= set(text):
-            return table.to_pandas()
+            frame: pd.DataFrame = table.to_pandas()
+            return frame
         text |= dict.fromkeys(dates, pa.string())
 
 

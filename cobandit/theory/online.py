@@ -130,7 +130,8 @@ def failure_probability(
     n_objectives = _validation.count(n_objectives, "n_objectives", 1)
     exponent = 1 - 2 * _validation.positive(alpha, "alpha")
     pulls = float(horizon(budget, cost_ratio))
-    return 2 * n_arms * (n_objectives + 1) * pulls**exponent
+    probability: float = 2 * n_arms * (n_objectives + 1) * pulls**exponent
+    return probability
 
 
 def leading_constant(

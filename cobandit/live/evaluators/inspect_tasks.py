@@ -281,7 +281,7 @@ class InspectEvaluator:
         from inspect_ai import eval_async
 
         try:
-            return await eval_async(
+            logs: list[EvalLog] = await eval_async(
                 self._task,
                 model_args=self._options.model_args,
                 epochs=1,  # an instance is evaluated once
@@ -293,6 +293,7 @@ class InspectEvaluator:
                 ctl_server=False,
                 **arguments,
             )
+            return logs
         except Exception as error:
             problem = f"Inspect cannot run it: {_read_message(error)}"
             remedy = "correct the task, or its arguments in the plan"

@@ -63,7 +63,7 @@ did you mean 'which'? check the name
     module_name, _, path = name.partition(":")
     module = import_module(module_name)
     try:
-        function = pkgutil.resolve_name(name)
+        function: Callable[..., Any] = pkgutil.resolve_name(name)
     except AttributeError:
         remedy = suggest(
             path, (n for n in vars(module) if not n.startswith("_")), "check the name"

@@ -114,7 +114,8 @@ def add_to(
 
 def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties that two imports into a table share, by name."""
-    return json.loads(json.dumps(measured)) | {
+    as_stored: dict[str, Any] = json.loads(json.dumps(measured))
+    return as_stored | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
         "objectives": ", ".join(
             f"{objective.name} from {objective.column}" for objective in card.objectives
