@@ -36,7 +36,7 @@ ELSEWHERE = {"swebench", "latex"}
 
 
 def pytest_collection_modifyitems(items):
-    """`make check` leaves the companion's examples out; `make test-mirror` runs what needs more than this."""
+    """Skip the companion's examples in `make check`, and what `test-mirror` needs."""
     for item in items:
         if item.path.is_relative_to(COMPANION):
             item.add_marker("slow")
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
-    """``once(name, fill)``: a folder that the first process to ask fills, for all of a run's processes.
+    """``once(name, fill)``: a folder that one process fills for all processes of a run.
 
     The others wait for it. Who wants to change what is in it takes a copy.
     """
@@ -97,7 +97,7 @@ def synthetic():
 
 @pytest.fixture
 def refused(monkeypatch, capfd):
-    """``refused(*words)``: what the command says on the error stream of bad input, and nothing else."""
+    """``refused(*words)``: the error output of bad input, and no other output."""
     from cobandit.cli import app
 
     def refused(*words, main=app.main):

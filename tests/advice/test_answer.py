@@ -84,7 +84,7 @@ def test_steps_have_gains_intervals_and_cost_factors():
 
 
 def test_leaderboard_does_not_recommend_its_cheapest_model():
-    """The largest ratio has a model that wins seldom, so it is given on demand alone."""
+    """A model of low accuracy has the largest ratio, which is shown on demand."""
     advice = cb.recommend(
         shapes.make_leaderboard(400), at_least={"accuracy": 0.5}, replications=50
     )
@@ -151,7 +151,7 @@ def test_exhausted_benchmark_gives_exact_answers():
 
 @pytest.mark.slow
 def test_sure_choices_meet_their_condition():
-    """Five true means around the threshold, 200 tables at level 0.8: wrong in at most a fifth, and chance."""
+    """On 200 tables at level 0.8, at most a fifth of the sure choices are wrong."""
     rng, wrong = np.random.default_rng(6), 0
     means = np.array([[0.45], [0.49], [0.499], [0.55], [0.65]])
     for _ in range(200):
@@ -290,7 +290,7 @@ def test_headline_and_certainty_count_the_front_and_its_rivals():
 @given(st.data())
 @settings(max_examples=25, deadline=None)
 def test_certainty_agrees_with_the_standings_of_the_table(some_advice, data):
-    """Whatever the fields are: what is sure is settled, and all that is shown is sure, open or off."""
+    """Sure memberships are decided; every arm is sure, open or off the front."""
     arms = some_advice.arms
     booleans = st.lists(st.booleans(), min_size=len(arms), max_size=len(arms))
     share = st.sampled_from([0.0, 0.004, 0.03, 0.2, 0.7, 0.996, 1.0])
@@ -427,7 +427,7 @@ def test_returned_set_has_no_share_of_redraws():
 
 @pytest.mark.parametrize("name", ["synthetic-24", "piqa-small"])
 def test_rivals_are_the_dominating_arms(name):
-    """Brute force: as good and as cheap everywhere, better somewhere; none for a member of the front."""
+    """Rivals match a brute-force search; a member of the front has none."""
     table = cb.load(name)
     every = table.summary()
     values = np.column_stack([every[list(table.objectives)], -every["cost"]])

@@ -1,4 +1,4 @@
-"""Answers about the benchmark itself, a finite population: variances of what is missing, exact at the end."""
+"""Recommendations for the benchmark itself, a finite population of instances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cobandit.tables import EvaluationTable
 
 
 def without(table, missing):
-    """Take evaluations away: for each configuration named, its instances from that number on."""
+    """Remove the evaluations of named configurations from some instance on."""
     rows = table.rows.drop(columns="split")
     place = rows["instance"].cat.codes
     gone = np.zeros(len(rows), dtype=bool)
@@ -45,7 +45,7 @@ def test_gaps_have_the_finite_population_correction():
 
 
 def test_gap_of_two_complete_arms_is_exact():
-    """Of a third, with 40 of 60 instances, those that it shares with either say how far it is ahead."""
+    """An incomplete third arm shares instances with both, which determine the gap."""
     table = without(drawn(np.random.default_rng(2), MEANS, COSTS, 60), {"arm000": 40})
     first = without(table, dict.fromkeys(table.configs, 40))
     shared = ratios(first, finite=False)[:, 0] / np.sqrt(1 - 40 / 60)
@@ -60,7 +60,7 @@ def test_gap_of_two_complete_arms_is_exact():
 
 @pytest.mark.slow
 def test_variances_are_those_of_random_holes():
-    """Means of random subsets of one finite table, against the variance that is estimated from each."""
+    """Variances of means of random subsets match the estimate from each subset."""
     rng = np.random.default_rng(3)
     whole = drawn(rng, [[0.5], [0.6], [0.1]], [1, 1, 1], 40, shared=0.8)
     truth = whole.summary()["objective0"].diff().iloc[1]
@@ -114,7 +114,7 @@ def test_weakly_dominated_arm_is_off_the_front_of_an_exhausted_benchmark():
 
 
 def test_equal_costs_on_every_instance_are_exactly_equal():
-    """A fixed price: whoever is clearly better for it is called so, though nothing is won in the cost."""
+    """With equal fixed prices, the better arm is certain though no cost is saved."""
     table = drawn(np.random.default_rng(6), [[0.9, 0.9], [0.1, 0.1]], [1.0, 1.0], 60)
     for costs, settled in ((1.0, True), (table.rows["cost"], False)):
         fixed = EvaluationTable.from_records(
@@ -137,7 +137,7 @@ def test_exact_ties_raise_no_question_on_an_exhausted_benchmark():
 
 
 def test_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
-    """A run that stopped after 60 of 100 instances: the card says so, and no answer is called exact."""
+    """After 60 of 100 instances, as the card states, no answer is called exact."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)
     assert "exact: every configuration is evaluated on all 60" in " ".join(
         answer_lines(cb.recommend(table, about="benchmark"))

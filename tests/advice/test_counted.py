@@ -13,7 +13,7 @@ from cobandit.tables.importers import import_logs
 
 @pytest.fixture
 def frame():
-    """Two configurations that cost something, and a local one, which is as good and free."""
+    """Return a table of two paid configurations and an equally good local, free one."""
     rng = np.random.default_rng(0)
     rows = [
         (
@@ -69,7 +69,7 @@ def test_smallest_cost_changes_only_its_own_sentence(frame):
 
 
 def test_some_free_evaluations_keep_the_cost_factor(frame):
-    """One in sixty is a part of the mean, and what it counts as is next to nothing of that."""
+    """One free evaluation in sixty hardly changes the mean cost."""
     frame = frame[frame["config"] != "local"].copy()
     frame.loc[frame.index[0], "usd"] = 0.0
     advice = cb.recommend(free_table(frame))

@@ -1,4 +1,4 @@
-"""Samples of every table whose full answer is known: what is called settled is right as often as stated."""
+"""Coverage of decided memberships on samples of tables with known answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAMPLES = 40
 
 
 def held(found, level=0.95):
-    """Errors at most as stated: with 40 samples more than 7 would come of chance once in 1,000 tests."""
+    """Check an error rate; 40 samples exceed 7 errors by chance once in 1,000 tests."""
     assert found["wrong"].sum() <= stats.binom.isf(1e-3, len(found), 1 - level)
     return found
 
@@ -50,7 +50,7 @@ def test_decided_memberships_hold_on_the_benchmark(synthetic, share, least):
 
 @pytest.mark.slow
 def test_errors_would_be_noticed(synthetic, monkeypatch):
-    """The tests above can fail: with critical values a sixth of what they are, they do."""
+    """With critical values divided by six, the tests above fail."""
     from cobandit.stats import simultaneous
 
     true = simultaneous.critical_value

@@ -1,4 +1,4 @@
-"""The doctor: one table for each finding, with its number, and a clean table with none."""
+"""Findings of the doctor: one table per finding, and a clean table without any."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def two_objectives(scores, costs, speed):
 
 
 def found(table, name, alone=True):
-    """The findings of a name; alone, there are no others, but that instances may have become too few."""
+    """Return the findings of one name; no others may occur but too few instances."""
     findings = doctor(table)
     assert not alone or {finding.name for finding in findings} - {"few"} == {name} - {
         "few"
@@ -246,7 +246,7 @@ def test_misleading_profiling_split_is_reported(clean):
 
 @pytest.mark.slow
 def test_tables_of_any_shape_are_checked_without_errors():
-    """Two configurations, four instances, ties everywhere: findings or none, never an error."""
+    """Small tables full of ties may have findings but never cause an error."""
     rng = np.random.default_rng(11)
     for _ in range(20):
         n_arms, n = rng.integers(2, 6), rng.integers(4, 9)
@@ -342,7 +342,7 @@ def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
 
 
 def test_one_cause_gives_one_finding():
-    """Five configurations lack what is hard: one finding, with the clearest and the names of the others."""
+    """Five configurations lack hard instances; the one finding names them all."""
     rng = np.random.default_rng(12)
     hard = np.arange(120) < 40
     scores = (rng.random((8, 120)) < np.where(hard, 0.1, 0.9)).astype(float)

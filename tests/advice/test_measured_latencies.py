@@ -1,4 +1,4 @@
-"""Latencies beside the scores that are made of them, in the unit in which they were measured."""
+"""Latencies in measured units beside the scores that are derived from them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What to evaluate next: named pairs exist, are missing and affordable; who follows them gets the answer."""
+"""The next evaluations: missing, affordable, and sufficient for the answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_planned_evaluations_are_missing_and_within_budget(
 
 
 def test_race_continues_with_the_planned_evaluations():
-    """What a race that knows the table asks for first, up to its next look, is what stands first."""
+    """The plan begins with the evaluations that a race on the table makes next."""
     whole, table = (
         drawn(np.random.default_rng(3), MEANS, COSTS, 60),
         with_holes(60, 0.2, 3),
@@ -110,7 +110,7 @@ def test_certified_race_is_followed_to_its_end():
     ("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)]
 )
 def test_plan_decides_all_for_less_than_all_evaluations(front, most):
-    """A tenth of a leaderboard of 58 models is seen; the best within two points is found for two fifths.
+    """From a tenth of a leaderboard, the best within two points costs two fifths.
 
     All that is worth its cost takes more: many are about as good for about as much.
     """
@@ -124,7 +124,7 @@ def test_plan_decides_all_for_less_than_all_evaluations(front, most):
 
 
 def test_nothing_is_planned_if_nothing_can_be_decided():
-    """Two agents three points apart on half of their tasks: one evaluation more tells nothing."""
+    """One more evaluation cannot separate two agents three points apart."""
     table = make_agents()
     plan = plan_next(table, budget=0.5)
     assert (

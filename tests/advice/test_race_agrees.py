@@ -9,7 +9,7 @@ from cobandit.stats.metrics import beyond_tolerance
 
 
 def run(seed, tolerance=0.0, cost_tolerance=0.0):
-    """Race made-up configurations, and recommend from the table: what each returns, and scores and costs."""
+    """Race synthetic configurations and recommend from the resulting table."""
     rng = np.random.default_rng(seed)
     n_arms, n_instances, n_objectives = (
         int(rng.integers(*ends)) for ends in ((3, 12), (30, 300), (1, 3))
@@ -70,7 +70,7 @@ def test_run_and_recommendation_of_its_table_agree(seeds):
     "seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.slow)]
 )
 def test_run_with_tolerance_covers_the_recommended_front(seeds):
-    """A run keeps what nothing was sure to stand for when it stopped, and seldom lacks what is recommended.
+    """A run keeps arms without a sure replacement, and rarely lacks a recommended one.
 
     It keeps its promise in all but 5 % of runs and 4 standard errors.
     """

@@ -1,4 +1,4 @@
-"""Recommendations: redraws and pairs against their definitions, budgets kept, stated confidence held."""
+"""Recommendations: definitions of redraws and pairs, budgets, stated confidence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wide(table, column):
     ).to_numpy()
 
 
-# ------------------------------------------------------------------------------ redraws
+# Redraws.
 
 
 def test_redraws_are_weighted_means_with_one_weight_per_instance():
@@ -76,7 +76,7 @@ def test_redraws_do_not_depend_on_their_blocks(ragged, monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-# ------------------------------------------------------------------------------ pairs
+# Pairs.
 
 
 def test_ratios_use_the_shared_instances_of_two_arms(monkeypatch):
@@ -123,18 +123,18 @@ def test_ratios_of_incomplete_tables_use_the_shared_instances(
 
 
 def test_few_equal_scores_decide_nothing():
-    """Four of four against none of four: the sample variances are zero, the doubt is not."""
+    """All right against all wrong on four instances: no variance, but doubt remains."""
     table = drawn(np.random.default_rng(0), [[1.0], [0.0], [0.5]], [1.0, 1.0, 1.0], 4)
     assert not cb.recommend(table, level=0.999).arms["front_settled"].any()
     few, many = critical_value([4, 400], 0.01)
     assert few > many
 
 
-# ------------------------------------------------------------------------------ stated confidence
+# Stated confidence.
 
 
 def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5):
-    """In how many tables a settled membership was wrong, and the share of settled arms."""
+    """Return the tables with a wrong decided membership, and the share decided."""
     front = cb.pareto_mask(
         np.column_stack([means, -np.array(costs)]), dominance="standard"
     )
@@ -168,7 +168,7 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
 )
 @pytest.mark.slow
 def test_error_of_decided_memberships_is_as_stated(means, costs, n_instances, shared):
-    """At level 0.8, so that errors could show: more than 32 of 100 would come of chance once in 500 tests."""
+    """At level 0.8, more than 32 errors in 100 occur by chance once in 500 tests."""
     rng, most = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
     assert (
         wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0] <= most
@@ -177,7 +177,7 @@ def test_error_of_decided_memberships_is_as_stated(means, costs, n_instances, sh
 
 @pytest.mark.slow
 def test_too_small_critical_values_are_noticed(monkeypatch):
-    """The test above can fail: with critical values of one comparison instead of all, it does."""
+    """With critical values of one comparison instead of all, the test above fails."""
     monkeypatch.setattr(
         "cobandit.stats.simultaneous.critical_value",
         lambda counts, alpha: np.full(len(counts), 0.3),
@@ -200,7 +200,7 @@ def test_more_instances_decide_more():
 
 @pytest.mark.slow
 def test_estimated_evaluations_decide_the_question():
-    """Three times what is said to be needed settles a question most times, a tenth of it seldom."""
+    """Three times the estimate usually decides a question, a tenth of it rarely."""
     means, costs, rng, n = (
         [[0.56, 0.56], [0.5, 0.5]],
         [1.0, 1.3],
@@ -227,7 +227,7 @@ def test_estimated_evaluations_decide_the_question():
     assert settled[0] < 0.4 and settled[1] > 0.8
 
 
-# ------------------------------------------------------------------------------ the whole
+# Recommendations.
 
 
 @pytest.mark.slow
@@ -261,12 +261,12 @@ def test_parts_of_a_recommendation_agree(synthetic):
     assert len(plain["arms"]) == 24
 
 
-# ------------------------------------------------------------------------------ new instances, ties
+# New instances, ties.
 
 
 @pytest.mark.parametrize("holes", [0, 0.3])
 def test_new_instances_are_outside_the_benchmark(holes):
-    """Of those that one other dominates: both need (factor / ratio)^2 times the instances that they have."""
+    """A dominated pair needs (factor / ratio)^2 times the instances that it has."""
     advice = cb.recommend(with_holes(40, holes, 2), replications=2)
     dominated = ~advice.arms["on_front"][advice.questions["configuration"]].to_numpy()
     assert dominated.any()

@@ -1,4 +1,4 @@
-"""The splits of a table: one truth for replays, advice that says where it differs, and costs that mislead."""
+"""The splits of a table: one truth for replays, and advice that reports differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cobandit.tables.profiling import profiling_mask
 
 
 def by_hand(table, split):
-    """Efficiency of each configuration: mean scores of evaluation over mean costs of a split."""
+    """Return mean evaluation scores divided by the mean costs of a split."""
     rows = table.rows
     means = rows.groupby(["split", "config"], observed=True)[
         ["cost", "accuracy"]
@@ -23,7 +23,7 @@ def by_hand(table, split):
 
 @pytest.mark.slow
 def test_truth_has_costs_of_the_evaluation_split():
-    """Where profiling costs name another best configuration, as they do under heavy tails."""
+    """Under heavy tails, profiling costs can favour another configuration."""
     misled = 0
     for seed in range(40):
         table = heavy(np.random.default_rng(seed))
@@ -115,7 +115,7 @@ def test_advice_agrees_with_replays_or_gives_the_reason():
 
 
 def test_cheap_profiling_instances_of_one_arm_mislead():
-    """As after a split by hand: at the costs that methods are told another configuration is the best."""
+    """After such a split, the profiled costs make another configuration the best."""
     rng = np.random.default_rng(6)
     scores, costs = (rng.random((4, 60)) < 0.5) * 1.0, rng.uniform(0.8, 1.2, (4, 60))
     costs[1] *= np.where(profiling_mask(60, 12, 0), 0.5, 4.0)

@@ -1,4 +1,4 @@
-"""The built book: links, anchors, alternative texts; and the Sphinx extension on a small book of its own."""
+"""The built book: links, anchors, alternative texts, and the Sphinx extension."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class TestBuiltBook:
         assert "n_objectives: int" in text and "tolerance: ArrayLike" in text
 
     def test_statements_have_the_numbers_of_the_paper(self):
-        """Theorems, lemmas and corollaries are the paper's; what is ours is a proposition."""
+        """Theorems, lemmas, corollaries are the paper's; our own are propositions."""
         caption = re.compile(
             r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)'
         )
@@ -202,7 +202,7 @@ class TestBuiltBook:
         assert [who for who, title in found if f"paper’s {who}" not in title] == []
 
     def test_protocol_is_complete_and_its_references_resolve(self):
-        """Its file is never rewritten, though the page that it names is a section now."""
+        """The protocol stays as written, though a page of it has become a section."""
         html = html_of("notebooks/reconstructions").read_text(encoding="utf-8")
         protocol = (ROOT / "book" / "protocol-first.md").read_text(encoding="utf-8")
         headings = re.findall(r"(?m)^## (.+)$", protocol)
@@ -323,7 +323,7 @@ def test_stored_outputs_are_used_until_the_library_changes(
 @pytest.mark.slow
 @needs_sphinx
 def test_book_with_pictures_becomes_one_page(small_book):
-    """From which the PDF is printed; in it cells of all pages are cells of the first."""
+    """The page is printed as PDF, and references to other pages stay within it."""
     page = small_book / "notebooks" / "runs.md"
     page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
     build(small_book, "--builder", "singlehtml")

@@ -1,4 +1,4 @@
-"""The built book in a browser, every other machine out of reach: it renders, reads well, is accessible."""
+"""The built book in an offline browser: rendering, readability, accessibility."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ def address():
 #: Wide things have to scroll by themselves, and who has no mouse has to reach them with
 #: the keyboard.
 OUT_OF_REACH = """[...document.querySelectorAll('article *')].filter(e =>
-    ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1
-    && e.checkVisibility() && e.tabIndex < 0 && !e.querySelector('a[href], input, button, [tabindex="0"]')
+    ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)
+    && e.scrollWidth > e.clientWidth + 1
+    && e.checkVisibility() && e.tabIndex < 0
+    && !e.querySelector('a[href], input, button, [tabindex="0"]')
 ).map(e => e.outerHTML.slice(0, 120))"""
 
 #: Formulas whose right end no scrolling brings into sight, those in closed dropdowns
@@ -65,15 +67,20 @@ CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(form
     for (let e = formula; e; e = e.parentElement) {
         const style = getComputedStyle(e), edge = e.getBoundingClientRect().right;
         if (style.overflowX == 'visible' || style.display == 'inline') continue;
-        if (style.overflowX != 'hidden' && e.scrollWidth > e.clientWidth + 1) right = edge;
+        const isWide = e.scrollWidth > e.clientWidth + 1;
+        if (isWide && style.overflowX != 'hidden') right = edge;
         else if (right > edge + 1) return true;
     }
     return right > innerWidth + 1;
-}).map(formula => formula.parentElement.className + formula.textContent.slice(0, 120))"""
+}).map(
+    formula => formula.parentElement.className + formula.textContent.slice(0, 120)
+)"""
 
 #: Words in tables of text that go on in the next line; code may.
 BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell => {
-    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [], range = new Range();
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const broken = [];
+    const range = new Range();
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
         if (text.parentElement.closest('code, mjx-container')) continue;
         for (const word of text.data.matchAll(/[\\p{L}\\d]+/gu)) {
@@ -92,18 +99,26 @@ BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell
 #: each eighth stays.  Drawings keep their words and lose their shapes. The list of all
 #: pages is looked at on one of them.
 ALIKE = """seen => {
-    if (seen.length) document.querySelectorAll('.bd-sidebar-primary ul').forEach(list => list.remove());
+    const navigation = document.querySelectorAll('.bd-sidebar-primary ul');
+    if (seen.length) navigation.forEach(list => list.remove());
     const repeated = document.querySelectorAll(
-        'dl.py:not(:has(dl.py)), .genindextable li, .bd-sidebar-secondary li li, tbody tr:nth-child(n + 20)'
+        'dl.py:not(:has(dl.py)), .genindextable li, .bd-sidebar-secondary li li, '
+        + 'tbody tr:nth-child(n + 20)'
     );
     repeated.forEach((entry, i) => i % 8 && entry.remove());
-    const shapes = document.querySelectorAll('article svg :is(defs, use, path, g:not(:has(text, title)))');
+    const shapes = document.querySelectorAll(
+        'article svg :is(defs, use, path, g:not(:has(text, title)))'
+    );
     shapes.forEach(shape => shape.remove());
     const formulas = [...document.querySelectorAll('article mjx-container')];
     formulas.slice(12).forEach(formula => formula.replaceWith('x'));
-    return [...document.querySelectorAll('article :is(pre, dt.sig) span[class]')].flatMap(word => {
+    const words = document.querySelectorAll('article :is(pre, dt.sig) span[class]');
+    return [...words].flatMap(word => {
         const kind = word.className;
-        if (!seen.includes(kind) && !word.children.length) { seen.push(kind); return [kind]; }
+        if (!seen.includes(kind) && !word.children.length) {
+            seen.push(kind);
+            return [kind];
+        }
         if (!word.children.length) word.replaceWith(...word.childNodes);
         return [];
     });
@@ -112,7 +127,7 @@ ALIKE = """seen => {
 
 @pytest.fixture
 def seen(once, visit, address):
-    """``seen(name)``: what is counted on a page, by the first test of a run that opens it."""
+    """``seen(name)``: the counts of a page, made by the first test that opens it."""
 
     def seen(name, tab=None):
         def look(folder):
@@ -182,7 +197,7 @@ def test_page_renders_offline_and_is_accessible(visit, address, seen, colours, n
 
 
 def test_book_stays_within_its_limits(seen):
-    """Of words and folds, names of folds, and how far down the first picture of a chapter stands."""
+    """Limits hold for words, folds, their names and the place of the first picture."""
     measured = measure(
         {name: seen(f"{name}.html") for name in contents() if name not in LOOKED_UP}
     )
@@ -200,7 +215,7 @@ def test_page_opens_from_disk(visit, name):
 
 
 def test_first_screen_links_every_reader(visit, address):
-    """The abstract and the controls of the first figure without scrolling; the way on below it."""
+    """The abstract and the first figure's controls are visible without scrolling."""
     visited = visit(f"{address}/book/intro.html")
     screen = visited.tab.viewport_size["height"]
     controls = visited.tab.locator("#argument .argument-controls").bounding_box()

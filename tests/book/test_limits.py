@@ -1,4 +1,4 @@
-"""What the book asks of its readers: pages, words, folds, pictures within reach, code that can be read."""
+"""Limits of the book: pages, words, folds, first pictures, readable code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebooks come in pairs: NAME.md is the source, NAME.ipynb the same cells with their outputs."""
+"""Paired notebooks: NAME.md is the source, NAME.ipynb has the outputs too."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_single_parameters_cell_is_parsed(source):
 
 @each_source
 def test_every_picture_has_a_description(source):
-    """Alternative text is asked for where the picture is made; test_book looks at what became of it."""
+    """Cells that draw pass a text; test_book checks the resulting page."""
     for cell in jupytext.read(source).cells:
         if (
             cell.cell_type == "code"
@@ -136,7 +136,7 @@ def test_notebook_stands_alone_without_the_book(source):
 
 @each_source
 def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
-    """All names that the page's prose asks for are glued on the tables that it is stored for."""
+    """Every name that the prose uses is glued on the tables of the stored page."""
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     written = [
         cell for cell in notebook.cells if WRITES_TEXT in cell.metadata.get("tags", [])
@@ -179,7 +179,7 @@ def test_star_in_a_computed_sentence_is_not_emphasis(source):
 
 
 def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    """Caption and text of each table that was put out; a numbered one has its caption in the cell."""
+    """Return caption and text of every table; numbered ones have the cell's caption."""
     found = []
     for cell in notebook.cells:
         html = [
@@ -196,7 +196,7 @@ def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 @each_source
 def test_tables_of_reconstructions_are_labelled(source):
-    """In the caption, on pages about them alone; elsewhere in the caption or wherever a cell names one."""
+    """Pages about reconstructions say so in captions, others in captions or cells."""
     known = tables.datasets()
     reconstructions = known.loc[known["kind"] == "reconstruction", "name"].tolist()
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)

@@ -1,4 +1,4 @@
-"""How a figure was made is read off the page: what leads to it is in the graph, and nothing else."""
+"""Provenance of figures: the graph of a page contains exactly their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page that measures: its cells run, on less than the page, and fill every table of it."""
+"""The page of measurements: its cells run on less data and fill every table."""
 
 from pathlib import Path
 

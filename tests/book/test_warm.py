@@ -56,7 +56,7 @@ def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):
 
 
 def test_no_page_compiles_a_method(start):
-    """One that the server forgets would be compiled by each page that replays it, side by side."""
+    """A method that the server omits would be compiled by every page at once."""
     _, client = start()
     code = """
 from cobandit.policies.registry import KERNELS

@@ -1,4 +1,4 @@
-"""The `cobandit` command: what it writes and prints, and that bad input never ends in a traceback."""
+"""The `cobandit` command: files, output, and no traceback for bad input."""
 
 import re
 import subprocess
@@ -257,7 +257,7 @@ BAD = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
 def test_bad_input_gives_one_message_and_exit_code_2(words, message, refused):
-    """`main` in this process: what it prints, how it exits, and what it leaves in the folder."""
+    """Bad input gives one message and an exit code, and leaves no file."""
     Path("folder.csv").mkdir()
     before = sorted(Path().iterdir())
     err = refused(*words)

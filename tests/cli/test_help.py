@@ -1,4 +1,4 @@
-"""Help is quick: it imports nothing that computes; and names are printed as they are."""
+"""The help is quick, imports nothing that computes, and prints names verbatim."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ BOOK = [[], ["page"], ["rerun"], ["verify"], ["reconstruct"]]
     ("package", "commands"), [("cobandit", COMMANDS), ("companion", BOOK)]
 )
 def test_help_imports_nothing_heavy(package, commands):
-    """One process asks for the help of each command in turn: what one imports, the next would show, too."""
+    """All commands share one process, where any heavy import would be noticed."""
     code = (
         f"import sys; from typer.testing import CliRunner; from {package}.cli.app"
         " import app\nheavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'scipy',"

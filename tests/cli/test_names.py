@@ -1,4 +1,4 @@
-"""Names of configurations are shown as they are, whatever they hold, and never steer the terminal."""
+"""Names of configurations are printed verbatim and never control the terminal."""
 
 import json
 
@@ -75,7 +75,7 @@ def test_commands_print_complete_names(table):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_messages_print_complete_or_shortened_names(table, name, refused):
-    """The name stands in the file, in its columns, in an option: an error says it and stays short."""
+    """The name is in the file, its columns and an option; the error stays short."""
     frame = pd.read_parquet("records.parquet")
     frame.loc[frame["model"] == name, "usd"] = -1.0
     frame.assign(**{name: frame["model"]}).to_parquet("records.parquet")

@@ -1,4 +1,4 @@
-"""``cobandit run``: what it shows, that it can be interrupted, and that bad plans start nothing."""
+"""``cobandit run``: output, interruption, and plans that start nothing."""
 
 import io
 import os
@@ -33,7 +33,8 @@ from support.runs import measure
 
 def evaluate(configuration, instance):
     time.sleep(60 if os.path.exists("hang") else {seconds})
-    return measure({{"model": configuration["model"].strip("[]"), "shots": configuration["shots"]}}, instance)
+    model = configuration["model"].strip("[]")
+    return measure({{"model": model, "shots": configuration["shots"]}}, instance)
 """
 BRACKETS = {
     "configurations": {"grid": {"model": ["[small]", "[/large]"], "shots": [0, 2, 6]}},
@@ -103,7 +104,7 @@ def test_run_uses_another_folder_and_exports(folder):
 
 @pytest.mark.slow
 def test_run_without_a_front_is_exported_shown_and_estimated(folder):
-    """As after its pilot: the command that an interrupted run names has to work, and so has a dry run."""
+    """The command that an interrupted run prints works, and so does a dry run."""
     write(folder, method="ParetoRace")
 
     def fail(configuration, instance, tried):
@@ -147,7 +148,7 @@ def test_dry_run_starts_nothing(folder):
 
 @pytest.mark.slow
 def test_finished_race_is_shown_and_reused(folder):
-    """The default of a plan without a method; its end and what `show` says of it are the same."""
+    """A plan without a method races; `show` reports the same end."""
     race = {
         "method": {"ParetoRace": {}},
         "budget": None,
@@ -200,7 +201,7 @@ def test_bad_plans_start_no_run(folder, refused, changes, said):
 
 @pytest.mark.slow
 def test_progress_line_shows_names_verbatim_and_remains(tmp_path):
-    """Rich takes text in brackets for markup; a closing one without an opening one would be an error."""
+    """Rich reads brackets as markup, and a stray closing tag would be an error."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=150, markup=False)
     plan = PLAN | {key: BRACKETS[key] for key in ("configurations", "cost")}
 
@@ -254,7 +255,7 @@ def test_failures_take_one_line_per_configuration(tmp_path, monkeypatch, is_term
 
 @pytest.mark.slow
 def test_interrupted_run_is_resumed(folder):
-    """Ctrl-C leaves at once, though plain functions run in threads that nobody can cancel."""
+    """Ctrl-C ends at once, though functions run in threads that cannot be cancelled."""
     write(folder, seconds=0.1, at_once=4)
     words = [sys.executable, "-m", "cobandit", "run", "plan.yml"]
     # else deaf in the background

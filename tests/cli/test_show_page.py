@@ -17,7 +17,7 @@ RACE = {"method": "ParetoRace", "budget": None, "unit": "", "stop": {"tolerance"
 
 
 def stop_after(number):
-    """An evaluator whose service is gone after so many evaluations; one configuration is cut off."""
+    """Create an evaluator whose service fails after some evaluations."""
 
     def fail(configuration, instance, tried):
         if len(fake.evaluated) > number:

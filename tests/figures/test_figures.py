@@ -1,4 +1,4 @@
-"""Figures: what is drawn are the numbers, methods keep their colours, provenance is in the title."""
+"""Figures: drawn numbers, colours of methods, provenance in the title."""
 
 import re
 import subprocess
@@ -542,7 +542,7 @@ def test_front_draws_the_recommendation(synthetic):
 @pytest.mark.parametrize("n_objectives", [1, 3, 4])
 @pytest.mark.parametrize("n_arms", [2, 12, 108])
 def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
-    """Names stand at the marks of a short front, numbers at those of a long one, and none is lost."""
+    """A short front has names at its marks, a long one numbers; none is missing."""
     rng = np.random.default_rng(n_arms)
     configs = [f"provider/a-model-with-a-long-name $x$ {arm}" for arm in range(n_arms)]
     table = cb.EvaluationTable.from_arrays(

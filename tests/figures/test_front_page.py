@@ -17,7 +17,7 @@ from cobandit.figures.front_page import CHOSEN, OPEN, draw_chart
 
 
 def make_table(n_arms, n_objectives):
-    """Names and objectives that are markup, or mean something to a chart's expressions."""
+    """Names and objectives contain markup or characters of chart expressions."""
     rng = np.random.default_rng(n_arms)
     names = [f"<b>{arm}</b> & </script>" for arm in range(n_arms)]
     objectives = [f"a.score [{d}] 'x'" for d in range(n_objectives)]
@@ -112,7 +112,7 @@ def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synth
 
 
 def test_sliders_begin_at_the_given_condition(synthetic):
-    """A margin below the best is a mean, rounded down, so that the ring is on what was chosen."""
+    """A margin below the best becomes a rounded mean, so the choice is marked."""
     advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
     chart = draw_chart(advice)
 

@@ -1,4 +1,4 @@
-"""Figures as drawings within a page: nothing lost, nothing repeated, and the figure as it was."""
+"""Figures as drawings of a page: complete, without repetition, figure unchanged."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -53,7 +53,7 @@ def test_panels_and_legend_entries_are_drawings_of_their_own():
 
 
 def test_every_panel_of_a_row_has_tick_labels():
-    """Panels that share their axes are far from the labels of the first where a phone stacks them."""
+    """On a phone, panels with shared axes are far from the labels of the first."""
     figure, axes = plt.subplots(2, 2, sharex=True, sharey=True)
     axes[0, 0].set(xticks=[1, 2], yticks=[3, 4])
     for svg in parsed(figures.panels(figure)):

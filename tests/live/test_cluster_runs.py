@@ -1,4 +1,4 @@
-"""Plans whose instances have clusters: whole ones are handed out, and the table says so."""
+"""Plans with clusters of instances: whole clusters are evaluated and recorded."""
 
 import os
 

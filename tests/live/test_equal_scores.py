@@ -1,4 +1,4 @@
-"""A pilot whose scores are all equal: the run stops, shows an answer, and goes on after mending."""
+"""A pilot with equal scores stops, shows an answer, and resumes after a correction."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def write_plan(folder, address, scorer="exact", **options):
 
 
 def answer(body):
-    """Every other answer of the small model is right; none is the right answer alone."""
+    """Every other answer of the small model is right, but never the target alone."""
     number = int(body["messages"][0]["content"].rstrip("?"))
     right = "large" in body["model"] or number % 2
     return completion(f"It is {2 if right else 3}", (9, 1 + number % 3))

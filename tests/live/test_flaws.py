@@ -1,4 +1,4 @@
-"""Answers cut off, empty or failed: counted by configuration, and named where one loses by them."""
+"""Truncated, empty or failed answers: counted and named where they decide."""
 
 import pytest
 from support.commands import call
@@ -32,7 +32,7 @@ RACE = PLAN | {
 
 
 class Cut(Fake):
-    """The good model is right wherever its answer has no flaw, which is on every other pair of instances."""
+    """The good model is right unless its answer is flawed, on every other pair."""
 
     def __init__(self, kind="truncated"):
         super().__init__()
@@ -88,7 +88,7 @@ def test_configuration_losing_by_flaws_is_named_with_the_remedy(
 
 
 def test_configuration_losing_anyway_is_not_named(tmp_path):
-    """Its other answers are no better than those of the configuration that is returned."""
+    """Its answers without flaws are no better than those of the returned one."""
 
     class Poor(Cut):
         def measure(self, model, number):

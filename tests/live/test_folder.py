@@ -1,4 +1,4 @@
-"""A run's folder in a notebook: its status, its configurations and the picture of the front."""
+"""The folder of a run in a notebook: status, configurations and front."""
 
 import html
 import re

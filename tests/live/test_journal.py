@@ -1,4 +1,4 @@
-"""The journal of a live run: cut, killed, damaged, locked; what comes back is what was there."""
+"""The journal of a live run restores its records after cuts, kills and damage."""
 
 import errno
 import json
@@ -51,7 +51,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def no_flush(monkeypatch):
-    """Thousands of runs cannot wait for the disk; that every line does wait has a test of its own."""
+    """Skip flushing to disk, which is tested separately, because runs are many."""
     monkeypatch.setattr(os, "fsync", lambda fd: None)
 
 
@@ -90,7 +90,7 @@ def twice(path):
 
 
 def places(content, whole=3):
-    """Every byte of the first and the last lines; of those between, which are of the same kinds, the ends."""
+    """List all bytes of the first and last lines, and the ends of the others."""
     lines, start = content.splitlines(keepends=True), 0
     for number, line in enumerate(lines):
         if whole <= number < len(lines) - whole:
@@ -115,7 +115,7 @@ def uninterrupted(path, make, seed=0):
     return states
 
 
-# ----------------------------------------------------------------------------- what is written
+# Written files.
 
 
 @every_policy
@@ -215,7 +215,7 @@ def test_refused_results_are_not_written(path, bad):
         run.tell(0, [0.5, 0.5], 1.0)
 
 
-# ----------------------------------------------------------------------------- cut and killed
+# Truncation and kills.
 
 
 @pytest.mark.slow
@@ -344,7 +344,7 @@ def test_killed_process_is_resumed(tmp_path):
         (tmp_path / "whole").unlink()
 
 
-# ----------------------------------------------------------------------------- many in flight
+# Many in flight.
 
 
 def state(run):
@@ -368,7 +368,7 @@ def state(run):
 
 
 def fly(run, rng, at_once=3, most=None, leave_out=False):
-    """Go on with several in flight, told in random order; some fail at first, some instances are left out.
+    """Resume with several in flight, in random order, with failures and omissions.
 
     Yields after each line.
     """
@@ -535,7 +535,7 @@ def test_refused_omissions_are_not_written(path, name, message):
         assert path.read_bytes() == before and run.in_flight == [pull]
 
 
-# ----------------------------------------------------------------------------- damage
+# Damage.
 
 
 @pytest.mark.slow
@@ -640,7 +640,7 @@ def test_interrupt_during_writing_closes_the_journal(path, monkeypatch, call):
         assert run.policy.pulls.sum() == (call == "tell")
 
 
-# ----------------------------------------------------------------------------- another run
+# Another run.
 
 
 ONLINE = {"n_arms": 3, "n_objectives": 2, "budget": 4.0, "cost_range": (0.2, 1.0)}
@@ -752,7 +752,7 @@ def test_custom_policies_can_be_journaled(path):
         cb.Journal(path, Forgetful(7))
 
 
-# ----------------------------------------------------------------------------- lock and warnings
+# Lock and warnings.
 
 
 HOLD = """

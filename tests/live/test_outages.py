@@ -1,4 +1,4 @@
-"""What fails and is nobody's fault: an outage is no score, a bad question stops nothing."""
+"""Outages give no score, and a question that breaks the service stops nothing."""
 
 import itertools
 import json
@@ -77,7 +77,7 @@ def answer_well(body):
 @pytest.mark.parametrize("sick", OUTAGES.values(), ids=OUTAGES)
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
-    """The service is ill for three answers, and then well: the run ends as if it had never been."""
+    """Three failed answers of the service do not change the end of the run."""
     counter = itertools.count()
     monkeypatch.setattr(retries, "LONGEST_WAIT", 0.1)
 
@@ -152,7 +152,7 @@ def test_error_of_a_question_scores_zero(tmp_path, status, at_once):
 
 @pytest.mark.slow
 def test_service_that_refuses_all_questions_stops_the_run(tmp_path):
-    """Costs are known from a table, and still nothing scores zero before anything was answered."""
+    """Costs are known from a table, but nothing scores zero before the first answer."""
     with stub_endpoint(answer_well) as address:
         first = live.run(write_plan(tmp_path, address, budget=0.6), tmp_path / "first")
     sick = True
@@ -180,7 +180,7 @@ def test_service_that_refuses_all_questions_stops_the_run(tmp_path):
 def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(
     tmp_path, monkeypatch
 ):
-    """It fails as an outage does, for longer than the patience, while its configuration answers others."""
+    """It fails for longer than the patience, while other questions are answered."""
     told = [time.monotonic(), 0.0]
 
     def steady():
@@ -216,7 +216,7 @@ def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(
 def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
     tmp_path, cost
 ):
-    """One that was answered is asked again, which is charged, and then the bad one once more."""
+    """An answered question is repeated at a charge, then the failing one once more."""
     bad = check_plan(PLAN, "plan").order[-1]
     arms, tries = {"model": ["small", "large"], "shots": [6]}, []
 
@@ -247,7 +247,7 @@ def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
 
 @pytest.mark.slow
 def test_other_configurations_continue_while_one_waits(tmp_path):
-    """The small model's service is away for a while, and the only worker does not wait for it."""
+    """The only worker does not wait for the unavailable service of the small model."""
     began = time.monotonic()
     order = []
 

@@ -1,4 +1,4 @@
-"""Plans: what is understood, and that a bad one is refused with its file, its field and what to do."""
+"""Plans: accepted fields, and faults with their file, field and remedy."""
 
 import json
 import re

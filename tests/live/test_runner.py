@@ -1,4 +1,4 @@
-"""Runs: what is evaluated, told, charged, tried again and written; killed anywhere, they go on."""
+"""Runs: evaluations, charges, repeats and files; killed anywhere, they resume."""
 
 import asyncio
 import itertools
@@ -70,7 +70,7 @@ def expect_fault(
 
 
 def play(plan, measure=measure):
-    """What a run comes to, written straight: the pilot's means and percentiles, then the policy alone."""
+    """Compute a run directly: means and percentiles of the pilot, then the policy."""
     plan = check_plan(plan, "plan")
     order, n_pilot = plan.order, plan.pilot
     raw = [
@@ -192,7 +192,7 @@ OURS = sorted(
 def test_spending_stays_within_the_budget(
     tmp_path_factory, method, at_once, block, seed, budget, cost, pilot
 ):
-    """What the evaluator billed, failures with it, whatever is in flight and however costs turn out."""
+    """The evaluator's bill, failures included, is within budget at any concurrency."""
     changes = {
         "method": method,
         "budget": budget,
@@ -218,7 +218,7 @@ def test_spending_stays_within_the_budget(
 
 @pytest.mark.slow
 def test_unused_pilot_is_paid_from_the_budget(tmp_path):
-    """CoPSIOnce lets some leave at the fifth evaluation, and a pilot of 15 has evaluated them further."""
+    """CoPSIOnce removes arms at the fifth evaluation, and the pilot has 15 per arm."""
     plan = PLAN | {"pilot": 15, "budget": 0.6}
     fake = Fake()
     done = live.run(plan, tmp_path / "run", evaluator=fake)
@@ -274,7 +274,7 @@ class TestFailures:
     @pytest.mark.parametrize("cost", [None, 4.0])
     @pytest.mark.parametrize(("place", "pilot"), [(1, 5), (7, 5), (0, 2)])
     def test_repeated_failure_is_omitted(self, tmp_path, cost, place, pilot):
-        """In the pilot and later; the card has two instances for profiling, whatever became of the pilot."""
+        """In the pilot and later; the card keeps two instances for profiling."""
         order = check_plan(PLAN, "plan").order
 
         def fail(configuration, instance, tried):
@@ -328,7 +328,7 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_evaluator_may_have_its_own_timeout(self, tmp_path):
-        """As that of endpoints has, since one that is silent would hold a run for ever; the plan's wins."""
+        """A silent evaluator would block a run; the plan's timeout precedes its own."""
 
         class Silent(Fake):
             timeout = 0.05
@@ -372,7 +372,7 @@ class TestFailures:
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 4])
     def test_unavailable_service_gives_no_score(self, tmp_path, at_once):
-        """It goes in the middle, and comes back: nothing failed, and what was told is not evaluated again."""
+        """The service fails and returns: no failure, no evaluation made twice."""
 
         def gone(*_):
             return (
@@ -506,7 +506,7 @@ class TestFailures:
 class TestOtherMethods:
     @pytest.mark.slow
     def test_online_methods_use_instances_cyclically(self, tmp_path):
-        """Number n of a configuration is on instance n of the order, the pilot's first, and round again."""
+        """Evaluation n of a configuration is on instance n of the order, cyclically."""
         fake = Fake()
         plan = PLAN | {
             "method": {"CoHVUCB": {"reward_scale": 0.01, "cost_scale": 0.01}},
@@ -826,7 +826,7 @@ class TestGoingOn:
     def test_stored_results_are_reused_for_their_instances(
         self, tmp_path, method, budget
     ):
-        """Such a method begins after the pilot: its first evaluation is not on the first instance."""
+        """Such a method starts after the pilot, not on the first instance."""
         first, fake = Fake(), Fake()
         live.run(PLAN | {"budget": 0.6}, tmp_path / "run", evaluator=first)
         expect_fault(
@@ -902,7 +902,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     def test_second_process_changes_nothing(self, tmp_path):
-        """Another budget may be given after the pilot, but not while somebody is at work."""
+        """The budget may change after the pilot, but not while another process runs."""
         refused = []
 
         def evaluate(configuration, instance):
@@ -961,7 +961,7 @@ class TestRace:
     @pytest.mark.slow
     @pytest.mark.parametrize("at_once", [1, 6])
     def test_race_stops_and_continues_with_a_smaller_tolerance(self, tmp_path, at_once):
-        """What the larger tolerance paid for is not paid again, and the end is that of one race."""
+        """Evaluations of the larger tolerance are reused, as within one race."""
         first, second, alone = Fake(), Fake(), Fake()
         plan = RACE | {"at_once": at_once}
         seen = []
@@ -1022,7 +1022,7 @@ class TestRace:
 
     @pytest.mark.slow
     def test_race_starts_from_a_table(self, tmp_path):
-        """What that has comes first; all of its plan's evaluations that are there are not made."""
+        """The order of the table comes first; its evaluations are not made again."""
         first, fake = Fake(), Fake()
         rough = live.run(RACE | {"seed": 3}, tmp_path / "first", evaluator=first)
         fine = RACE | {"stop": {"tolerance": 0.02}}
@@ -1075,13 +1075,11 @@ def test_cost_of_a_run_is_estimated(tmp_path):
     fake.bound_cost = lambda configuration, instance: 9.0
     assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).largest_cost == 270
     found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
-    assert (
-        live.estimate(
-            PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
-        ).lines[-1]
-        == "it may be too small for the pilot: then the run stops, and can be resumed with"
-        " a larger one"
+    small = live.estimate(
+        PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
     )
+    assert small.lines[-1].startswith("it may be too small for the pilot")
+    assert small.lines[-1].endswith("can be resumed with a larger one")
     assert (
         found.largest_cost == np.inf
         and "which show the cost of everything" in " ".join(found.lines)
@@ -1116,7 +1114,8 @@ SCRIPT = """
     def evaluate(configuration, instance):
         with open(folder + ".log", "a") as log:  # one write a line
             log.write(json.dumps([list(configuration.values()), instance]) + "\\n")
-        if 0 < dies <= sum(1 for _ in open(folder + ".log")):  # two may have written before either counts
+        # Two threads may have written before either counts.
+        if 0 < dies <= sum(1 for _ in open(folder + ".log")):
             os.kill(os.getpid(), signal.SIGKILL)
         return measure(configuration, instance)
 
@@ -1126,7 +1125,7 @@ SCRIPT = """
 
 @pytest.mark.slow
 def test_run_killed_at_any_time_is_resumed(tmp_path):
-    """With SIGKILL, three evaluations under way; the end is that of a run that nothing interrupted."""
+    """After SIGKILL with three in flight, the end equals an undisturbed run."""
     script, folder = tmp_path / "script.py", tmp_path / "run"
     script.write_text(
         textwrap.dedent(SCRIPT.format(path=[path for path in sys.path if path]))

@@ -19,7 +19,7 @@ share = st.floats(0.02, 0.98)
 @given(share, share, st.floats(0.05, 0.9), st.floats(1e-4, 5.0))
 @examples(60)
 def test_index_matches_a_grid_search(r, q, lam, allowed):
-    """One objective: for every cost the largest mean that the rest of the divergence allows."""
+    """Return the largest mean over costs that the remaining divergence allows."""
     index = _largest_efficiency((r,), q, allowed, lam)
     best = 0.0
     for z in np.linspace(0, q, 400)[1:]:

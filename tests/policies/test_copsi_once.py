@@ -1,4 +1,4 @@
-"""Evaluate once: budgets in every order of elimination, what is exact, protocol, known methods as twins."""
+"""Single-evaluation policies: budgets, exactness, protocol, known methods as twins."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def within(spent, budget):
     return spent <= budget * (1 + 1e-9)
 
 
-# ----------------------------------------------------------------------------- the plan
+# The plan.
 
 
 def planned_by_trial(costs, depth, n_instances, left):
@@ -58,7 +58,7 @@ def test_planned_depth_is_the_deepest_affordable(costs, n_instances, data):
     )
 
 
-# ----------------------------------------------------------------------------- budgets
+# Budgets.
 
 
 @every_method
@@ -98,12 +98,12 @@ def test_interrupted_run_compares_on_the_same_instances():
     assert finder.recommend().tolist() == [1]
 
 
-# ----------------------------------------------------------------------------- what is exact
+# Exactness.
 
 
 @pytest.mark.slow
 def test_leftover_budget_completes_remaining_arms():
-    """The clear ones leave early, and the two that are close are evaluated on everything."""
+    """Clear arms are removed early; the two close ones are evaluated completely."""
     rewards = made_up(6, 400)
     rewards[0], rewards[1] = rewards[0] * 0 + 0.9, rewards[0] * 0 + 0.9
     rewards[1, -1] = 0.8  # told apart by the last instance only
@@ -131,7 +131,7 @@ def test_gaps_of_differences_equal_gaps_of_means(means):
     assert gaps.tolist() == cb.classification_gaps(means).tolist()
 
 
-# ----------------------------------------------------------------------------- confidence
+# Confidence.
 
 
 def test_confident_run_stops_when_all_memberships_are_certain():
@@ -147,7 +147,7 @@ def test_confident_run_stops_when_all_memberships_are_certain():
 
 
 def test_certainly_dominated_arms_are_removed_first():
-    """0 dominates 1, and leaving before it would leave 1 as the last, which is returned."""
+    """Arm 0 dominates 1; removing 0 first would leave 1 to be returned."""
     rewards = np.zeros((2, 400, 2))
     rewards[0] += 1
     finder = CoPSIOnce([1.0] * 2, 2 * 400, 2, 400, confidence=0.95)
@@ -184,7 +184,7 @@ def test_invalid_confidence_is_refused(confidence):
         CoPSIOnce([1, 1], 10, 1, 10, confidence=confidence)
 
 
-# ----------------------------------------------------------------------------- protocol
+# Protocol.
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_number_of_instances_must_be_a_count(method, n_instances):
         method([1, 1], 10, 1, n_instances)
 
 
-# ----------------------------------------------------------------------------- known methods
+# Known methods.
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -228,7 +228,7 @@ def test_sequential_halving_halves_the_arms():
 
 @given(st.integers(2, 9), st.integers(1, 4), st.data())
 def test_counts_of_relevant_claims_match_their_names(n_arms, n_objectives, data):
-    """One for each member of the front and each other, D for each of the rest: the most over all fronts."""
+    """One per pair of a member and another, D per other: the maximum over fronts."""
     dominated = data.draw(st.integers(0, n_arms - 1))
     front = data.draw(st.integers(0, n_arms - dominated))
     counts = []

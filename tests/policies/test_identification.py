@@ -1,4 +1,4 @@
-"""Pareto identification: targets, budgets over all orders of elimination, protocol, a best-arm twin."""
+"""Pareto identification: targets, budgets over all orders, protocol, a twin."""
 
 import math
 import re
@@ -27,7 +27,7 @@ METHODS = {
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
-# ----------------------------------------------------------------------------- targets and budgets
+# Targets and budgets.
 
 
 def some_costs(n_arms, seed):
@@ -38,7 +38,7 @@ def some_costs(n_arms, seed):
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
 @pytest.mark.parametrize("rho", [2.7, 8.0])
 def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
-    """Step 2 of Theorem 2's proof, and the targets of line 7 of Algorithm 2, order by order."""
+    """Step 2 of Theorem 2's proof and the targets of Algorithm 2, line 7, by order."""
     costs = some_costs(n_arms, n_arms)
     lam = costs.min() / costs.max()
     L = 1 + sum(1 / (1 + (ell - 1) * lam) for ell in range(2, n_arms + 1))
@@ -59,7 +59,7 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
 
 
 def test_smaller_lambda_allocates_less():
-    """A5: lambda may be any lower bound, given as a cost; L_{3, 1/8} = 1 + 8/9 + 4/5."""
+    """A5: lambda may be any lower bound, a cost here; L_{3, 1/8} = 1 + 8/9 + 4/5."""
     finder = cb.CoPSI([1, 4, 1], 40, 2, min_cost=0.5)
     assert (finder.min_cost, finder.cost_ratio) == (0.5, 1 / 8)
     assert (
@@ -86,7 +86,7 @@ def psi_sr_targets(n_rounds, K):
 
 
 def test_targets_tolerate_only_rounding():
-    """L_{2, 1} C = 3: a budget of 12 holds four pulls of each, a ten-millionth less does not."""
+    """L_{2, 1} C = 3: four pulls per arm cost 12, and not a ten-millionth less."""
     for short, target in ((1e-10, 4), (1e-7, 3)):
         finder = cb.CoPSI([1, 1], 12 * (1 - short), 1)
         run(finder, noise_free(forced((0, 1)), [1, 1]))
@@ -127,7 +127,7 @@ def test_psi_sr_rounds_follow_the_largest_or_mean_cost(rounds, n_rounds):
 
 
 def test_psi_sr_by_mean_cost_stops_at_the_budget():
-    """20 rounds: targets ceil(17 / 4) = 5 and ceil(17 / (8/3)) = 7: 5 + 7 * 4 + 7 = 40, then a cent less."""
+    """20 rounds: targets ceil(17 / 4) = 5 and ceil(17 / (8/3)) = 7, in sum 40."""
     arms = run(
         cb.PSISR([1, 4, 1], 40, 1, rounds="mean"),
         noise_free(forced((0, 2, 1)), [1, 4, 1]),
@@ -151,7 +151,7 @@ def test_uniform_makes_complete_rounds(given_problem, rho):
 
 
 def test_uniform_with_realised_costs_compares_equal_counts():
-    """The third round is begun and broken off by a cost of 9: its good reward for arm 0 does not count."""
+    """A cost of 9 interrupts round three, whose good reward of arm 0 does not count."""
     finder = cb.UniformIdentification([2, 2], 13, 1)
     told = iter([([0.5], 2), ([0.6], 2), ([0.5], 2), ([0.6], 2), ([1.0], 9)])
     while (arm := finder.ask()) is not None:
@@ -186,12 +186,12 @@ def test_smallest_budgets_match_their_formulas():
     assert smallest == pytest.approx([37 / 15 * 6, 10, 10, 6, 16, 8, 6])
 
 
-# ----------------------------------------------------------------------------- what is found
+# Results.
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_one_objective_is_best_arm_identification(seed):
-    """With D = 1 the worst arm has the largest gap, so gap elimination is successive rejects."""
+    """If D = 1, the worst arm has the largest gap: successive rejects."""
     rng = np.random.default_rng(seed)
     K, n_rounds = int(rng.integers(2, 10)), int(rng.integers(20, 300))
     # continuous: no ties
@@ -225,7 +225,7 @@ def test_identical_arms_are_all_recommended(method, n_arms, n_objectives):
 
 @pytest.mark.parametrize(("more", "removed"), [(0.0, 2), (2e-11, 2), (1e-9, 3)])
 def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
-    """All gaps are 1/4, those of arms 1 and 3 a little more; arm 0 dominates 2, and 1 dominates 3."""
+    """All gaps are about 1/4, those of 1 and 3 larger; 0 dominates 2, 1 dominates 3."""
     means = np.array([[0.75, 0.25], [0.25 + more, 0.75 + more], [0.5, 0.0], [0.0, 0.5]])
     finder = cb.CoPSI(np.ones(4), 400, 2)
     run(finder, noise_free(means, np.ones(4)))
@@ -273,7 +273,7 @@ def test_phases_record_the_run(given_problem, seed, method):
 
 
 def test_interrupted_run_recommends_accepted_arms_and_the_active_front():
-    """Arm 0 is accepted first; a charge of 100 then ends the run with arms 1 to 3 active, 1 dominating 2."""
+    """Arm 0 is accepted; a charge of 100 then ends the run, where 1 dominates 2."""
     means = np.array([[1.0, 0.1], [0.4, 0.5], [0.3, 0.4], [0.1, 0.6]])
     finder = cb.CoPSI(np.ones(4), 60, 2)
     while (arm := finder.ask()) is not None:
@@ -289,7 +289,7 @@ def test_arms_without_an_evaluation_are_not_recommended():
     assert finder.ask() is None and finder.recommend().tolist() == [0]
 
 
-# ----------------------------------------------------------------------------- protocol
+# Protocol.
 
 
 @every_method

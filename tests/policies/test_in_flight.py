@@ -37,11 +37,11 @@ def plan(cls, costs, budget, n_instances=12, **options):
 
 
 def rewards_of(seed):
-    """Feedback that follows from arm and number: multiples of 0.1, whose sums round and which often tie."""
+    """Return feedback in multiples of 0.1, whose sums round and which often tie."""
     return lambda pull: np.round(np.random.default_rng([seed, *pull.key]).random(2), 1)
 
 
-# ----------------------------------------------------------------------------- budget
+# Budget.
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def rewards_of(seed):
 )
 @pytest.mark.parametrize("cls", PLANS)
 def test_tenfold_costs_do_not_overspend(cls, at_once, known):
-    """The first results say what to set aside for the next; all at once have to be known beforehand."""
+    """The first results set the reserve; concurrent pulls need it in advance."""
     costs = np.array([8.0, 45.0, 15.0, 75.0])
     finder = cls(costs, 4000, 2, largest_costs=10 * costs if known else None)
     fly(
@@ -110,7 +110,7 @@ def test_round_starts_only_if_it_can_be_completed():
     assert finder.pulls.tolist() == [3, 3]
 
 
-# ----------------------------------------------------------------------------- order
+# Order.
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_means_use_reported_results_only():
     assert finder.mean_rewards[0] == 0.5
 
 
-# ----------------------------------------------------------------------------- indices
+# Indices.
 
 
 @pytest.mark.parametrize("cls", INDICES)
@@ -210,7 +210,7 @@ def test_pulls_in_flight_count_in_the_radius(cls):
     assert policy.radius == pytest.approx(np.sqrt(policy.log_term / n))
 
 
-# ----------------------------------------------------------------------------- pulls and failures
+# Pulls and failures.
 
 
 def test_pull_is_an_arm_with_a_number():

@@ -16,7 +16,7 @@ N = 12
 
 
 def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
-    """Play with several in flight; what is ``impossible`` (K, N) is left out, some of it after a failure.
+    """Play with several in flight, and omit the ``impossible`` pairs (K, N).
 
     Returns what was scored, shape (N, K), and the numbers that were handed out after
     they had been left out.

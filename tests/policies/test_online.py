@@ -1,4 +1,4 @@
-"""Online policies: budget, affordability, protocol, symmetry, and an independent scalar twin."""
+"""Online policies: budget, affordability, protocol, symmetry, a scalar twin."""
 
 import inspect
 import warnings
@@ -20,7 +20,7 @@ every_policy = pytest.mark.parametrize("policy_class", POLICIES)
 SMALL_RADII = {"reward_scale": 0.05, "cost_scale": 0.05}
 
 
-# ----------------------------------------------------------------------------- budget
+# Budget.
 
 
 @pytest.mark.slow
@@ -83,11 +83,11 @@ def test_initialisation_is_round_robin(policy_class):
     assert arms[:12] == [0, 1, 2, 3] * 3
 
 
-# ----------------------------------------------------------------------------- what is chosen
+# Selection.
 
 
 def algorithm_1(rewards, costs, budget, lam, alpha, s_r=1.0, s_c=1.0, feasible=False):
-    """Algorithm 1 line by line, written on its own: the arms pulled; maybe among those that are affordable.
+    """Return the pulls of Algorithm 1, line by line, optionally among affordable arms.
 
     ``rewards[i][n]`` (D,) and ``costs[i][n]`` belong to the n-th pull of arm i; costs
     lie in [lam, 1].
@@ -178,13 +178,13 @@ def test_indices_match_their_formulas(policy_class, index):
 @every_policy
 @pytest.mark.parametrize("n_arms", [2, 5])
 def test_identical_arms_share_the_pulls(policy_class, n_arms):
-    """Ties go to the lowest number, so equal arms take turns: radii too small to clip anything."""
+    """Ties go to the lowest number, so equal arms alternate; no radius is clipped."""
     policy = policy_class(n_arms, 2, 10 * n_arms + 1, (1, 1), **SMALL_RADII)
     arms = run(policy, noise_free(np.full((n_arms, 2), 0.5), np.ones(n_arms)))
     assert arms == (list(range(n_arms)) * 11)[: 10 * n_arms + 1]
 
 
-# ----------------------------------------------------------------------------- protocol
+# Protocol.
 
 
 @every_policy
@@ -237,7 +237,7 @@ def test_selection_among_all_arms_is_algorithm_1(seed):
     assert policy.ask() is None and not policy.eligible.any()
 
 
-# ----------------------------------------------------------------------------- recommendation
+# Recommendation.
 
 
 @every_policy
@@ -260,7 +260,7 @@ def test_most_efficient_arm_so_far_is_recommended(policy_class):
     assert best.mean_rewards.tolist() == [0.75, 0.5]
 
 
-# ----------------------------------------------------------------------------- arguments
+# Arguments.
 
 GOOD = {"n_arms": 3, "n_objectives": 2, "budget": 10.0, "cost_range": (0.5, 2.0)}
 NAN, INF = float("nan"), float("inf")

@@ -1,4 +1,4 @@
-"""The race: what follows from right comparisons, against brute force; protocol; what is known beforehand."""
+"""The race: brute-force consequences of right comparisons, protocol, known results."""
 
 from math import floor
 
@@ -20,7 +20,7 @@ from cobandit.stats.metrics import beyond_tolerance
 
 @st.composite
 def races(draw, max_instances=40):
-    """Rewards (K, N, D) in tenths, so that ties are frequent; costs (K,) and a tolerance in tenths."""
+    """Draw rewards (K, N, D) in tenths for ties, costs (K,) and a tolerance."""
     rewards, costs = draw(benchmarks(max_instances=max_instances, levels=10))
     if draw(st.booleans()):  # equal means, which floats do not add up to
         rewards[-1] = rewards[0][draw(st.permutations(range(rewards.shape[1])))]
@@ -28,7 +28,7 @@ def races(draw, max_instances=40):
 
 
 def above(mean, other, by=0.0):
-    """Whether one is above another in the standard order, when so much is taken from it: by definition."""
+    """Tell whether one arm dominates another by a margin, by definition."""
     differences = [
         round(10_000_000 * (a - b - by)) for a, b in zip(mean, other, strict=True)
     ]
@@ -36,7 +36,7 @@ def above(mean, other, by=0.0):
 
 
 def is_good(returned, means, tolerance, excess):
-    """Whether all is covered within the tolerance, and nobody returned is dominated by more than so much."""
+    """Tell whether all arms are covered and none returned is clearly dominated."""
     arms = range(len(means))
     covered = all(
         arm in returned
@@ -49,14 +49,14 @@ def is_good(returned, means, tolerance, excess):
 
 
 def is_promised(returned, means, tolerance):
-    """Whether what a race promises holds, by definition: within twice the tolerance, and once among those."""
+    """Tell whether a race holds its promise: twice the tolerance, once if returned."""
     among = [means[each] for each in returned]
     return is_good(returned, means, tolerance, 2 * tolerance) and not any(
         above(other, mean, tolerance) for mean in among for other in among
     )
 
 
-# ----------------------------------------------------------------------------- what is returned
+# Returned sets.
 
 
 @examples(60)
@@ -86,7 +86,7 @@ def test_exhaustive_race_is_exact(benchmark):
 def test_right_decisions_in_any_order_keep_arms_covered(
     seed, n_objectives, n_arms, tolerance
 ):
-    """Calls that are true become certain one after the other, each at a look of its own making."""
+    """True decisions become certain one after the other, each at a separate look."""
     rng = np.random.default_rng(seed)
     means = rng.integers(0, 9, (n_arms, n_objectives)).astype(float)
     standing = Standing(rng.integers(1, 4, n_arms).astype(float))
@@ -137,13 +137,13 @@ def test_larger_tolerance_costs_less():
     assert sorted(spent, reverse=True) == spent and spent[-1] < spent[0] < 8 * 300
 
 
-# ----------------------------------------------------------------------------- the threshold
+# The threshold.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_instances", [60, 300, 1000])
 def test_ties_cross_the_threshold_at_the_allowed_rate(n_instances):
-    """Of 20,000 ties: within a fifth, and three standard errors, of what the formula says."""
+    """On 20,000 ties the rate is within a fifth, and three errors, of the formula."""
     rng = np.random.default_rng(n_instances)
     looks = list_looks(n_instances)[:-1]
     thresholds = find_thresholds(n_instances, 8, 0.1)[:, [0, 1, 3, 7]]
@@ -179,7 +179,7 @@ def test_thresholds_rise_with_ties_and_spend_the_stated_error(n_instances):
 
 
 class Seen:
-    """What is known of pairs after n instances, by definition, of rewards seen (n, K, D)."""
+    """Return the evidence per pair after n instances, by definition, from (n, K, D)."""
 
     def __init__(self, seen, tolerance, n_instances):
         self.n, self.n_instances, self.tolerance = len(seen), n_instances, tolerance
@@ -266,7 +266,7 @@ def test_near_ties_match_their_definition(seed, n_objectives, n_arms, tolerance)
 
 
 def test_removed_arms_count_as_rivals_until_removed():
-    """All but one are equal, and that one is ahead by the tolerance: each that leaves is counted."""
+    """One arm is ahead of equal ones by the tolerance: every removed arm counts."""
     rng = np.random.default_rng(0)
     counts = np.array([180, *[150] * 9])
     right = rng.permuted(np.arange(300) < counts[:, None], axis=1).astype(float)
@@ -275,7 +275,7 @@ def test_removed_arms_count_as_rivals_until_removed():
     assert race._outdone[0] > 0 and (race._outdone[1:] <= 9).all()
 
 
-# ----------------------------------------------------------------------------- protocol and budget
+# Protocol and budget.
 
 
 @examples(60)
@@ -322,7 +322,7 @@ def test_invalid_race_arguments_are_refused(given, message):
         ParetoRace([1, 1], 2, 100, **given)
 
 
-# ----------------------------------------------------------------------------- known beforehand
+# Given evaluations.
 
 
 def told_by(race, rewards):

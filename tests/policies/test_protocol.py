@@ -1,4 +1,4 @@
-"""Every method that is registered passes the public checks, and the checks find what is broken."""
+"""Every registered method passes the public checks, which find broken policies."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_policies_are_invariant_to_the_scale_of_costs(method):
         assert made[0] == made[1] == made[2]
 
 
-# ----------------------------------------------------------------------------- what the checks find
+# Broken policies.
 
 
 class Sound(OnlinePolicy):

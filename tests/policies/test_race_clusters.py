@@ -1,4 +1,4 @@
-"""Races on clusters of instances: whole ones are handed out, and they are what is counted."""
+"""Races on clusters: whole clusters are evaluated and counted."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def join(rewards, sizes):
 @examples(20)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 0.1]))
 def test_clustered_race_equals_race_on_cluster_sums(seed, certified, tolerance):
-    """With clusters of one size: the same looks, the same leave, and what is paid is the size times."""
+    """Clusters of one size give the same looks and removals at multiple cost."""
     rng = np.random.default_rng(seed)
     rewards = (rng.random((5, 120, 2)) < rng.uniform(0.2, 0.8, (5, 1, 2))).astype(float)
     costs, sizes = rng.uniform(1, 3, 5), [3] * 40
@@ -69,7 +69,7 @@ def test_clusters_are_evaluated_whole_and_the_end_is_exact(seed, sizes, certifie
 
 
 def test_copies_of_a_cluster_add_no_information():
-    """Ten copies of each of 300 instances: as many clusters are needed as there are instances without."""
+    """Ten copies of 300 instances need as many clusters as instances without copies."""
     rewards = made_up(n_instances=300)
     plain = ParetoRace(np.ones(8), 2, 300, tolerance=0.05)
     play_once(plain, rewards)
@@ -93,7 +93,7 @@ def test_budget_pays_for_whole_clusters_only():
 
 
 def test_instance_of_a_cluster_can_be_omitted():
-    """The others of its cluster count; of one that is left out altogether nothing does."""
+    """The other instances of a cluster count; a cluster omitted whole does not."""
     rewards = np.random.default_rng(2).integers(0, 3, (3, 40, 1)) / 2
     left_out = {1, 8, 9, 10, 11}
     race = ParetoRace(np.ones(3), 1, 40, cluster=label([4] * 10))
@@ -150,7 +150,7 @@ def test_labels_are_checked():
 
 @pytest.mark.slow
 def test_replay_of_clusters_equals_replay_of_their_sums():
-    """Each replication has the clusters in the order in which as many instances would come."""
+    """Every replication orders clusters as it would order as many instances."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {"config": [*"abcdef"] * 90, "instance": rng.permutation(90).repeat(6)}

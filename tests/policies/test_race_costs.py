@@ -1,4 +1,4 @@
-"""The front of the objectives and the cost: costs are compared like scores, with a tolerance of their own."""
+"""The front of objectives and cost: costs are compared with their own tolerance."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from companion.proofs.known_arms import share_instances
 
 
 def play(race, rewards, costs):
-    """Evaluate on rewards (K, N, D), and tell what that costs (K, N), or nothing of it."""
+    """Evaluate on rewards (K, N, D), reporting the costs (K, N) or none."""
     while (pull := race.ask()) is not None:
         paid = None if costs is None else costs[pull, pull.number]
         race.tell(pull, rewards[pull, pull.number], paid)
@@ -42,7 +42,7 @@ def find_front(means):
 
 
 def make_answers(seed, n_arms=8, n_instances=300, spread=1.0, costs_alike=False):
-    """Answers that are right or wrong, (K, N, 1), and costs (K, N) with a heavy tail."""
+    """Return right and wrong answers (K, N, 1) and heavy-tailed costs (K, N)."""
     rng = np.random.default_rng(seed)
     ability = rng.normal(0, spread, (n_arms, 1)) - rng.normal(0, 1, (1, n_instances))
     right = (rng.random((n_arms, n_instances)) < 1 / (1 + np.exp(-ability))).astype(
@@ -99,7 +99,7 @@ def test_error_rate_is_at_most_as_stated(tolerance, cost_tolerance):
 
 
 def test_equal_costs_are_known_exactly():
-    """Two that cost the same on every instance: the better one is soon all that is left."""
+    """Of two arms with equal costs on every instance, the better one remains alone."""
     rewards = np.zeros((3, 400, 1))
     rewards[1] = 1.0
     rewards[2] = 0.5
@@ -181,7 +181,7 @@ def test_given_evaluations_include_their_costs():
             ParetoRace(np.ones(8), 1, 120).know(rewards.transpose(1, 0, 2), wrong)
 
 
-# ----------------------------------------------------------------------------- one pair
+# One pair.
 
 
 @examples(60)
@@ -192,7 +192,7 @@ def test_given_evaluations_include_their_costs():
     st.floats(0, 2),
 )
 def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
-    """Its standard error is that of the values (1 + r) c + a - c', instance by instance."""
+    """Its standard error is that of the values (1 + r) c + a - c' per instance."""
     rng = np.random.default_rng(seed)
     own, other = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(0.5, 2, (2, 1))
     centred = [each - each.mean() for each in (own, other, own - other)]
@@ -211,7 +211,7 @@ def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     ] or share
 
 
-# ----------------------------------------------------------------------------- bad input
+# Bad input.
 
 
 @pytest.mark.parametrize(

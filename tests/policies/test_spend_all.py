@@ -1,4 +1,4 @@
-"""CoPSI that spends its whole budget: each step of its proof, by brute force and under any feedback."""
+"""CoPSI that spends its whole budget: the steps of its proof by brute force."""
 
 import math
 from functools import cache
@@ -45,7 +45,7 @@ def assert_spends_all(finder):
 )
 @pytest.mark.parametrize("factor", [1.0, 1.7, 30.0])
 def test_targets_match_every_order_of_elimination(n_arms, factor):
-    """The rule written out, its constant by trying every order of those that are left."""
+    """Return the rule written out, its constant by all orders of the remaining arms."""
     costs = np.random.default_rng(n_arms).uniform(0.01, 1.0, n_arms).round(3)
     budget = factor * brute_force_constant(costs) * costs.sum()
 
@@ -121,7 +121,7 @@ def test_exact_constant_equals_a_larger_budget():
     assert gain > 1.2 and exact.spent <= 200
 
 
-# ----------------------------------------------------------------------------- realised costs
+# Realised costs.
 @pytest.mark.slow
 @examples(60)
 @given(
@@ -131,7 +131,7 @@ def test_exact_constant_equals_a_larger_budget():
     st.floats(0.05, 0.9),
 )
 def test_realised_costs_enter_the_next_target(given_problem, factor, seed, spread):
-    """Every phase plans with what is left of the budget, and no pull but the last crosses it."""
+    """Every phase plans with the remaining budget; only the last pull crosses it."""
     means, costs = given_problem
     rng, before, planned = np.random.default_rng(seed), 0.0, {}
     finder = adaptive(
@@ -162,7 +162,7 @@ def test_realised_costs_enter_the_next_target(given_problem, factor, seed, sprea
 
 @pytest.mark.slow
 def test_errors_by_ratio_match_replay_kernels():
-    """Means over problems and runs; a budget far above the complexity leaves no errors, a small one some."""
+    """A budget far above the complexity leaves no errors, a small one some."""
     methods = ["CoPSI", "CoPSIAdaptive", "UniformIdentification"]
     small, large = (
         allocation.errors_by_ratio(methods, [1, 100], rho, 3, 20, 0)

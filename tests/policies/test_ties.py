@@ -1,4 +1,4 @@
-"""Scores whose sums tie: exact where everything is evaluated, whatever the order in which they are added."""
+"""Tied sums of scores: exact on complete tables, in every order of summation."""
 
 from fractions import Fraction
 
@@ -63,7 +63,7 @@ def test_exhaustive_policies_return_the_exact_front(options, tables):
 @examples(60)
 @given(tables=tenths(), data=st.data())
 def test_tied_arm_is_never_certainly_dominated(tables, data):
-    """Whose column is another's in another order ties with it, and with nobody else here."""
+    """An arm ties with the arm whose column it permutes, and with no other."""
     order = data.draw(st.permutations(range(tables.shape[1])))
     level = np.stack([tables[0], tables[0][list(order)]])
     finder = CoPSIOnce(

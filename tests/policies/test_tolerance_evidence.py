@@ -1,4 +1,4 @@
-"""Evidence of a certified race: capital on true claims over all orders, and races near ties."""
+"""Evidence of a certified race: capital on true claims, and races near ties."""
 
 from itertools import permutations
 
@@ -20,7 +20,7 @@ from companion.proofs.known_arms import share_instances
 
 
 def find_harmful(means, tolerance):
-    """Return what must not be given up: an objective per pair that is no cover, and pairs to spare.
+    """Return the pairs that must be kept: no cover in an objective, and spare pairs.
 
     The first is (K, K), -1 where there is none; the second (K, K).
     """
@@ -35,7 +35,7 @@ def find_harmful(means, tolerance):
 
 
 def sum_harmful(evidence, laid, objective, spare):
-    """S of the proof: capital on what is harmful, purses, and all that was laid elsewhere."""
+    """Return S of the proof: capital on harmful claims, shares, and other stakes."""
     total, arms = evidence.purse.sum(), range(len(objective))
     for i in arms:
         if spare[i].any():
@@ -85,7 +85,7 @@ def average_harmful(rewards, tolerance, bet_against):
 def test_capital_on_harmful_claims_does_not_grow_on_average(
     seed, n_arms, n_objectives, tolerance
 ):
-    """Exactly, over all 120 orders of five instances, with ties and with means on the boundary."""
+    """Exact over all 120 orders of five instances, with ties and boundary means."""
     rng = np.random.default_rng(seed)
     rewards = rng.integers(0, 3, (n_arms, 5, n_objectives)) / 2
     average = average_harmful(rewards, tolerance / 5, tolerance / 5)
@@ -94,7 +94,7 @@ def test_capital_on_harmful_claims_does_not_grow_on_average(
 
 @pytest.mark.slow
 def test_bets_against_another_claim_are_noticed():
-    """As if the tolerance were twice as large: capital on what is then no longer true grows."""
+    """At twice the tolerance some claims are false, and their capital grows."""
     rewards = np.array(
         [[[1.0], [1.0], [1.0], [0.0], [1.0]], [[1.0], [0.0], [1.0], [0.0], [1.0]]]
     )
@@ -119,7 +119,7 @@ def test_certain_claims_have_capital_or_are_final():
     assert near[..., 0].sum() > 8 and evidence.purse.max() < 0.02
 
 
-# ----------------------------------------------------------------------------- races
+# Races.
 
 
 def is_off(returned, means, tolerance):
@@ -219,7 +219,7 @@ def two_on_the_boundary(n_instances=200, ahead=21):
 
 @pytest.mark.slow
 def test_boundary_pair_loses_at_most_its_share():
-    """The better one alone can be covered wrongly, with its half of the capital: at most error / 2.
+    """Only the better arm can be covered wrongly, with half of the capital: error / 2.
 
     4,000 orders: a share above that by 4 standard errors is seen by chance once in
     30,000 runs of this test. A limit that is far too low is seen, and half of it by
@@ -244,7 +244,7 @@ CELLS = {
 
 @pytest.mark.slow
 def test_near_ties_and_copies_break_no_certificate():
-    """At most 5 % of 60 races are wrong: more than 10 of them by chance in fewer than 1 in 10,000 tests."""
+    """More than 10 of 60 wrong races have a chance below 1 in 10,000 at 5 %."""
     wrong = 0
     for name, (draw, tolerance) in CELLS.items():
         rewards, costs = draw(np.random.default_rng([11, len(name)]))

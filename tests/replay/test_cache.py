@@ -31,13 +31,15 @@ def probe():
 USE = """
 import numba
 from cobandit.replay.kernels import _cache, probe
-print(probe.probe(), sum(probe.probe.stats.cache_hits.values()), repr(numba.config.CACHE_DIR), _cache.FOLDER)
+value = probe.probe()
+n_hits = sum(probe.probe.stats.cache_hits.values())
+print(value, n_hits, repr(numba.config.CACHE_DIR), _cache.FOLDER)
 """
 
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package with a compiled function that calls a helper of another file."""
+    """Copy the package with a compiled function that calls an imported helper."""
     ignored = shutil.ignore_patterns("__pycache__", "cli")
     shutil.copytree(ROOT / "cobandit", tmp_path / "cobandit", ignore=ignored)
     folder = tmp_path / "cobandit" / "replay" / "kernels"
@@ -46,7 +48,7 @@ def package(tmp_path):
 
 
 def probed(package, value, **environment):
-    """What the compiled function returns, whether it came from the disk, the user's setting, the folder."""
+    """Return the value, whether code was loaded, the user's setting, the folder."""
     (package / "helper.py").write_text(HELPER.format(value))
     variables = {
         name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"
@@ -112,7 +114,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def compile_again():
-    """What a process that starts gets of the function, and whether each signature came from the disk."""
+    """Return the function of a fresh process, and whether each signature was loaded."""
     function = _cache.compiled(divide)
     found = function(1, 2), function(1.0, 0.0), function(1j, 2.0)
     return found, sum(function.stats.cache_hits.values())
@@ -175,7 +177,7 @@ def test_unwritable_folder_is_no_error(tmp_path):
 
 @pytest.mark.slow
 def test_compiled_code_is_stored_in_the_cache_only():
-    """Numba's own cache fails where neither the package nor the user's folder can be written to."""
+    """Numba's own cache fails if neither package nor user folder is writable."""
     plain = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in (ROOT / "cobandit").rglob("*.py")
@@ -222,7 +224,7 @@ def test_folder_name_covers_every_input_of_compilation():
 
 @pytest.mark.slow
 def test_compiled_code_uses_one_sort():
-    """Only by `np.argsort`, since what is loaded from the disk must not use `np.sort` next to it.
+    """Only `np.argsort` sorts: code loaded from disk must not use `np.sort` beside it.
 
     Inside, both call a function of the same name on the same types.  Of two such
     symbols that were compiled by different processes and loaded by a third, one stands

@@ -1,4 +1,4 @@
-"""Kernels against the readable classes, pull for pull; the stream that both draw from."""
+"""Kernels agree with the readable classes pull by pull, on the same random stream."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from cobandit.testing.small_tables import ragged_table, table_of
 LARGEST_SEED = 2**64 - 1
 METHODS = [*methods.ONLINE, *methods.IDENTIFICATION]
 
-# ----------------------------------------------------------------------------- pull for pull
+# Pull for pull.
 
 
 def check(method, table, factor, charge="realised", **stream):
@@ -35,7 +35,7 @@ def charges(method):
     [(2, 1, 0), (3, 12, 1), (64, 2, LARGEST_SEED), (65, 1, 2**63), (130, 3, 7)],
 )
 def test_kernels_agree_at_unusual_sizes_and_seeds(method, n_arms, n_objectives, seed):
-    """Around powers of two for the tournament, one objective and many, seeds beyond int64."""
+    """Arms around powers of two for the tournament, and seeds beyond int64."""
     table = ragged_table(np.random.default_rng(n_arms), n_arms, n_objectives)
     check(method, table, 4, seed=seed, replication=2**40)
 
@@ -53,7 +53,7 @@ def test_kernels_agree_on_identical_arms(method, n_objectives):
 @pytest.mark.parametrize("method", methods.IDENTIFICATION)
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, -1e-12, 0, 1e-12, 1e-8, 1e-4])
 def test_kernels_agree_at_budgets_around_whole_rounds(method, off):
-    """What a budget certainly allows is drawn at once; where it is tight, pull by pull."""
+    """Certainly affordable pulls are drawn at once; near the limit, one by one."""
     table = ragged_table(np.random.default_rng(3), 6, 3)
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
 
@@ -61,7 +61,7 @@ def test_kernels_agree_at_budgets_around_whole_rounds(method, off):
 @pytest.mark.parametrize("method", methods.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_kernels_agree_when_selecting_among_all_arms(method, seed):
-    """Algorithm 1 as printed goes on where an arm does not fit: the pull in flight is that which crosses."""
+    """Algorithm 1 as printed continues if an arm does not fit, until a pull crosses."""
     table, chosen = (
         ragged_table(np.random.default_rng(seed), 5, 2, noise=0.2),
         cb.spec(method, selection="all"),
@@ -80,7 +80,7 @@ def test_kernels_agree_when_selecting_among_all_arms(method, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", methods.ONLINE)
 def test_crossing_pull_is_recorded(method):
-    """Behind the last pull of a record; where nothing is affordable any more there is none."""
+    """The record ends with its last pull; none follows if nothing is affordable."""
     table, crossed = ragged_table(np.random.default_rng(1), 5, 2, noise=0.4), []
     for factor in np.linspace(4, 9, 40):
         policy = policy_on(
@@ -123,7 +123,7 @@ def test_kernels_agree_on_measured_data(method, swebench):
     check(method, swebench, 12)
 
 
-# ----------------------------------------------------------------------------- the stream
+# The stream.
 
 GOLDEN = {
     # (seed, replication, arm): instances of the first six evaluations out of 1,000
@@ -136,7 +136,7 @@ GOLDEN = {
 
 
 def splitmix(seed, replication, arm, s, n):
-    """The stream in Python's integers: SplitMix64 of seed, replication, arm, and the counter s."""
+    """Return SplitMix64 of seed, replication, arm and counter s in Python integers."""
     golden, mask = 0x9E3779B97F4A7C15, 2**64 - 1
 
     def mix(z):
@@ -182,7 +182,7 @@ def draws(length, n, seed=0, replication=0, arm=0):
 
 @pytest.mark.slow
 def test_replayed_means_converge_to_the_table(small_table):
-    """Bootstrap means of rewards and costs of 20,000 pulls an arm, against exact means and deviations.
+    """Bootstrap means of 20,000 pulls per arm match exact means and deviations.
 
     Eighteen comparisons at 5 standard errors: a false alarm has probability below 18 *
     6e-7 = 1.1e-5.
@@ -200,7 +200,7 @@ def test_replayed_means_converge_to_the_table(small_table):
 
 
 def test_methods_share_random_numbers(small_table):
-    """The s-th evaluation of an arm in a replication costs the same whatever the method and budget."""
+    """Evaluation s of an arm in a replication costs the same for all methods."""
 
     def charges(policy):
         run = cb.play(policy, small_table, seed=3, replication=8)

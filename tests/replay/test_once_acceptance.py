@@ -71,7 +71,7 @@ def cells(request, once):
     ("name", "low", "high"), [("word-sums", 0.45, 0.6), ("piqa-small", 0.45, 0.6)]
 )
 def test_about_half_of_the_cost_suffices_on_measured_tables(name, low, high):
-    """As the page says, on other orders than its own: one wrong run in twenty at .49 and at .55."""
+    """On new orders, as on the page: one wrong run in twenty at .49 and at .55."""
     shares = {"share": [low, high], "feedback": "once", "replications": 400, "seed": 1}
     runs = cb.replay_identification(cb.load(name), ["CoPSIOnce"], **shares)
     wrong = 1 - runs.groupby("share")["correct"].mean()
@@ -82,7 +82,7 @@ def test_about_half_of_the_cost_suffices_on_measured_tables(name, low, high):
     "name", ["short list, N = 100", "short list, N = 300", "two agents"]
 )
 def test_short_lists_are_at_least_as_good_as_a_subset(name):
-    """Where all are on the front nothing can be rejected: wherever either is right in half of the runs."""
+    """Where all arms are on the front, compare budgets with half of the runs right."""
     feedback, costs = read_rows(name)
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
     means = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1).mean(axis=1)
@@ -115,8 +115,10 @@ from cobandit.replay.running import run_kernel
 rng, K, N = np.random.default_rng(0), 4000, 100
 rewards = (rng.random((K, N, 2)) < rng.uniform(0.2, 0.8, (K, 1, 2))).astype(float)
 budget = {"budget": 0.5 * N * K} if sys.argv[1] == "CoPSIOnce" else {}
-policy = getattr(policies, sys.argv[1])(np.ones(K), n_objectives=2, n_instances=N, **budget)
-run_kernel(policy, share_instances(rewards, np.ones((K, 1))), 0, np.arange(1), realised=False)
+policy_class = getattr(policies, sys.argv[1])
+policy = policy_class(np.ones(K), n_objectives=2, n_instances=N, **budget)
+arms = share_instances(rewards, np.ones((K, 1)))
+run_kernel(policy, arms, 0, np.arange(1), realised=False)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
@@ -152,7 +154,7 @@ def test_errors_by_share_of_cost_are_as_stated(cells):
 
 
 def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limit=None):
-    """Runs on parts of a table, and those that stopped with a membership called certain that was wrong."""
+    """Count runs on parts of a table that stopped, and those with a wrong certainty."""
     rows = pack_shared(cb.load(name)).feedback.rows
     table = rows.reshape(len(cb.load(name).costs), -1, rows.shape[1])
     offsets, wrong, runs = n_instances * np.arange(n_arms + 1), 0, 0
@@ -184,7 +186,7 @@ def wrongly_certain(name, confidence, orders=400, n_arms=6, n_instances=80, limi
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_certain_claims_err_at_most_as_often_as_stated(name, confidence):
-    """A method wrong in exactly 1 - confidence of the runs would fail this one time in a million."""
+    """A method wrong in exactly 1 - confidence fails this one time in a million."""
     wrong, runs = wrongly_certain(name, confidence)
     assert wrong <= stats.binom.isf(1e-6, runs, 1 - confidence)
 

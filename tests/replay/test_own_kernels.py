@@ -21,7 +21,8 @@ MODULE = """
     class Weighted(OnlinePolicy):
         label = "Weighted"
         def index(self):
-            return np.prod(self.mean_rewards, axis=1) - WEIGHT * self.normalised_mean_costs
+            hypervolume = np.prod(self.mean_rewards, axis=1)
+            return hypervolume - WEIGHT * self.normalised_mean_costs
 
     @online_index(Weighted)
     def _weighted_index(n, sums, squares):
@@ -35,9 +36,13 @@ USE = """
     import cobandit as cb, own
     from cobandit.policies.registry import KERNELS
     table = cb.load("synthetic-24")
-    policy = own.Weighted(24, 2, 8 * table.costs.sum(), table.cost_range, expected_costs=table.costs)
+    costs = table.costs
+    policy = own.Weighted(
+        24, 2, 8 * costs.sum(), table.cost_range, expected_costs=costs
+    )
     cb.play(policy, table)
-    runs = cb.replay_online(table, ["Weighted", own.Weighted][CHOICE], 8, replications=4, workers=WORKERS)
+    method = ["Weighted", own.Weighted][CHOICE]
+    runs = cb.replay_online(table, method, 8, replications=4, workers=WORKERS)
     assert own.Weighted in KERNELS
     print(runs["spent"][0] == policy.spent and runs["pulls"][0] == policy.pulls.sum())
     print(runs["efficiency_regret"].tolist())
@@ -45,7 +50,7 @@ USE = """
 
 
 def replayed(folder, weight, choice, workers):
-    """Whether a fresh process replays what its class does, and the regrets; two workers are two others."""
+    """Compare a replay in a fresh process, or two workers, with its class."""
     (folder / "own.py").write_text(f"WEIGHT = {weight}\n" + textwrap.dedent(MODULE))
     use = (
         textwrap.dedent(USE)
@@ -139,7 +144,7 @@ def test_kernel_name_must_be_unused(forgotten):
 
 
 def test_formulas_are_stored_under_separate_names():
-    """Under one name for all, processes that compile at once would mistake one for another."""
+    """Under a single name, processes that compile at once would confuse formulas."""
     policies = [
         method(3, 2, 9.0, (0.2, 1.0), expected_costs=[1.0] * 3)
         for method in (cb.CoHVUCB, cb.HVUCB)

@@ -1,4 +1,4 @@
-"""Back ends: the same results from one process, several, threads or Dask; Ctrl-C keeps what is finished."""
+"""Back ends: equal results from processes, threads or Dask; Ctrl-C keeps results."""
 
 import os
 import pickle
@@ -77,7 +77,7 @@ def test_dask_changes_nothing(processes, usual, small_table):
 
 
 def test_arrays_have_one_type_in_every_process(small_table, tmp_path):
-    """Another type, writable or mapped, would have the kernels compiled again in each worker."""
+    """Other types, writable or mapped, would be compiled again by every worker."""
     feedback = grid.pack_table(small_table).feedback
     mapped = joblib.load(joblib.dump(feedback, tmp_path / "feedback")[0], mmap_mode="r")
     types = {
@@ -88,7 +88,7 @@ def test_arrays_have_one_type_in_every_process(small_table, tmp_path):
 
 
 def compilations(_):
-    """Versions of each run that this process took from the disk, and that it compiled."""
+    """Count versions of each run that this process loaded, and that it compiled."""
     runs = {kernel.run for kernel in KERNELS.values()}
     counts = [
         (sum(r.stats.cache_hits.values()), sum(r.stats.cache_misses.values()))
@@ -99,7 +99,7 @@ def compilations(_):
 
 @pytest.mark.slow
 def test_workers_load_compiled_runs_from_disk(small_table):
-    """In fresh processes, which receive the methods and the table as a replay sends them."""
+    """Fresh processes receive the methods and the table as a replay sends them."""
     source = grid.pack_table(small_table)
     replays(small_table)  # compiled here, if not before
     with get_reusable_executor(max_workers=1, kill_workers=True) as worker:
@@ -135,7 +135,7 @@ def number_of(_, number):
 
 @pytest.mark.slow
 def test_dask_sends_shared_data_once():
-    """Sent with every task, a large table would be copied as often as there are tasks."""
+    """Sent with every task, a large table would be copied once per task."""
     with dask(n_workers=1, processes=False) as cluster:
         how = {"backend": "dask", "scheduler": cluster.scheduler_address}
         counts = []
@@ -169,17 +169,22 @@ SCRIPT = """
     import cobandit as cb
     from rich.progress import Progress
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to it
+    # A job in the background starts with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def advance(*_, done=itertools.count(1)):  # as at a terminal: SIGINT to the whole group, during part 4
-        if next(done) == 3:
+    # During part 4, SIGINT is sent to the whole group, as a terminal does.
+    def advance(*_, parts=itertools.count(1)):
+        if next(parts) == 3:
             threading.Timer(0.05, os.killpg, (0, signal.SIGINT)).start()
 
     Progress.advance = advance
     table = cb.load("synthetic-24")
     workers, backend = int(sys.argv[1]), sys.argv[2]
-    runs = cb.replay_online(table, "CoHVUCB", 600, replications=4000, workers=workers, backend=backend)
-    print(len(runs), runs["replication"].tolist() == list(range(len(runs))), runs["dataset"][0])
+    runs = cb.replay_online(
+        table, "CoHVUCB", 600, replications=4000, workers=workers, backend=backend
+    )
+    is_prefix = runs["replication"].tolist() == list(range(len(runs)))
+    print(len(runs), is_prefix, runs["dataset"][0])
 """
 
 
@@ -189,7 +194,7 @@ SCRIPT = """
     ("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")]
 )
 def test_ctrl_c_interrupts_a_kernel(workers, backend, tmp_path):
-    """Every part is 200 replications of some 50,000 pulls, so that the signal meets compiled code."""
+    """A part is 200 replications of 50,000 pulls: the signal meets compiled code."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     done = subprocess.run(

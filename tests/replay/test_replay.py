@@ -1,4 +1,4 @@
-"""Replays: the tidy frames, their numbers against runs of the readable classes, and what they refuse."""
+"""Replays: tidy frames, agreement with the readable classes, refused arguments."""
 
 import warnings
 
@@ -28,7 +28,7 @@ def played(policy, table, replication, **how):
     return policy
 
 
-# ----------------------------------------------------------------------------- the frames
+# The frames.
 
 
 def test_online_results_have_their_columns(small_table):
@@ -140,7 +140,7 @@ def test_eta_is_the_number_of_initial_pulls(small_table):
         )
 
 
-# ----------------------------------------------------------------------------- infeasible budgets
+# Infeasible budgets.
 
 
 def test_infeasible_online_budgets_have_rows(small_table):
@@ -171,7 +171,7 @@ def test_infeasible_identification_budgets_have_rows(small_table):
     )
 
 
-# ----------------------------------------------------------------------------- randomness
+# Randomness.
 
 
 def test_replications_do_not_depend_on_number_or_other_methods(small_table):
@@ -199,11 +199,11 @@ def test_chunking_changes_nothing(small_table, monkeypatch):
     assert len(many) == 100  # cells enough for many workers: each is one part
 
 
-# ----------------------------------------------------------------------------- paths
+# Paths.
 
 
 def path_of(run, problem, budget):
-    """Regret and mean gap of the last 50 pulls at 200 steps of the budget, by counting."""
+    """Count regret and mean gap of the last 50 pulls at 200 steps of the budget."""
     rows = []
     for step in range(1, drivers.POINTS + 1):
         spent, done = 0.0, 0
@@ -246,7 +246,7 @@ def test_paths_have_one_row_per_step(method, small_table):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_paths_end_where_the_run_ends(seed):
-    """With known costs the budget is spent to the last bit, or by rounding one bit more."""
+    """With known costs the budget is spent exactly, or by rounding one bit more."""
     rng = np.random.default_rng(seed)
     table = table_of(
         [[[cost, 0.5, reward]] * 2 for cost, reward in rng.uniform(0.1, 1, (5, 2))]
@@ -262,7 +262,7 @@ def test_paths_end_where_the_run_ends(seed):
     )
 
 
-# ----------------------------------------------------------------------------- what is refused
+# Refused arguments.
 
 
 @pytest.mark.parametrize(
@@ -379,11 +379,11 @@ def test_play_calls_its_observer(small_table):
     assert seen == list(zip(run.arms.tolist(), range(len(run.arms)), strict=True))
 
 
-# ----------------------------------------------------------------------------- on real tables
+# On real tables.
 
 
 def test_guarantee_warnings_come_from_classes_only():
-    """Evaluation costs above the profiled range: the readable class warns, a replay just charges them."""
+    """For costs above the profiled range a class warns and a replay only charges."""
     table = table_of([[[9.0, 0.5]] * 3] * 2, profiling_costs=[[1.0, 1.0]] * 2)
     policy = online_policy("HVUCB", table, 40.0)
     with pytest.warns(GuaranteeWarning):
@@ -394,7 +394,7 @@ def test_guarantee_warnings_come_from_classes_only():
     assert runs.loc[0, "spent"] == policy.spent == 36
 
 
-# ----------------------------------------------------------------------------- classes without a kernel
+# Classes without a kernel.
 
 
 class OwnCoHV(cb.CoHVUCB):
@@ -431,7 +431,7 @@ def test_class_without_kernel_replays_like_its_kernel(workers):
 
 
 def test_class_is_labelled_by_its_name():
-    """Also without a kernel, in replays, plans and figures; of this project's names there is one of each."""
+    """Also in plans, figures and without a kernel; the project's names are reserved."""
     from cobandit import figures
     from cobandit.policies.registry import list_methods
 

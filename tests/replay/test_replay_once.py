@@ -1,4 +1,4 @@
-"""Replay with every instance evaluated once: kernels against classes, one order for all, the truth."""
+"""Replays with single evaluations: kernels, classes, one order, the truth."""
 
 import numpy as np
 import pytest

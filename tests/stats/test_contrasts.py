@@ -1,4 +1,4 @@
-"""Paired comparisons: what pairing gains, against brute force, and where there is nothing to divide by."""
+"""Paired comparisons: the gain of pairing, brute force, zero denominators."""
 
 import numpy as np
 import pandas as pd

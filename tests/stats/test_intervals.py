@@ -83,7 +83,7 @@ def test_arms_without_shared_instances_have_no_interval():
     assert np.isnan(low).all() and np.isnan(high).all()
 
 
-# ----------------------------------------------------------------------------- about the benchmark
+# Benchmarks.
 
 
 @pytest.mark.parametrize("binary", [True, False])

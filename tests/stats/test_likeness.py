@@ -1,4 +1,4 @@
-"""Clusters: instances that have something in common are one draw, in every statistic, and are noticed."""
+"""Clusters: similar instances count as one draw in every statistic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cobandit.tables import EvaluationTable
 
 
 def passages(rng, accuracy=(0.5, 0.5), n_passages=40, sizes=10, noise=0.03, holes=0.0):
-    """Near copies of questions about each passage, which a configuration mostly answers alike."""
+    """Return near copies of questions per passage, which get similar answers."""
     sizes = np.broadcast_to(sizes, n_passages)
     passage = np.repeat(np.arange(n_passages), sizes)
     rows = []
@@ -94,7 +94,7 @@ def test_redraw_weights_are_per_cluster():
 
 
 def test_certainty_counts_clusters():
-    """Of 40 passages one gets seven that the other does not, and the other two; ten copies of each."""
+    """Ten copies of 40 passages, of which one arm wins seven and the other two."""
     frame = passages(np.random.default_rng(10), noise=0.0)
     number = frame["passage"].str[1:].astype(int)
     right = np.where(
@@ -122,7 +122,7 @@ def test_certainty_counts_clusters():
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
 def test_error_of_sure_clusters_is_as_stated(sizes):
-    """Two of accuracy .59: neither is .6, and neither is better; in a tenth of the tables by both."""
+    """Two arms of accuracy .59, neither at .6 nor better than the other."""
     rng, wrong, naive = np.random.default_rng(5), 0, 0
     for _ in range(40):
         of = 8 if sizes == "equal" else rng.integers(1, 16, 30)

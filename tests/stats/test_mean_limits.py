@@ -1,4 +1,4 @@
-"""Limits of means of bounded scores: against exact tests, by enumeration, and against drawn weights."""
+"""Limits of bounded means: exact tests, enumeration, drawn weights."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_binary_scores_have_the_binomial_test(hits, misses, threshold):
 def test_binary_scores_of_a_benchmark_have_the_hypergeometric_test(
     total, data, threshold
 ):
-    """The largest chance of so many hits, over all benchmarks with fewer than the threshold."""
+    """Return the largest chance of so many hits on benchmarks below the threshold."""
     seen = data.draw(st.integers(1, total))
     hits = data.draw(st.integers(0, seen))
     scores = np.arange(seen)[None] < hits
@@ -132,7 +132,7 @@ def test_students_limits_would_be_refuted():
     ],
 )
 def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
-    """All orders of all subsets of a size: the claim that the mean is at most what it is."""
+    """The claim that the mean is at most its value, over all orders of all subsets."""
     orders = np.array(list(permutations(benchmark)))
     assert len(orders) == factorial(len(benchmark))
     total, mean = len(benchmark), float(np.mean(benchmark))
@@ -191,13 +191,13 @@ def test_equal_scores_have_an_interval():
     assert mean_limits([0.7], [[10]])[0][0] < 0.65
 
 
-# ----------------------------------------------------------------------------- intervals about a benchmark
+# Intervals about a benchmark.
 
 
 @pytest.mark.parametrize(("total", "seen"), [(7, 3), (20, 19), (60, 40)])
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
-    """Each end is the last count that is not refuted, and each count is held as often as it should be."""
+    """Ends are the last counts not refuted, and every count has its coverage."""
     hits = np.arange(seen + 1)
     tail = (1 - level) / 2
     low, high = finite_mean_limits(
@@ -304,7 +304,7 @@ def test_limits_contain_the_mean_of_adversarial_benchmarks(seen, total, low, sha
 
 
 def instances_needed(threshold, mean, level, small):
-    """Instances from which a test of true or false scores has a power of .8, smoothed over their steps."""
+    """Return the instances for a power of .8 of a binary test, smoothed over steps."""
     sizes = np.unique(np.geomspace(80, 700, 120).astype(int))
     power = []
     for n in sizes:

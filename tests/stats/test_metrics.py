@@ -40,7 +40,7 @@ def test_regrets_match_a_hand_calculation(given_problem, seed, budget):
 
 
 def test_regrets_differ_only_in_the_cost_of_pulls():
-    """R_std - sum_i mu_i^c Delta_i n_i = nu* (B - cost of the pulls): the proof of Corollary 1."""
+    """R_std - sum_i mu_i^c Delta_i n_i = nu* (B - cost of pulls), as in Corollary 1."""
     problem = Problem([[0.75, 0.5], [0.5, 0.5], [0.25, 1.0]], [1.0, 0.5, 0.25])
     pulls = np.array([3, 4, 5])
     wasted = (problem.costs * problem.efficiency_gaps) @ pulls

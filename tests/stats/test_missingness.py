@@ -1,4 +1,4 @@
-"""Configurations evaluated on different instances: pairs on shared ones, and nothing settled by easy ones."""
+"""Configurations on different instances: shared pairs decide, easy ones do not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cobandit.stats.pairwise import Paired
 
 
 def easy_half(rng, n_instances=40):
-    """One configuration on the easier half, and one on everything that is better on both halves."""
+    """Return one configuration on the easier half, and a better one on everything."""
     hard = np.arange(n_instances) >= n_instances // 2
     one = np.where(hard, np.nan, np.arange(n_instances) != 3)
     other = np.where(hard, rng.random(n_instances) < 0.4, 1.0)
@@ -63,7 +63,7 @@ def test_easy_instances_decide_nothing_and_warn():
 
 
 def test_shared_instances_precede_separate_means():
-    """By its own mean the second is worse; where both were asked it is better, and cheaper."""
+    """The second is worse by its mean but better, and cheaper, on shared instances."""
     table = easy_half(np.random.default_rng(0))
     own = table.rows.groupby("config", observed=True)["accuracy"].mean()
     assert own["arm0"] > own["arm1"]
@@ -110,7 +110,7 @@ def test_many_small_differences_are_reported_together():
 def test_evaluations_missing_at_random_are_rarely_reported(
     n_arms, n_instances, accuracy, share
 ):
-    """At one in a hundred: more than 4 of 50 would come of chance once in 1,000 tests."""
+    """At a level of 1 %, more than 4 of 50 occur by chance once in 1,000 tests."""
     rng, alarms = np.random.default_rng(5), 0
     for _ in range(50):
         scores = (rng.random((n_arms, n_instances)) < accuracy).astype(float)
@@ -176,7 +176,7 @@ def test_arms_without_shared_instances_are_not_compared():
 
 
 def test_cycle_has_a_front_and_stays_undecided():
-    """Each of three is ahead of the next on shared instances, and the last of the first."""
+    """On shared instances each of three arms is ahead of the next, cyclically."""
     blocks = [(1.0, 0.5, np.nan), (np.nan, 1.0, 0.5), (0.5, np.nan, 1.0)]
     scores = np.repeat(np.array(blocks).T, 40, axis=1) + np.random.default_rng(
         0
@@ -206,7 +206,7 @@ def test_tables_missing_at_random_can_be_decided(share):
 
 
 def test_tolerance_is_judged_on_shared_instances():
-    """Within .1 of the best: by its own mean the first is .3 ahead, where both were asked .1 behind."""
+    """Within .1 of the best: .3 ahead by its mean, .1 behind on shared instances."""
     advice = cb.recommend(
         easy_half(np.random.default_rng(0)), within={"accuracy": 0.04}, replications=2
     )

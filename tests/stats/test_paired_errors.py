@@ -1,4 +1,4 @@
-"""Tests of counts, power and intervals against enumeration; the printed errors as counts."""
+"""Tests, power and intervals of counts by enumeration; printed errors as counts."""
 
 from __future__ import annotations
 

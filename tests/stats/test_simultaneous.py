@@ -1,4 +1,4 @@
-"""Critical values: the step-down procedure against a twin by hand, its limits, and errors."""
+"""Critical values: the step-down procedure, its limits and its errors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_errors_correlate_like_means():
 
 
 def test_configurations_with_equal_errors_count_as_few():
-    """Those that score alike on nearly every instance are fewer comparisons than those that do not."""
+    """Arms with nearly equal scores are fewer comparisons than different arms."""
     means, levels = np.linspace(0.46, 0.54, 11)[:, None], []
     for shared in (0.95, 0.0):
         table = drawn(np.random.default_rng(2), means, np.ones(11), 300, shared=shared)

@@ -19,7 +19,7 @@ def test_number_of_values_carrying_half_of_a_mean():
 
 
 def test_unseen_share_matches_a_hand_calculation():
-    """Sixteen costs: k is 8, these are e times the ninth in the mean, so the index is 1 and 3 errors more."""
+    """Of 16 costs 8 are e times the ninth in the mean: an index of 1, plus 3 errors."""
     spread = np.exp(np.linspace(-0.05, 0.05, 8))
     heavy, light = [*np.e * spread, *[1.0] * 8], [*np.exp(0.1) * spread, *[1.0] * 8]
     index = 0.1 * (1 + 3 / np.sqrt(8))
@@ -29,7 +29,7 @@ def test_unseen_share_matches_a_hand_calculation():
 
 
 def test_capped_costs_are_not_heavy_tailed():
-    """A limit on what is generated that is met three times; met twice, it might be none."""
+    """A limit of generation is recognised if reached three times, not twice."""
     assert unmet(
         [32.0] * times + [20.0, 8.0] + [1.0] * (18 - times) for times in (3, 2)
     ) == [0, 1]

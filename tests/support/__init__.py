@@ -1,1 +1,1 @@
-"""What the tests share and import by name: strategies, made-up tables, writers of logs."""
+"""Shared parts of the tests: strategies, drawn tables, writers of logs."""

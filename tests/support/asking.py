@@ -7,7 +7,7 @@ import numpy as np
 
 
 def run(policy, feedback):
-    """Play until the policy stops; ``feedback(arm)`` gives reward and cost. The arms in their order."""
+    """Play ``feedback(arm)``, which gives reward and cost, and return the arms."""
     arms = []
     while (arm := policy.ask()) is not None:
         policy.tell(arm, *feedback(arm))
@@ -21,7 +21,7 @@ def slack(budget):
 
 
 def noisy(means, costs, seed, spread=0.0):
-    """Feedback around given means; costs stay within [1 - spread, 1 + spread] times their mean."""
+    """Draw feedback around given means; costs are within [1 - spread, 1 + spread]."""
     rng = np.random.default_rng(seed)
     return lambda arm: (
         np.clip(means[arm] + rng.normal(0, 0.2, len(means[arm])), 0, 1),
@@ -30,7 +30,7 @@ def noisy(means, costs, seed, spread=0.0):
 
 
 def forced(order):
-    """Scalar rewards for which arms are rejected in this order: the worst has the largest gap."""
+    """Return scalar rewards that have the arms rejected in a given order."""
     rewards = np.empty((len(order), 1))
     rewards[list(order), 0] = 2.0 ** -np.arange(len(order))[::-1]
     return rewards
@@ -42,7 +42,7 @@ def noise_free(rewards, costs):
 
 
 def play_once(finder, rewards):
-    """Play a policy on rewards (K, N, D) in the order of the instances. Its pairs of arm and instance."""
+    """Play on rewards (K, N, D) in order, and return pairs of arm and instance."""
     made = []
     while (pull := finder.ask()) is not None:
         finder.tell(pull, rewards[pull.key])
@@ -82,7 +82,7 @@ def successive_rejects(rewards, n_rounds):
 
 
 def brute_force_constant(costs):
-    """Maximum over all K! orders of what `theory.exact_allocation_constant` computes by sorting."""
+    """Maximise `theory.exact_allocation_constant` over all K! orders."""
     orders = np.array(list(permutations(costs)))
     left = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
     return float(1 + (orders / left)[:, :-2].sum(axis=1).max())

@@ -1,4 +1,4 @@
-"""A headless browser for the tests: where the book is, how Chromium starts, a page that was opened."""
+"""A headless browser: the place of the book, its start, an opened page."""
 
 from __future__ import annotations
 
@@ -48,24 +48,29 @@ ARGUMENTS = [
 #: same colour, size, weight and ground their contrast is the same.
 LOOKS = """looks => {
     const clear = 'rgba(0, 0, 0, 0)';
-    document.querySelectorAll('[data-look]').forEach(e => e.removeAttribute('data-look'));
+    const marked = document.querySelectorAll('[data-look]');
+    marked.forEach(e => e.removeAttribute('data-look'));
     for (const e of document.querySelectorAll('body *')) {
-        if (![...e.childNodes].some(node => node.nodeType == 3 && node.data.trim())) continue;
-        if (!e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})) continue;
+        const isText = node => node.nodeType == 3 && node.data.trim();
+        if (![...e.childNodes].some(isText)) continue;
+        const visibility = {checkOpacity: true, checkVisibilityCSS: true};
+        if (!e.checkVisibility(visibility)) continue;
         if (e.clientWidth == 1) continue;  // for screen readers alone
+        const groundOf = element => getComputedStyle(element).backgroundColor;
         let ground = e;
-        while (ground.parentElement && getComputedStyle(ground).backgroundColor == clear)
+        while (ground.parentElement && groundOf(ground) == clear)
             ground = ground.parentElement;
         const {color, fill, fontSize, fontWeight, opacity} = getComputedStyle(e);
-        const look = [color, fill, fontSize, fontWeight, opacity, getComputedStyle(ground).backgroundColor];
-        if ((looks[look] = (looks[look] || 0) + 1) <= 3) e.setAttribute('data-look', '');
+        const look = [color, fill, fontSize, fontWeight, opacity, groundOf(ground)];
+        looks[look] = (looks[look] || 0) + 1;
+        if (looks[look] <= 3) e.setAttribute('data-look', '');
     }
     return looks;
 }"""
 
 
 class Visit:
-    """One page, opened in the light theme, with all that it asked for and complained about."""
+    """One page opened in the light theme, with its requests and complaints."""
 
     looks: ClassVar[dict[str, int]] = {}
 
@@ -122,7 +127,7 @@ class Visit:
         ]
 
     def faults(self) -> list[str]:
-        """What breaks a rule of accessibility; contrast is looked at where texts are marked."""
+        """Return violations of accessibility; contrast is checked at marked texts."""
         self.mark_looks()
         return self._serious({})
 
@@ -133,12 +138,12 @@ class Visit:
         )
 
     def mark_looks(self) -> int:
-        """Mark texts of looks that pages before had less than three of; how many there are."""
+        """Mark texts of looks seen less than three times; return their number."""
         Visit.looks = self.tab.evaluate(LOOKS, Visit.looks)
         return self.tab.locator("[data-look]").count()
 
     def _serious(self, options: dict[str, object]) -> list[str]:
-        """Violations that axe-core calls serious or critical, with their first places."""
+        """Return the serious or critical violations of axe-core, with first places."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         axe.axe_script += (
             "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"

@@ -7,7 +7,7 @@ from cobandit.cli.app import app
 
 
 def call(*words, columns=None, app=app):
-    """What the command gives for these words, maybe in a terminal of so many columns."""
+    """Run the command, optionally in a terminal of a given width."""
     terminal = {"COLUMNS": str(columns)} if columns else None
     return CliRunner().invoke(
         app, [str(word) for word in words], prog_name="cobandit", env=terminal

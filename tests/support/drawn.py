@@ -1,4 +1,4 @@
-"""Evaluation tables made up at random: known means, shared instances, holes, heavy tails."""
+"""Random evaluation tables: known means, shared instances, holes, heavy tails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cobandit.tables import EvaluationTable
 
 
 def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
-    """Table of true or false scores with these true means; what is met is shared by half between arms."""
+    """Draw a table of binary scores with given means, correlated between arms."""
     means, costs = np.asarray(means), np.asarray(costs)
     n_arms, n_objectives = means.shape
     difficulty = rng.random((n_objectives, n_instances))

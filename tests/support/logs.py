@@ -1,4 +1,4 @@
-"""Small logs of two made-up configurations in every format, as they are stored, and changes to them.
+"""Small logs of two configurations in every format, and changes to them.
 
 Nothing in them was measured: each model answers twelve sums. The rows of ``tidy.csv``
 say what, the other files hold the same as each tool writes it.
@@ -26,7 +26,7 @@ THIRD = data_directory() / "logs" / "sparrow-mini-t0.7.json"
 
 
 def answers():
-    """What was said, by configuration: a row for each sum, with the text of the answer."""
+    """Return the answers by configuration: a row per sum, with the text."""
     rows = pd.read_csv(STORED / "tidy.csv")
     # sparrow-mini comes first in the table
     samples = sorted(STORED.rglob("samples_*"), reverse=True)
@@ -46,7 +46,7 @@ def change(path, function):
 
 
 def change_samples(function, *paths):
-    """Change each sample of logs of Inspect AI, given its place; of both if none is named."""
+    """Change every sample of the named Inspect logs, given its place."""
     for path in paths or (HEADS, TAILS):
         change(
             path,
@@ -63,7 +63,7 @@ def put(folder, stored=STORED / HEADS):
 
 
 def write_lm_eval(folder, task="sums", function=list):
-    """Logs of the harness in another folder, with another name of the task and other lines."""
+    """Copy logs of the harness with another task name and other lines."""
     for samples in STORED.rglob("samples_*"):
         place = folder / samples.parent.relative_to(STORED / "lm")
         place.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def pack(path, without):
 
 
 def zip_with_zstandard(path, members, claim=None):
-    """Write an archive as recent versions of Inspect do, compressed by method 93, which zipfile cannot.
+    """Write an archive as recent Inspect does, by method 93, which zipfile lacks.
 
     `claim` is the size that each member says it expands to, if that is to be a lie.
     """

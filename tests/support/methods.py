@@ -1,4 +1,4 @@
-"""The project's methods that have a kernel, by kind; tests of other files define methods, too."""
+"""The project's methods with a kernel, by kind; other tests define methods too."""
 
 from cobandit.policies.registry import KERNELS, is_builtin, list_methods
 from cobandit.replay import kernels  # noqa: F401 (they enter themselves)

@@ -1,4 +1,4 @@
-"""A plan, and evaluators that stand for models: an evaluation gives the same whenever it is made."""
+"""A plan, and deterministic evaluators in the place of models."""
 
 import zlib
 

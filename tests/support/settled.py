@@ -1,4 +1,4 @@
-"""Samples of a table whose answers are known, asked many times whether what is called settled is right."""
+"""Repeated samples of tables with known answers, to count wrong decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cobandit.tables import EvaluationTable
 
 
 def sample(table, n_instances, rng):
-    """Instances drawn with replacement from a complete table, each configuration on all of them."""
+    """Draw instances with replacement from a complete table."""
     rows = table.rows
     of = rows["instance"].cat.codes.to_numpy().reshape(table.n_arms, -1)
     drawn = rng.integers(of.shape[1], size=n_instances)
@@ -45,7 +45,7 @@ def again(rows, table, n_instances):
 
 
 def bonferroni(compared, alpha):
-    """Levels that Bonferroni's inequality gives: what the step-down procedure is to improve on."""
+    """Return Bonferroni's levels, which the step-down procedure has to improve on."""
     n_arms = len(compared.costs)
     return Levels(
         alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared)
@@ -55,7 +55,7 @@ def bonferroni(compared, alpha):
 def coverage(
     table, n_instances=None, share=None, samples=40, level=0.95, seed=0, strict=False
 ):
-    """Ask samples of a table (instances, or a share of the evaluations), and compare with the whole table.
+    """Sample a table repeatedly, and compare decisions with the whole table.
 
     One row per sample: memberships ``settled`` by the step-down procedure and by
     ``bonferroni``, and whether any is ``wrong``.

@@ -1,4 +1,4 @@
-"""Tables in the shapes that people bring: a leaderboard, two models, a short list, jokers, two agents."""
+"""Tables in typical shapes: leaderboards, short lists, jokers, two agents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import cobandit as cb
 def make_table(
     scores, costs, names, objectives=("accuracy",), keep=None, name="made-up"
 ):
-    """Table of scores (K, N, D) in {0, 1} and mean costs (K,), single ones within a half of these."""
+    """Draw binary scores (K, N, D) and mean costs (K,); costs vary by a half."""
     n_arms, n, _ = scores.shape
     rng = np.random.default_rng(1)
     keep = np.ones((n_arms, n), dtype=bool) if keep is None else keep
@@ -35,7 +35,7 @@ def draw_scores(rng, means, n):
 
 
 def make_leaderboard(n=805, seed=0, seen=1.0):
-    """58 models that win 2 to 71 %, with costs spread a thousandfold, maybe with holes."""
+    """Return 58 models that win 2 to 71 %, with costs spread a thousandfold."""
     rng = np.random.default_rng(seed)
     means = np.linspace(0.02, 0.71, 58)
     costs = 10 ** (-4 + 3 * np.clip(means / 0.71 + rng.normal(0, 0.25, 58), 0, 1))
@@ -69,7 +69,7 @@ def make_short_list(n=100):
 
 
 def make_jokers(n=150):
-    """Two configurations that are right on every instance, one five times as expensive, among others."""
+    """Return a table with two always right configurations, one five times as dear."""
     rng = np.random.default_rng(4)
     scores = draw_scores(rng, [[0.5], [0.6], [0.7], [0.8], [0.75], [0.65]], n)
     scores = np.concatenate([np.ones((2, n, 1)), scores])
@@ -79,7 +79,7 @@ def make_jokers(n=150):
 
 
 def make_agents(n=616, seen=0.5):
-    """Two agents with one objective, three points apart, each evaluated on half of the tasks."""
+    """Return two agents three points apart, each evaluated on half of the tasks."""
     rng = np.random.default_rng(5)
     keep = rng.random((2, n)) < seen
     keep[:, :10] = True

@@ -1,4 +1,4 @@
-"""Hypothesis: how many examples, and mean matrices and costs on grids of powers of two."""
+"""Hypothesis: numbers of examples, and means and costs on binary grids."""
 
 import numpy as np
 from hypothesis import settings
@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 
 def examples(of_hundred):
-    """So many where the profile gives a hundred, as in `make test`; in `make check` it gives a quarter."""
+    """Scale a number of examples: full in `make test`, a quarter in `make check`."""
     return settings(max_examples=max(1, of_hundred * settings().max_examples // 100))
 
 
 @st.composite
 def mean_matrices(draw, max_arms=8, max_objectives=4, step=8):
-    """(K, D) on a grid of powers of two: differences are exact, ties and duplicates frequent."""
+    """Draw (K, D) on a binary grid: exact differences, frequent ties and duplicates."""
     n_arms = draw(st.integers(2, max_arms))
     n_objectives = draw(st.integers(1, max_objectives))
     cells = st.lists(st.integers(0, step), min_size=n_objectives, max_size=n_objectives)

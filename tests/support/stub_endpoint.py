@@ -19,7 +19,7 @@ def completion(text, tokens=(20, 3), cached=None):
 
 @contextmanager
 def stub_endpoint(answer, models=(200, {"data": []})):
-    """Serve; ``answer(body)`` gives what is sent: a body, or a status, a body and maybe headers.
+    """Serve the results of ``answer(body)``: a body, or status, body and headers.
 
     The address has ``requests``: path, headers and body of each.
     """

@@ -1,4 +1,4 @@
-"""Tables in every shape in which evaluations come: few and many configurations, any costs, holes, ties."""
+"""Tables in every common shape: few and many arms, any costs, holes, ties."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build(
     smallest_cost=None,
     seed=0,
 ):
-    """Table of right and wrong answers with these means (K, D); costs of single ones within a half."""
+    """Draw binary answers with means (K, D), and costs that vary by a half."""
     rng = np.random.default_rng(seed)
     scores = draw_scores(rng, means, n)
     n_arms, _, n_objectives = scores.shape
@@ -64,13 +64,13 @@ def draw_means(n_arms, n_objectives, seed=0):
 
 
 def draw_costs(n_arms, ratio, seed=0):
-    """Costs of which the largest is this many times the smallest, spread evenly over the powers of ten."""
+    """Return costs spread evenly over powers of ten, up to a given ratio."""
     costs = np.geomspace(1e-4, 1e-4 * ratio, n_arms)
     return np.random.default_rng([seed, n_arms]).permutation(costs)
 
 
 def nothing_shared(n=120):
-    """Twelve configurations with so many holes that no instance has been evaluated with all of them."""
+    """Return twelve configurations without an instance that all have evaluated."""
     means = draw_means(12, 2)
     scores = draw_scores(np.random.default_rng(5), means, n)
     for instance in range(n):
@@ -86,7 +86,7 @@ def nothing_shared(n=120):
 
 
 def all_on_the_front(n=200):
-    """Eight configurations, each better in one objective where it is worse in the other."""
+    """Return eight configurations that trade one objective for the other."""
     rise = np.linspace(0.1, 0.9, 8)
     return build(
         "all-front", np.stack([rise, 1 - rise], axis=1), n, costs=draw_costs(8, 20)
@@ -94,7 +94,7 @@ def all_on_the_front(n=200):
 
 
 def one_on_the_front(n=200):
-    """One configuration that is right on everything, which nobody else is, and cheapest."""
+    """Return a table with one configuration that is always right and cheapest."""
     means = np.vstack([[1.0, 1.0], 0.8 * draw_means(9, 2)])
     return build("one-front", means, n, costs=[1e-4, *draw_costs(9, 50) * 2])
 

@@ -1,4 +1,4 @@
-"""Means adjusted for what is missing: against plain means, shared instances, and a least-squares twin."""
+"""Means adjusted for missing evaluations: plain means and least squares as twins."""
 
 from __future__ import annotations
 

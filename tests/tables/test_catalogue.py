@@ -1,4 +1,4 @@
-"""The catalogue: bundled, mirrored, cached and fetched tables. Nothing here touches the network."""
+"""The catalogue: bundled, mirrored, cached and fetched tables, all offline."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +19,7 @@ SWEBENCH = "swebench-bash-only"
 
 @pytest.fixture
 def offline(monkeypatch, tmp_path):
-    """No mirror, an empty cache, and a downloader that fails; gives the place of the cached file."""
+    """No mirror, an empty cache and a failing downloader; the cached file's path."""
 
     def refuse(url, output_file, registry):
         raise ConnectionError("no route to host")
@@ -71,7 +71,7 @@ def test_unknown_names_suggest_the_nearest(name, meant):
         load("zzz")
 
 
-# --- the real table -------------------------------------------------------------------------------------
+# The real table.
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_download_is_cached(mirror, offline, monkeypatch):
     )
 
 
-# --- without it -----------------------------------------------------------------------------------------
+# Unavailable tables.
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ NAMES = st.text(
 
 @st.composite
 def tables(draw):
-    """Tables of any unit and objectives, with holes, odd names and settings that are numbers or codes."""
+    """Tables with any unit and objectives, holes, odd names and numeric settings."""
     configs = draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
     instances = draw(st.lists(NAMES, min_size=5, max_size=7, unique=True))
     unit = draw(st.sampled_from(["tokens", "USD"]))

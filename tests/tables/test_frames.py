@@ -12,7 +12,7 @@ OBJECTIVES = {"accuracy": "correct", "speed": ("latency", "negate-minmax")}
 
 
 def evaluations(models=3, questions=8, seed=0):
-    """As logs are, in shuffled order, with an index that says nothing and columns that nobody asks for."""
+    """Return a frame like a log: shuffled rows, a meaningless index, unused columns."""
     rng = np.random.default_rng(seed)
     n = models * questions
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Whatever files and options hold, there is a valid table or one message, and nothing half-written.
+"""Any files and options give a valid table or one message, and no partial file.
 
 `COBANDIT_FUZZ` is the number of inputs, 5,000 by default, shared by all targets; with
 another number they are drawn anew in each run. Most inputs are only read; one in
@@ -88,7 +88,7 @@ def fuzz(share=1.0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Small logs of two configurations in every format; whoever changes one puts it back."""
+    """Small logs of two configurations in every format; a test restores its changes."""
     place = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
@@ -136,7 +136,7 @@ def reads_or_gives_one_error(source, path, options):
 
 
 def gives_a_table_or_one_error(source, path, options):
-    """Import; return whether there is a table. Anything but a message, or a file too many, fails the test."""
+    """Import, and return whether there is a table; only a message may replace it."""
     try:
         imported = import_logs(source, [path], "my.parquet", **options)
     except CobanditError as error:
@@ -177,12 +177,12 @@ def test_fuzzing_starts_from_valid_files(folder, name):
     assert gives_a_table_or_one_error(source, path, options)
 
 
-# ----------------------------------------------------------------------------- bytes and values
+# Bytes and values.
 
 
 @st.composite
 def damage(draw):
-    """A function that damages bytes: other bytes, a cut, or a few bytes overwritten or put in."""
+    """Draw a function that replaces, truncates, overwrites or inserts bytes."""
     kind = draw(st.sampled_from(["replace", "cut", "overwrite", "insert", "repeat"]))
     junk = draw(
         st.binary(max_size=40)
@@ -297,7 +297,7 @@ def test_any_values_give_a_table_or_a_fault(folder, name, change, on_disk):
     with_changed(file, changed.encode(), name, on_disk)
 
 
-# ----------------------------------------------------------------------------- options and cells
+# Options and cells.
 
 COLUMNS = st.sampled_from(
     ["model", "temperature", "question", "correct", "tokens", "seconds", "config", "x"]
@@ -412,7 +412,7 @@ def test_any_cells_give_a_table_or_a_fault(folder, rows, how, transform, cost):
         path.write_bytes(content)
 
 
-# ----------------------------------------------------------------------------- cards
+# Cards.
 
 FITTED = {
     "name": "accuracy",

@@ -93,7 +93,7 @@ def test_lm_eval_uses_one_filter_and_counts_tokens(here):
 
 
 def multiple_choice(lines):
-    """Lines of a task in which the model rates given answers; the only filter is called none."""
+    """Return lines of a task that rates given answers, whose only filter is "none"."""
     lines = logs.unfiltered(lines)
     for line in lines:
         choices = {
@@ -254,7 +254,7 @@ def test_tokenizer_counts_tokens(here):
         make_token_counter(Path("tokenizer.json"))
 
 
-# ----------------------------------------------------------------------------- Inspect AI
+# Inspect AI.
 
 
 def report(**options):
@@ -341,7 +341,7 @@ def test_inspect_counts_graders_on_request(here):
 
 
 def test_every_named_score_is_an_objective(here):
-    """Inspect's scorers, HELM's and the harness' metrics: none is dropped, and each keeps its name."""
+    """Scorers of Inspect and metrics of HELM and the harness keep their names."""
     logs.change_samples(
         lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5})
     )
@@ -445,7 +445,7 @@ def test_unfinished_archive_gives_finished_samples(here):
     assert list(imported.table.n_instances) == [12, 12]
 
 
-# ----------------------------------------------------------------------------- HELM
+# HELM.
 
 
 def test_helm_skips_perturbed_instances(here):
@@ -499,7 +499,7 @@ def test_helm_finish_reasons_are_not_metrics(here):
     assert import_logs("helm", ["helm"], "my.parquet").table.n_arms == 2
 
 
-# ----------------------------------------------------------------------------- CSV
+# CSV.
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
@@ -559,7 +559,7 @@ def test_mapping_file_equals_options_and_options_win(here):
     assert euros.table.card.cost.unit == "EUR"
 
 
-# ----------------------------------------------------------------------------- what is written
+# Written files.
 
 
 def test_card_has_default_split_and_report(here):
@@ -619,7 +619,7 @@ def test_long_settings_are_shortened_and_stay_distinct():
     assert configs.nunique() == 2 and configs.str.len().max() < 60
 
 
-# ----------------------------------------------------------------------------- the command and the example
+# The command and the example.
 
 
 def test_command_imports_reports_and_validates(here):

@@ -1,4 +1,4 @@
-"""Importers against the tools themselves: logs that they write here, and what their own readers say of them.
+"""Importers compared with the tools themselves, on logs written by the tools.
 
 Needs the packages ``inspect-ai`` and ``lm-eval``; models are made up and nothing is
 fetched.
@@ -37,7 +37,7 @@ def rows(imported):
     )
 
 
-# ----------------------------------------------------------------------------- Inspect AI
+# Inspect AI.
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def evaluate(inspect_ai, folder, name, epochs=1, kind="eval", solver=None, **opt
 
 
 def said_by_inspect(path):
-    """Score, tokens and seconds of each sample by Inspect's reader and its way to make a score a number."""
+    """Return score, tokens and seconds of every sample by Inspect's own reader."""
     from inspect_ai.log import read_eval_log
     from inspect_ai.scorer import value_to_float
 
@@ -229,7 +229,7 @@ def test_unscored_inspect_log_is_reported(inspect_ai, tmp_path):
     assert rows(newest)["accuracy"].equals(rows(before)["accuracy"])
 
 
-# ----------------------------------------------------------------------------- lm-evaluation-harness
+# Lm-evaluation-harness.
 
 TASK = """
 task: {name}
@@ -246,7 +246,8 @@ generation_kwargs: {until: ["."], temperature: 0.0}
 metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
 filter_list:
   - {name: strict, filter: [{function: take_first}]}
-  - {name: number, filter: [{function: regex, regex_pattern: "([0-9]+)"}, {function: take_first}]}
+  - name: number
+    filter: [{function: regex, regex_pattern: "([0-9]+)"}, {function: take_first}]
 """
 CHOSEN = """
 output_type: multiple_choice
@@ -258,7 +259,7 @@ metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}]
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory):
-    """A folder with two tasks, and a function that evaluates a model on some of them."""
+    """A folder with two tasks, and a function that evaluates a model on them."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("harness")
         patch.setenv("HF_HUB_OFFLINE", "1")
@@ -305,7 +306,7 @@ def harness(tmp_path_factory):
         tasks = TaskManager(include_path=str(folder), include_defaults=False)
 
         def run(output, name, *names, limit=None):
-            """What `lm_eval run --log_samples --output_path` does, without reading its own 10,000 tasks."""
+            """Run `lm_eval run --log_samples` without loading its 10,000 tasks."""
             tracker = EvaluationTracker(output_path=str(output))
             results = simple_evaluate(
                 model="made-up",

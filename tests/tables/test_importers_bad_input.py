@@ -1,4 +1,4 @@
-"""Importers: whatever the files hold, there is a table or one clear message, and no half-written file."""
+"""Importers give a table or one clear message for any file, and no partial file."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Logs that grow: importing again adds what is new, by configuration and instance, and says what it did."""
+"""Growing logs: a second import adds and reports new evaluations."""
 
 import re
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_first_update_creates_the_table(here):
 
 @pytest.mark.slow
 def test_update_names_new_configurations_by_known_settings(here):
-    """Also alone, when nothing differs within its log, and with a number that is written differently."""
+    """Also alone, without differing settings, and with a number in another notation."""
     import_logs("inspect", ["json"], "my.parquet")
     logs.put("new", logs.THIRD)
     imported = import_logs("inspect", ["new"], "my.parquet", update=True)
@@ -244,7 +244,7 @@ def test_order_of_parts_does_not_change_the_table(here, seed):
 
 @pytest.mark.parametrize("then", ["0", "0.0"])
 def test_setting_is_the_same_in_a_text_column(then):
-    """As where another configuration lacks it: a second import adds no configuration by another name."""
+    """A second import adds no configuration under another name."""
     old = pd.DataFrame({"config": [f"m t={then}", "m"], "t": [then, "not set"]})
     new = pd.DataFrame({"config": ["m t=0.0"], "t": [0.0]})
     found = ImportResult(

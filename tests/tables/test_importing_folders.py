@@ -1,4 +1,4 @@
-"""Folders of logs as they come: failed runs and reruns, logs of no use, evaluations that cost nothing."""
+"""Folders of logs: failed runs, reruns, unusable logs, free evaluations."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_newest_of_two_runs_counts(here):
 
 @pytest.mark.parametrize(("began", "counts"), [("30.950", True), ("30.100", False)])
 def test_first_sample_orders_runs_of_one_second(here, began, counts):
-    """A sample that a retry took over from the run before it does not make the retry an early run."""
+    """A sample reused by a retry does not make the retry an earlier run."""
 
     def begin(seconds):
         times = ["2026-01-15T10:19:00+00:00"] + [
@@ -91,7 +91,7 @@ def test_first_sample_orders_runs_of_one_second(here, began, counts):
 
 
 def test_runs_of_different_instances_are_merged(here):
-    """As with ``--limit 0-8`` and then ``--limit 6-12``: where both have an instance, the newer counts."""
+    """With ``--limit 0-8`` and ``6-12``, shared instances use the newer run."""
     rerun(HEADS, "json/a.json", output_tokens=777)
     logs.change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
     logs.change("json/a.json", lambda log: log.update(samples=log["samples"][6:]))
@@ -167,7 +167,7 @@ USELESS = {
 @pytest.mark.parametrize("task", ["sums", "products"])
 @pytest.mark.parametrize("how", USELESS)
 def test_unusable_log_among_good_ones_is_skipped(here, how, task):
-    """Also one of another task, and of another configuration: it changes nothing but the report."""
+    """A log of another task and configuration changes only the report."""
     options = {"metric": "match", "task": ["sums"]}
     before = import_logs("inspect", ["json"], "before.parquet", **options)
     shutil.copy(logs.THIRD, X)
@@ -246,7 +246,7 @@ def test_helm_run_without_statistics_is_skipped(here):
     )
 
 
-# ----------------------------------------------------------------------------- free evaluations
+# Free evaluations.
 
 
 def without_tokens(path, *which, **usage):

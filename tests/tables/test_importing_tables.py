@@ -1,4 +1,4 @@
-"""Tables of one's own: what a CSV file may look like, and that faults name its rows and columns."""
+"""CSV files of users: accepted layouts, and faults that name rows and columns."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ def tidy(**columns):
     return frame
 
 
-# ----------------------------------------------------------------------------- repeats
+# Repeats.
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_rows_with_other_descriptions_are_duplicates(here):
     assert duplicate.column == "question"
 
 
-# ----------------------------------------------------------------------------- scores
+# Scores.
 
 
 def test_scores_are_divided_by_their_scale(here):
@@ -153,7 +153,7 @@ def test_scores_are_divided_by_their_scale(here):
     assert np.array_equal(table.rows["speed"], plain.rows["speed"])
 
 
-# ----------------------------------------------------------------------------- costs
+# Costs.
 
 
 def test_default_cost_is_one_evaluation(here):
@@ -228,7 +228,7 @@ def test_length_of_text_may_be_the_cost(here):
     )
 
 
-# ----------------------------------------------------------------------------- conditions and compression
+# Conditions and compression.
 
 
 @pytest.mark.slow
@@ -262,7 +262,7 @@ def test_decompression_bomb_is_refused(here, monkeypatch):
         import_logs("csv", ["t.csv.gz"], "a.parquet", **PAID)
 
 
-# ----------------------------------------------------------------------------- wide files
+# Wide files.
 
 
 def test_wide_file_may_have_only_configurations(here):
@@ -324,7 +324,7 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
 
 
 def test_faults_of_later_files_name_their_rows(here):
-    """The first file is whole, a condition leaves rows out, repeats are averaged: rows are the file's."""
+    """Rows are the file's, though a condition excludes some and repeats merge."""
     tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
     with pytest.raises(TableError) as error:
         import_logs(
@@ -340,7 +340,7 @@ def test_faults_of_later_files_name_their_rows(here):
     assert first.code == "two-descriptions"
 
 
-# ----------------------------------------------------------------------------- words
+# Words.
 
 
 def test_title_is_the_name_of_the_file(here):
@@ -386,7 +386,7 @@ def test_remedies_do_not_name_a_missing_card(here):
             assert word not in remedies, (options, remedies)
 
 
-# ----------------------------------------------------------------------------- layouts and names of files
+# Layouts and names of files.
 
 
 EXAMPLE = [
@@ -417,20 +417,23 @@ def test_configuration_may_be_the_name_of_the_file(here):
             {"q": q, "score": s, "usd": usd} for c, q, s, usd in EXAMPLE if c == config
         ]
         Path(f"{config}.json").write_text(json.dumps({"results": {"rows": rows}}))
-    done = import_logs(
-        "csv", ["a.json", "bb.json"], "a.parquet", records="results.rows", config="file",
-        instance="q", objective="score", cost="usd", unit="USD",
-    )  # fmt: skip
-    assert done.table.configs == ("a", "bb") and done.table.n_instances.tolist() == [
-        8,
-        8,
-    ]
-    found = import_logs(
-        "csv", ["a.json", "bb.json"], "b.parquet", config="file", instance="q", objective="score",
-        cost="usd", unit="USD",
-    )  # fmt: skip
-    assert said(found, "records: ") == ["records: those at 'results.rows' (--records)"]
-    assert found.table.rows.equals(done.table.rows)
+    columns = {
+        "config": "file",
+        "instance": "q",
+        "objective": "score",
+        "cost": "usd",
+        "unit": "USD",
+    }
+    files = ["a.json", "bb.json"]
+
+    explicit = import_logs("csv", files, "a.parquet", records="results.rows", **columns)
+    inferred = import_logs("csv", files, "b.parquet", **columns)
+
+    assert explicit.table.configs == ("a", "bb")
+    assert explicit.table.n_instances.tolist() == [8, 8]
+    remarks = said(inferred, "records: ")
+    assert remarks == ["records: those at 'results.rows' (--records)"]
+    assert inferred.table.rows.equals(explicit.table.rows)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "json"])
@@ -454,9 +457,16 @@ def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
         case _:
             frame.to_parquet("t.parquet")
     done = import_logs(
-        "csv", [f"t.{suffix}"], "a.parquet", config="run", instance="q", objective="ok", cost="usage.usd",
-        unit="USD", where="run.notna()",
-    )  # fmt: skip
+        "csv",
+        [f"t.{suffix}"],
+        "a.parquet",
+        config="run",
+        instance="q",
+        objective="ok",
+        cost="usage.usd",
+        unit="USD",
+        where="run.notna()",
+    )
     assert done.table.configs == tuple(str(first + k) for k in range(3))
     assert set(done.table.rows["instance"]) == set("012345")
 
@@ -478,12 +488,12 @@ def test_rounded_numbers_are_refused_as_names(here):
     assert (caught.value.faults[0].row, caught.value.faults[0].column) == (1, "run")
 
 
-# ----------------------------------------------------------------------------- what a score is
+# Scores.
 
 
 @pytest.fixture
 def judged(here):
-    """Scores from -33 to 10, of which one configuration has three of -999, which mean none."""
+    """Scores from -33 to 10, with three values of -999, which mean missing."""
     rows = [
         (config, f"q{i}", 10 - 4 * ((i + n) % 9))
         for n, config in enumerate("ab")

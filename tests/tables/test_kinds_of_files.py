@@ -1,4 +1,4 @@
-"""Files of results as common tools write them, each small and made here: they become the right table."""
+"""Result files as common tools write them are read correctly."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""What importers of logs do alike: what a log says of itself, doubles, questions, conditions, clusters."""
+"""Shared behaviour of log importers: stated means, repeats, conditions, clusters."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ def remarks(imported, start):
     return [line for line in imported.report if line.startswith(start)]
 
 
-# ----------------------------------------------------------------------------- what a log says of itself
+# Stated values.
 
 
 def say(path, value, reducer=None, **results):
@@ -128,7 +128,7 @@ def test_log_with_surplus_samples_is_reported(here):
     assert any("its run counted 7" in line for line in remarks(take(), "differs: "))
 
 
-# ----------------------------------------------------------------------------- questions
+# Questions.
 
 
 def pairs(imported):
@@ -183,7 +183,7 @@ def test_prompts_in_questions_do_not_change_names(here):
     assert len(set(imported.table.rows["instance"])) == 12
 
 
-# ----------------------------------------------------------------------------- conditions and clusters
+# Conditions and clusters.
 
 
 def tag(i, sample):
@@ -220,7 +220,7 @@ def test_field_gives_the_cluster_of_instances(here):
         take(cluster="pasage")
 
 
-# ----------------------------------------------------------------------------- costs, and doubtful answers
+# Costs, and doubtful answers.
 
 
 def test_folder_with_unlogged_usage_is_imported_completely(here):

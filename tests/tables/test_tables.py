@@ -290,7 +290,7 @@ def test_split_follows_its_rule(n, n_profiling, seed):
 @examples(30)
 @given(st.integers(0, 2**32), st.integers(6, 15), st.integers(2, 13))
 def test_both_splits_contain_every_configuration(seed, n, n_profiling):
-    """Its profiling rows are the first of its rows in the random order, as few as possible moved."""
+    """Its profiling rows are the first in random order; few rows are moved."""
     rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
     kept = np.concatenate(

@@ -1,4 +1,4 @@
-"""Evaluation tables: every bad input gives one error that says where it is and what to do."""
+"""Bad evaluation tables give one error with its place and a remedy."""
 
 import json
 import time
@@ -368,7 +368,7 @@ def test_missing_file_and_card_are_reported(tmp_path):
 
 
 def test_card_or_folder_in_place_of_a_table_is_refused(tmp_path, monkeypatch):
-    """That the checksum differs, or that the catalogue has no such table, is not what is wrong."""
+    """The message is not about a differing checksum or a missing catalogue entry."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
     with pytest.raises(
@@ -496,7 +496,7 @@ def test_wrong_checksum_reports_both_sums(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
 def test_table_larger_than_memory_is_refused(suffix, tmp_path, monkeypatch):
-    """It is said what reading would take, before the memory is full; half the memory more and it is read."""
+    """The required memory is reported before it is used; with half more, it is read."""
     many = pd.concat(
         [frame().assign(instance=f"{i}-" + frame()["instance"]) for i in range(200)]
     )

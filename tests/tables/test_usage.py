@@ -176,7 +176,7 @@ def test_nested_counts_still_match_the_total(
     written_apart,
     thoughts_apart,
 ):
-    """Twin: write the counts of a known usage in each vendor's way, and read as much back."""
+    """Writing a known usage in every vendor's format and reading it gives it back."""
     total = plain + cached + written + answer + thoughts
     counts = openai(
         plain + (0 if cached_apart else cached) + (0 if written_apart else written),

@@ -1,4 +1,4 @@
-"""The slack of comparisons with a budget: it forgives rounding, and nothing that is larger."""
+"""The slack of comparisons with a budget tolerates rounding and nothing larger."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The Pareto order against twins written straight from the paper's Section 3.2, and against moocore."""
+"""The Pareto order compared with twins from Section 3.2 and with moocore."""
 
 import moocore
 import numpy as np
@@ -76,7 +76,7 @@ def test_implementations_agree_off_the_grid(n_arms, n_objectives):
 
 @given(mean_matrices())
 def test_gaps_are_zero_exactly_at_ties(mu):
-    """gamma >= 0; an arm that another one equals or beats, but not strictly everywhere, stays, with gap 0."""
+    """gamma >= 0; an arm weakly but not strictly dominated stays, with gap 0."""
     mask, gaps = pareto_mask(mu), classification_gaps(mu)
     assert (gaps >= 0).all() and (gaps[~mask] > 0).all() and mask.any()
     for i in np.flatnonzero(mask):
@@ -86,7 +86,7 @@ def test_gaps_are_zero_exactly_at_ties(mu):
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 5])
 def test_moocore_agrees_without_ties(n_objectives):
-    """Weak and strict dominance are one where no two arms share a coordinate: columns of permutations."""
+    """Weak and strict dominance agree without shared coordinates."""
     rng = np.random.default_rng(n_objectives)
     for _ in range(50):
         mu = np.column_stack([rng.permutation(60) for _ in range(n_objectives)]) / 60

@@ -1,4 +1,4 @@
-"""Problem, hypervolume and complexity against definitions (paper, Sections 3.1 and 3.2)."""
+"""Problem, hypervolume and complexity against the paper's definitions (3.1, 3.2)."""
 
 from itertools import combinations
 from math import inf, prod
@@ -64,7 +64,7 @@ def test_complexity_is_the_maximum_over_all_subsets(gaps_and_costs):
 
 
 def test_values_match_a_hand_calculation():
-    """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (a tie: the lower number); arm 2 is dominated by both."""
+    """H = 3/8, 1/4, 1/8; nu = 3/8, 1/2, 1/2 (tied); both others dominate arm 2."""
     problem = Problem(
         [[0.75, 0.5], [0.5, 0.5], [0.25, 0.5]], [1.0, 0.5, 0.25], names="abc"
     )

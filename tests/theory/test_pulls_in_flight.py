@@ -1,4 +1,4 @@
-"""Radii that count what is in flight: by hand, as an inequality, and watched while results are held back."""
+"""Radii that count pulls in flight: by hand, as an inequality, under delay."""
 
 from math import log, sqrt
 
@@ -75,7 +75,7 @@ def watched(means, alpha_of_run, *, at_once, n_init, alpha, budget, seed):
 
 @pytest.mark.slow
 def test_optimism_holds_on_the_event_under_any_delay():
-    """With the alpha of one at a time it fails in some runs on the event; with the wider one it never may."""
+    """The sequential alpha fails in some runs on the event; the wider one never."""
     means = np.array([[0.5, 0.5], [0.5, 0.25], [0.25, 0.25]])
     given_ = {"at_once": 9, "n_init": 3, "alpha": 0.15, "budget": 40.0}
     wider = theory.alpha_in_flight(9, 3, budget=40.0, cost_ratio=0.25, alpha=0.15)

@@ -1,4 +1,4 @@
-"""Constants and bounds: once by hand, here or in their examples, then against formulas written again."""
+"""Constants and bounds: by hand and against formulas written again."""
 
 from math import ceil, exp, inf, log
 

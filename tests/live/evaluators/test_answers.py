@@ -1,4 +1,4 @@
-"""Answers in the shapes that vendors and gateways send: read field by field, charged, and named."""
+"""Answers of vendors and gateways are read by field, charged and named."""
 
 import json
 

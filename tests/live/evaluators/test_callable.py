@@ -1,4 +1,4 @@
-"""Python functions as evaluators: what they may give, raise and be, and what is found before a run."""
+"""Python functions as evaluators: results, exceptions, checks before a run."""
 
 import contextvars
 import errno

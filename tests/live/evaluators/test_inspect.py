@@ -23,7 +23,8 @@ from inspect_ai.solver import generate
 @scorer(metrics={"length": [mean()], "words": [mean()]})
 def shape():
     async def score(state, target):
-        return Score(value={"length": len(state.output.completion) / 100, "words": "many"})
+        length = len(state.output.completion) / 100
+        return Score(value={"length": length, "words": "many"})
     return score
 
 def samples(ids):
@@ -31,8 +32,10 @@ def samples(ids):
 
 @task
 def sums(n: int = 12, scorers: str = "match"):
-    found = {"match": match(location="any"), "both": [match(location="any"), shape()]}[scorers]
-    return Task(dataset=samples(range(1, n + 1)), solver=generate(), scorer=found, epochs=3)
+    number = match(location="any")
+    scorer = {"match": number, "both": [number, shape()]}[scorers]
+    dataset = samples(range(1, n + 1))
+    return Task(dataset=dataset, solver=generate(), scorer=scorer, epochs=3)
 
 @task
 def odd_names():
@@ -43,7 +46,7 @@ def odd_names():
 
 @pytest.fixture(scope="module", autouse=True)
 def stub_model():
-    """A provider ``stub``: it repeats the last word of the prompt, and fails or charges as the name says."""
+    """Define a provider ``stub``, which repeats the last word, fails or charges."""
     from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
 
     @modelapi("stub")

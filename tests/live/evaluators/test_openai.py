@@ -1,4 +1,4 @@
-"""Endpoints as evaluators, against one on loopback: requests, scores, costs, and what each error means."""
+"""Endpoints on loopback as evaluators: requests, scores, costs and errors."""
 
 import json
 import threading
@@ -248,7 +248,7 @@ def test_unreachable_server_is_reported(folder):
 
 @pytest.mark.slow
 def test_endpoints_have_separate_keys(folder, monkeypatch):
-    """What is asked where is said by the configuration, and does not become part of its name."""
+    """The endpoint follows from the configuration but is no part of its name."""
     monkeypatch.setenv("FIRST", "sk-1")
     monkeypatch.setenv("SECOND", "sk-2")
     with (
@@ -334,7 +334,7 @@ def test_function_scores_answers(folder, monkeypatch):
     ("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))]
 )
 def test_cost_of_an_evaluation_is_bounded_in_advance(folder, cost, most):
-    """A prompt of 6 bytes has at most 22 tokens with what a chat adds, an answer at most its limit."""
+    """A prompt of 6 bytes in a chat has at most 22 tokens, an answer its limit."""
     configuration = {"model": "small", "max_tokens": 32}
 
     async def use(evaluator):
@@ -398,7 +398,7 @@ def test_stored_answers_are_rescored_without_a_call(folder):
 
 @pytest.mark.slow
 def test_changed_text_is_refused_at_restart(folder):
-    """What the prompt does not take may change, and a run from before the texts were kept goes on."""
+    """Unused columns may change, and runs without stored texts still resume."""
 
     def answer(body):
         return (
