@@ -121,7 +121,6 @@ def recommend(
     """
     import cobandit as cb
     from cobandit.advice.rivals import find_rivals
-    from cobandit.figures import write_front_page
 
     data = cb.open_table(table)
     if cluster is not None:
@@ -151,6 +150,9 @@ def recommend(
         **resampled,
     )
     if html is not None:
+        # pictures need matplotlib, whose import takes as long as the recommendation
+        from cobandit.figures import write_front_page
+
         write_front_page(advice, html)
     if as_json:
         print(json.dumps(advice.to_dict(), indent=2, allow_nan=False))

@@ -2,7 +2,9 @@
 
 import os
 import warnings
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pandas as pd
 
@@ -11,11 +13,6 @@ from cobandit.errors import DatasetUnavailable, raise_fault
 from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
-
-with warnings.catch_warnings():
-    # tqdm, which pooch loads, asks every notebook for ipywidgets
-    warnings.simplefilter("ignore")
-    import pooch
 
 #: Environment variable: if it is set, and not to 0, nothing is fetched.
 OFFLINE = "COBANDIT_OFFLINE"
@@ -206,8 +203,16 @@ def _places(card: Card) -> tuple[Path | None, Path]:
     mirror = os.environ.get(MIRROR)
     inside = Path(card.name) / card.records
     return Path(mirror).expanduser() / inside if mirror else None, Path(
-        pooch.os_cache("cobandit")
+        _import_pooch().os_cache("cobandit")
     ) / inside
+
+
+def _import_pooch() -> ModuleType:
+    """Import pooch, which takes as long as numpy, for tables that are not bundled."""
+    with warnings.catch_warnings():
+        # tqdm, which pooch loads, asks every notebook for ipywidgets
+        warnings.simplefilter("ignore")
+        return import_module("pooch")
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
@@ -227,6 +232,7 @@ def _fetch(card: Card) -> Path:
     """Fetch the records into the cache, in one attempt."""
     assert card.origin is not None
     mirrored, cached = _places(card)
+    pooch = _import_pooch()
     try:
         if os.environ.get(OFFLINE, "0") not in ("", "0"):
             raise PermissionError(f"not asked, since {OFFLINE} is set")

@@ -180,13 +180,24 @@ print(took, sorted(heavy))
     assert float(took) < 1
 
 
-def test_recommendation_imports_no_slow_package(tmp_path):
-    """Each of these takes as long to import as the whole recommendation."""
-    code = """
-import sys
+IN_PYTHON = """
 import cobandit as cb
 print(cb.recommend(cb.load("synthetic-24"), within={"accuracy": 0.06}, tolerance=0.02))
-slow = {"scipy.stats", "scipy.optimize", "numba", "seaborn", "matplotlib", "joblib"}
+"""
+ON_THE_COMMAND_LINE = """
+from cobandit.cli.app import app
+app(["recommend", "synthetic-24"], standalone_mode=False)
+"""
+
+
+@pytest.mark.parametrize("recommend", [IN_PYTHON, ON_THE_COMMAND_LINE])
+def test_recommendation_imports_no_slow_package(recommend, tmp_path):
+    """None of these has a part in a recommendation, and all take long to import."""
+    code = f"""
+import sys
+{recommend}
+slow = {{"scipy.stats", "scipy.optimize", "numba", "seaborn", "matplotlib", "joblib"}}
+slow |= {{"pooch"}}
 print(sorted(slow & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run(
