@@ -54,13 +54,13 @@ def once(tmp_path_factory):
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def filled(name, fill):
-        folder, whole = shared / name, shared / f"{name}.whole"
+        folder, finished = shared / name, shared / f"{name}.whole"
         with FileLock(shared / f"{name}.lock"):
-            if not whole.exists():
+            if not finished.exists():
                 shutil.rmtree(folder, ignore_errors=True)  # of a process that failed
                 folder.mkdir()
                 fill(folder)
-                whole.touch()
+                finished.touch()
         return folder
 
     return filled
@@ -104,8 +104,8 @@ def refused(monkeypatch, capfd):
         monkeypatch.setattr(sys, "argv", ["cobandit", *map(str, words)])
         with pytest.raises(SystemExit) as stopped:
             main()
-        out, err = capfd.readouterr()
-        assert stopped.value.code == 2 and out == "" and "Traceback" not in err
+        output, err = capfd.readouterr()
+        assert stopped.value.code == 2 and output == "" and "Traceback" not in err
         return err
 
     return refused
@@ -150,5 +150,5 @@ def visit(browser):
     """``visit(url)``: a `Visit`, whose tab is closed in the end."""
     visits = []
     yield lambda url: visits.append(Visit(browser, url)) or visits[-1]
-    for each in visits:
-        each.tab.close()
+    for entry in visits:
+        entry.tab.close()

@@ -55,10 +55,10 @@ def test_recommended_configurations_are_not_dominated(name):
         prefer={table.objectives[0]: 1.0},
         replications=20,
     )
-    off = dominated_by_hand(table)
+    dominated_arms = dominated_by_hand(table)
     front = advice.front
     assert (
-        set(front.index) == set(table.configs) - off
+        set(front.index) == set(table.configs) - dominated_arms
         and advice.most_efficient in front.index
     )
     assert front["cost"].is_monotonic_increasing
@@ -73,13 +73,13 @@ def test_steps_have_gains_intervals_and_cost_factors():
     advice = cb.recommend(shapes.make_short_list(), replications=2)
     front, steps = advice.front, describe_steps(advice)
     for place in range(1, len(front)):
-        more = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
+        gain = 100 * (front["accuracy"].iloc[place] - front["accuracy"].iloc[place - 1])
         times = front["cost"].iloc[place] / front["cost"].iloc[place - 1]
         low, high = (
             100 * front[f"more_accuracy_{end}"].iloc[place] for end in ("low", "high")
         )
-        assert low < more < high and front["times"].iloc[place] == pytest.approx(times)
-        assert steps[place] == f"{more:+.1f} accuracy ({low:+.1f} to {high:+.1f})"
+        assert low < gain < high and front["times"].iloc[place] == pytest.approx(times)
+        assert steps[place] == f"{gain:+.1f} accuracy ({low:+.1f} to {high:+.1f})"
     assert steps[0] == ""
 
 
@@ -127,9 +127,11 @@ def test_preference_chooses_the_largest_weighted_mean():
 
 def test_conditions_hold_together():
     table = shapes.make_two_models()
-    both = cb.recommend(table, at_least={"accuracy": 0.5, "speed": 0.7}, replications=2)
-    assert both.choice.configuration is None and both.choice.sure is None
-    assert both.choice.closest in answer(both).lines["You asked"]
+    combined = cb.recommend(
+        table, at_least={"accuracy": 0.5, "speed": 0.7}, replications=2
+    )
+    assert combined.choice.configuration is None and combined.choice.sure is None
+    assert combined.choice.closest in answer(combined).lines["You asked"]
     one = cb.recommend(
         table, at_least={"accuracy": 0.5}, within={"speed": 0.6}, replications=2
     ).choice
@@ -167,25 +169,26 @@ def test_sure_choices_meet_their_condition():
 
 def test_tolerance_shortens_the_front_and_covers_it():
     table = cb.load("word-sums")
-    whole, short = (
-        cb.recommend(table, tolerance=each, replications=2) for each in (0.0, 0.05)
+    full_table, short = (
+        cb.recommend(table, tolerance=entry, replications=2) for entry in (0.0, 0.05)
     )
-    assert len(short.front) < len(whole.front) and set(short.front.index) <= set(
-        whole.front.index
+    assert len(short.front) < len(full_table.front) and set(short.front.index) <= set(
+        full_table.front.index
     )
-    for _, row in whole.front.iterrows():
-        at = short.front[short.front["cost"] <= row["cost"]]
+    for _, row in full_table.front.iterrows():
+        rivals = short.front[short.front["cost"] <= row["cost"]]
         assert (
             (
-                at[list(table.objectives)] >= row[list(table.objectives)] - 0.05 - 1e-9
+                rivals[list(table.objectives)]
+                >= row[list(table.objectives)] - 0.05 - 1e-9
             ).all(axis=1)
         ).any()
 
 
 def test_returned_configurations_replace_the_front():
     returned, table = ["large, direct", "small, direct"], shapes.make_short_list()
-    asked = {"at_least": {"accuracy": 0.45}, "replications": 2}
-    advice = cb.recommend(table, returned=returned, ignores_cost=True, **asked)
+    options = {"at_least": {"accuracy": 0.45}, "replications": 2}
+    advice = cb.recommend(table, returned=returned, ignores_cost=True, **options)
     assert advice.choice.configuration == "large, direct"
     cheaper = cb.recommend(
         table, at_least={"accuracy": 0.45}, replications=2
@@ -196,7 +199,7 @@ def test_returned_configurations_replace_the_front():
     assert answer(advice).lines.keys() == {"You asked", "Also"}
     # of a race that compares costs it is the answer, and no second one is given
     advice = cb.recommend(
-        table, returned=returned, tolerance=0.1, cost_tolerance="20%", **asked
+        table, returned=returned, tolerance=0.1, cost_tolerance="20%", **options
     )
     assert "2 of 6 configurations are worth their cost" in answer(advice).headline
     assert "within 0.1 and 20 % of the cost" in answer(advice).headline
@@ -205,7 +208,7 @@ def test_returned_configurations_replace_the_front():
 
 
 @pytest.mark.parametrize(
-    ("asked", "code", "place"),
+    ("options", "code", "place"),
     [
         ({"at_least": {"accuracy": 70}}, "wish-range", "at_least"),
         ({"within": {"accuracy": -0.1}}, "wish-range", "within"),
@@ -214,9 +217,9 @@ def test_returned_configurations_replace_the_front():
         ({"prefer": {"accuracy": -1}}, "wish-range", "prefer"),
     ],
 )
-def test_conditions_out_of_range_are_refused(asked, code, place):
+def test_conditions_out_of_range_are_refused(options, code, place):
     with pytest.raises(cb.TableError) as caught:
-        read_wishes(("accuracy", "speed"), **asked)
+        read_wishes(("accuracy", "speed"), **options)
     (fault,) = caught.value.faults
     assert (fault.code, fault.file) == (code, place)
 
@@ -251,8 +254,8 @@ def test_names_are_complete_at_80_columns(tmp_path, monkeypatch):
     done = call(*words, columns=80)
     assert done.exit_code == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    whole = json.loads(call(*words, "--json").output)
-    front = [row["config"] for row in whole["front"]]
+    full_output = json.loads(call(*words, "--json").output)
+    front = [row["config"] for row in full_output["front"]]
     lines = done.output.splitlines()
     (head,) = (line for line in lines if line.startswith(" configuration"))
     # of the names, which are folded; then counts of instances
@@ -263,7 +266,7 @@ def test_names_are_complete_at_80_columns(tmp_path, monkeypatch):
         and "…" not in done.output
         and all(name.replace(" ", "") in names for name in front)
     )
-    assert {row["config"] for row in whole["arms"]} == set(long.values())
+    assert {row["config"] for row in full_output["arms"]} == set(long.values())
 
 
 def test_headline_and_certainty_count_the_front_and_its_rivals():
@@ -308,16 +311,16 @@ def test_certainty_agrees_with_the_standings_of_the_table(some_advice, data):
     settled = advice.arms["front_settled"][standing.index]
     assert list(standing.index) == list(arms.index)
     assert (standing.isin(["sure", "no"]) == settled).all()
-    on = advice.arms["on_front"]
-    assert ((standing == "sure") == (settled & on)).all() and not standing.isin(
+    on_front = advice.arms["on_front"]
+    assert ((standing == "sure") == (settled & on_front)).all() and not standing.isin(
         ["100 %", "0 %"]
     ).any()
 
-    n_sure = int((settled & on).sum())
+    n_sure = int((settled & on_front).sum())
     certainty = answer(advice).lines["Sure"]
-    if on.sum() > 2:
-        word = "all" if n_sure == on.sum() else n_sure or "none"
-        assert certainty.startswith(f"{word} of the {on.sum()}, ")
+    if on_front.sum() > 2:
+        word = "all" if n_sure == on_front.sum() else n_sure or "none"
+        assert certainty.startswith(f"{word} of the {on_front.sum()}, ")
 
 
 @pytest.fixture(scope="module")
@@ -380,8 +383,8 @@ def test_cheaper_unreturned_configurations_are_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()
     best = table.summary()["accuracy"].idxmax()
-    asked = {"about": "benchmark", "replications": 2, "ignores_cost": True}
-    advice = cb.recommend(table, returned=[best], **asked)
+    options = {"about": "benchmark", "replications": 2, "ignores_cost": True}
+    advice = cb.recommend(table, returned=[best], **options)
     cheaper = worth_besides(advice).index
     assert set(cheaper) == {
         *cb.recommend(table, about="benchmark", replications=2).front.index
@@ -438,9 +441,11 @@ def test_rivals_are_the_dominating_arms(name):
             if (values[other] >= values[arm]).all()
             and (values[other] > values[arm]).any()
         }
-        found = find_rivals(table, every.index[arm])
-        assert found.beaten == bool(by_hand)
-        assert set(found.rivals.index) == by_hand if by_hand else len(found.rivals) == 3
+        result = find_rivals(table, every.index[arm])
+        assert result.beaten == bool(by_hand)
+        assert (
+            set(result.rivals.index) == by_hand if by_hand else len(result.rivals) == 3
+        )
 
 
 def test_command_explains_excludes_and_shows_all(tmp_path, monkeypatch):

@@ -38,8 +38,8 @@ def ratios(table, finite=True):
 
 def test_gaps_have_the_finite_population_correction():
     """Of 60 instances both have 40: the paired variance over 40, times 1 - 40 / 60."""
-    whole = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
-    table = without(whole, {"arm000": 40, "arm001": 40})
+    full_table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
+    table = without(full_table, {"arm000": 40, "arm001": 40})
     corrected, plain = ratios(table)[:, 0, 1], ratios(table, finite=False)[:, 0, 1]
     np.testing.assert_allclose(corrected, plain / np.sqrt(1 - 40 / 60))
 
@@ -62,18 +62,19 @@ def test_gap_of_two_complete_arms_is_exact():
 def test_variances_are_those_of_random_holes():
     """Variances of means of random subsets match the estimate from each subset."""
     rng = np.random.default_rng(3)
-    whole = drawn(rng, [[0.5], [0.6], [0.1]], [1, 1, 1], 40, shared=0.8)
-    truth = whole.summary()["objective0"].diff().iloc[1]
+    full_table = drawn(rng, [[0.5], [0.6], [0.1]], [1, 1, 1], 40, shared=0.8)
+    truth = full_table.summary()["objective0"].diff().iloc[1]
     # the last one is there so that no instance is forgotten
     for shares in ((0.5, 0.5, 1), (0.3, 0.9, 1)):
         errors, stated = [], []
         for _ in range(300):
-            rows = whole.rows.drop(columns="split")
-            kept = np.concatenate(
+            rows = full_table.rows.drop(columns="split")
+            is_kept = np.concatenate(
                 [rng.permutation(40) < round(40 * share) for share in shares]
             )
             compared = Paired(
-                EvaluationTable.from_records(rows[kept], whole.card), finite=True
+                EvaluationTable.from_records(rows[is_kept], full_table.card),
+                finite=True,
             )
             (gaps,) = compared.dominance()
             gap = gaps.gaps[0, 0, 1]
@@ -105,12 +106,15 @@ def test_weakly_dominated_arm_is_off_the_front_of_an_exhausted_benchmark():
     costly = rows[rows["config"] == "arm000"].assign(
         config="costly", cost=lambda frame: 5 * frame["cost"]
     )
-    both = EvaluationTable.from_records(pd.concat([rows, costly]), table.card)
-    for dominance, kept in (("standard", False), ("strict", True)):
+    combined = EvaluationTable.from_records(pd.concat([rows, costly]), table.card)
+    for dominance, is_on_front in (("standard", False), ("strict", True)):
         arms = cb.recommend(
-            both, about="benchmark", dominance=dominance, replications=2
+            combined, about="benchmark", dominance=dominance, replications=2
         ).arms
-        assert arms.loc["costly", "on_front"] == kept and arms["front_settled"].all()
+        assert (
+            arms.loc["costly", "on_front"] == is_on_front
+            and arms["front_settled"].all()
+        )
 
 
 def test_equal_costs_on_every_instance_are_exactly_equal():
@@ -131,9 +135,9 @@ def test_exact_ties_raise_no_question_on_an_exhausted_benchmark():
     table = drawn(np.random.default_rng(5), MEANS, COSTS, 40)
     rows = table.rows.drop(columns="split")
     twin = rows[rows["config"] == "arm000"].assign(config="arm999")
-    both = EvaluationTable.from_records(pd.concat([rows, twin]), table.card)
-    assert cb.recommend(both, about="benchmark", replications=2).questions.empty
-    assert np.isinf(cb.recommend(both, replications=2).questions["price"]).any()
+    combined = EvaluationTable.from_records(pd.concat([rows, twin]), table.card)
+    assert cb.recommend(combined, about="benchmark", replications=2).questions.empty
+    assert np.isinf(cb.recommend(combined, replications=2).questions["price"]).any()
 
 
 def test_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):

@@ -44,14 +44,14 @@ def test_default_costs_give_no_factor_and_no_ratio(frame):
     assert advice.front.loc["small", "times"] != advice.front.loc["small", "times"]
     assert advice.front.loc["large", "times"] > 10
     assert np.isnan(advice.arms.loc["local", "hypervolume_per_cost"])
-    said = str(advice)
-    assert "No factor and no ratio is made of the cost of local" in said
+    text = str(advice)
+    assert "No factor and no ratio is made of the cost of local" in text
     plain = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
     assert plain["most_efficient"] is None
 
 
 def test_smallest_cost_changes_only_its_own_sentence(frame):
-    said = [
+    texts = [
         str(
             cb.recommend(
                 cb.EvaluationTable.from_frame(
@@ -65,7 +65,7 @@ def test_smallest_cost_changes_only_its_own_sentence(frame):
         )
         for smallest in (1e-5, 1e-3)
     ]
-    assert said[0].replace("0.00001", "*") == said[1].replace("0.001", "*")
+    assert texts[0].replace("0.00001", "*") == texts[1].replace("0.001", "*")
 
 
 def test_some_free_evaluations_keep_the_cost_factor(frame):
@@ -102,16 +102,16 @@ def test_configurations_with_truncated_answers_are_named(tmp_path):
     imported = import_logs(
         "promptfoo", [tmp_path / "r.json"], tmp_path / "r.parquet", latency="none"
     )
-    found = {
+    matches = {
         finding.problem.partition(":")[0]: finding for finding in doctor(imported.table)
     }
     assert (
-        found["Answers cut off"].number == 16
-        and "16 of large" in found["Answers cut off"].problem
+        matches["Answers cut off"].number == 16
+        and "16 of large" in matches["Answers cut off"].problem
     )
     (unmeasured,) = [
         finding
-        for name, finding in found.items()
+        for name, finding in matches.items()
         if name.startswith("Cost not measured")
     ]
     assert (
@@ -119,14 +119,14 @@ def test_configurations_with_truncated_answers_are_named(tmp_path):
         and "30 of small" in unmeasured.problem
         and "tiny" not in unmeasured.problem
     )
-    said = str(cb.recommend(imported.table))
-    assert "answers cut off, 16 of large" in said
+    text = str(cb.recommend(imported.table))
+    assert "answers cut off, 16 of large" in text
     assert (
         "answers cut off: 16 of 40 evaluations of large"
         in (tmp_path / "r.yml").read_text()
     )
-    again = cb.read(tmp_path / "r.parquet")
-    assert again.card.counts["large"] == {"answers cut off": 16}
+    restored = cb.read(tmp_path / "r.parquet")
+    assert restored.card.counts["large"] == {"answers cut off": 16}
 
 
 def test_many_values_at_the_best_end_are_reported():
@@ -144,11 +144,11 @@ def test_many_values_at_the_best_end_are_reported():
     frame = pd.DataFrame(rows, columns=["config", "instance", "ok", "seconds"])
     objectives = {"accuracy": "ok", "speed": ("seconds", "negate-minmax")}
     table = cb.EvaluationTable.from_frame(frame, objectives=objectives)
-    (finding,) = [each for each in doctor(table) if each.name == "best_end"]
+    (finding,) = [entry for entry in doctor(table) if entry.name == "best_end"]
     assert finding.number == pytest.approx(0.4) and "40 % of b" in finding.problem
     frame["seconds"] += 1.5 * rng.random(len(frame))
     assert not [
-        each
-        for each in doctor(cb.EvaluationTable.from_frame(frame, objectives=objectives))
-        if each.name == "best_end"
+        entry
+        for entry in doctor(cb.EvaluationTable.from_frame(frame, objectives=objectives))
+        if entry.name == "best_end"
     ]

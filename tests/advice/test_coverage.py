@@ -11,10 +11,10 @@ import cobandit as cb
 SAMPLES = 40
 
 
-def held(found, level=0.95):
+def held(result, level=0.95):
     """Check an error rate; 40 samples exceed 7 errors by chance once in 1,000 tests."""
-    assert found["wrong"].sum() <= stats.binom.isf(1e-3, len(found), 1 - level)
-    return found
+    assert result["wrong"].sum() <= stats.binom.isf(1e-3, len(result), 1 - level)
+    return result
 
 
 @pytest.mark.slow
@@ -23,12 +23,12 @@ def held(found, level=0.95):
     [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)],
 )
 def test_decided_memberships_hold_on_new_instances(name, n_instances):
-    found = held(
+    errors = held(
         coverage(
             cb.load(name), n_instances, samples=SAMPLES if n_instances < 200 else 12
         )
     )
-    assert found["settled"].sum() >= found["bonferroni"].sum()
+    assert errors["settled"].sum() >= errors["bonferroni"].sum()
 
 
 @pytest.mark.slow
@@ -36,16 +36,16 @@ def test_decided_memberships_hold_on_new_instances(name, n_instances):
 def test_decided_memberships_hold_on_measured_instances(swebench, n_instances):
     # with the cost, whose tails leave little settled
     held(coverage(swebench, n_instances, samples=SAMPLES))
-    found = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
-    assert found["settled"].sum() > 1.05 * found["bonferroni"].sum()
+    errors = held(coverage(swebench, n_instances, samples=SAMPLES, strict=True))
+    assert errors["settled"].sum() > 1.05 * errors["bonferroni"].sum()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "least"), [(0.3, 0.4), (0.7, 8)])
-def test_decided_memberships_hold_on_the_benchmark(synthetic, share, least):
+@pytest.mark.parametrize(("share", "minimum"), [(0.3, 0.4), (0.7, 8)])
+def test_decided_memberships_hold_on_the_benchmark(synthetic, share, minimum):
     """Of 400 instances two configurations share a tenth, or a half."""
-    found = held(coverage(synthetic, share=share, samples=SAMPLES))
-    assert found["settled"].mean() > least
+    errors = held(coverage(synthetic, share=share, samples=SAMPLES))
+    assert errors["settled"].mean() > minimum
 
 
 @pytest.mark.slow

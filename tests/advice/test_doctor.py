@@ -185,12 +185,14 @@ def test_missing_evaluations_of_hard_instances_are_reported(clean):
     scores, costs = clean
     hard = np.arange(120) < 40
     scores[:, hard] = np.random.default_rng(10).random((6, 40)) < 0.15
-    whole = table_of(scores, costs, profiling=30)
-    rows = whole.rows.drop(columns="split")
+    full_table = table_of(scores, costs, profiling=30)
+    rows = full_table.rows.drop(columns="split")
     gone = (rows["config"] == "arm3") & rows["instance"].isin(
         [f"q{s:04d}" for s in range(38)]
     )
-    (finding,) = found(EvaluationTable.from_records(rows[~gone], whole.card), "missing")
+    (finding,) = found(
+        EvaluationTable.from_records(rows[~gone], full_table.card), "missing"
+    )
     assert finding.number < -0.2
     assert finding.problem.startswith(
         "arm3 is missing on 38 of 120 instances, where the others' mean"
@@ -200,7 +202,7 @@ def test_missing_evaluations_of_hard_instances_are_reported(clean):
     )
     names = {
         f.name
-        for f in doctor(EvaluationTable.from_records(rows[~at_random], whole.card))
+        for f in doctor(EvaluationTable.from_records(rows[~at_random], full_table.card))
     }
     assert "missing" not in names
 
@@ -213,22 +215,22 @@ def test_configurations_without_shared_instances_are_reported(clean):
         .astype({"instance": str})
     )
     place = rows["instance"].str[1:].astype(int)
-    kept = ~rows["config"].isin(["arm0", "arm3"]) | (
+    is_kept = ~rows["config"].isin(["arm0", "arm3"]) | (
         (place < 60) == (rows["config"] == "arm0")
     )
     table = EvaluationTable.from_frame(
-        rows[kept], cost="cost", objectives=["accuracy"], profiling=30
+        rows[is_kept], cost="cost", objectives=["accuracy"], profiling=30
     )
     (finding,) = found(table, "disjoint", alone=False)
     assert (
         finding.number == 1
         and "no instance: 1, such as arm0 and arm3;" in finding.problem
     )
-    overlapping = kept | ((rows["config"] == "arm0") & (place == 60))
+    overlapping = is_kept | ((rows["config"] == "arm0") & (place == 60))
     table = EvaluationTable.from_frame(
         rows[overlapping], cost="cost", objectives=["accuracy"], profiling=30
     )
-    assert "disjoint" not in {each.name for each in doctor(table)}
+    assert "disjoint" not in {entry.name for entry in doctor(table)}
 
 
 def test_misleading_profiling_split_is_reported(clean):
@@ -268,9 +270,9 @@ def test_command_prints_findings_as_text_and_json(clean, tmp_path, monkeypatch):
     scores[2] = 0
     table = table_of(scores, costs, profiling=30)
     cb.save(table, tmp_path / "mine.parquet")
-    said = " ".join(call("doctor", tmp_path / "mine.parquet").stdout.split())
-    assert "constant: accuracy is 0 on every instance for 1 of 6" in said
-    assert "-> Look at a few of their answers" in said
+    text = " ".join(call("doctor", tmp_path / "mine.parquet").stdout.split())
+    assert "constant: accuracy is 0 on every instance for 1 of 6" in text
+    assert "-> Look at a few of their answers" in text
     (plain,) = json.loads(call("doctor", tmp_path / "mine.parquet", "--json").stdout)
     assert plain["name"] == "constant" and plain["number"] == 1
     assert call("doctor", "synthetic-24").stdout.endswith("no problems found\n")
@@ -318,27 +320,27 @@ def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
         "cost": ["cost"],
         "unit": "USD",
     }
-    made = import_logs(
+    imported = import_logs(
         "csv",
         [tmp_path / "a.csv"],
         tmp_path / "a.parquet",
         objective=["accuracy=accuracy"],
         **columns,
     )
-    (finding,) = found(made.table, "free")
+    (finding,) = found(imported.table, "free")
     smallest = np.median(costs[costs > 0]) / 1000
-    said = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less"
+    text = f"30 of {costs.size} evaluations cost {smallest:.4g} USD or less"
     assert (
         finding.number == 30
-        and finding.problem.startswith(said)
-        and made.table.card.smallest_cost == smallest
+        and finding.problem.startswith(text)
+        and imported.table.card.smallest_cost == smallest
     )
-    advice = cb.recommend(cb.read(made.records), replications=20)
+    advice = cb.recommend(cb.read(imported.records), replications=20)
     assert advice.free == 30 and any(
-        line.startswith(said) for line in answer_lines(advice)
+        line.startswith(text) for line in answer_lines(advice)
     )
-    kept = made.table.configs[1:]
-    assert made.table.subset(f"config in {list(kept)}").n_free == 0
+    kept_configs = imported.table.configs[1:]
+    assert imported.table.subset(f"config in {list(kept_configs)}").n_free == 0
 
 
 def test_one_cause_gives_one_finding():
@@ -349,7 +351,7 @@ def test_one_cause_gives_one_finding():
     scores[:5, hard] = np.nan
     table = EvaluationTable.from_arrays(scores, np.arange(1, 9.0))
 
-    (finding,) = [each for each in doctor(table) if each.name == "missing"]
+    (finding,) = [entry for entry in doctor(table) if entry.name == "missing"]
 
     assert finding.number < -0.5
     assert sum(f"config{number}" in finding.problem for number in range(5)) >= 3

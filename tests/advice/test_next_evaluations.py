@@ -30,12 +30,14 @@ def test_planned_evaluations_are_missing_and_within_budget(
 ):
     table = with_holes(40, holes, seed)
     plan, rows = plan_next(table, budget, tolerance), table.rows
-    there = set(
+    evaluated = set(
         zip(rows["config"].astype(str), rows["instance"].astype(str), strict=True)
     )
     named = list(plan.pairs.itertuples(index=False, name=None))
-    assert len(set(named)) == len(named) and not there & set(named)
-    assert {instance for _, instance in named} <= {instance for _, instance in there}
+    assert len(set(named)) == len(named) and not evaluated & set(named)
+    assert {instance for _, instance in named} <= {
+        instance for _, instance in evaluated
+    }
     assert {name for name, _ in named} <= set(table.configs)
     price = plan.pairs["configuration"].map(table.summary()["cost"]).astype(float).sum()
     assert price <= (np.inf if budget is None else budget) * (1 + 1e-9)
@@ -49,23 +51,23 @@ def test_planned_evaluations_are_missing_and_within_budget(
 
 def test_race_continues_with_the_planned_evaluations():
     """The plan begins with the evaluations that a race on the table makes next."""
-    whole, table = (
+    full_table, table = (
         drawn(np.random.default_rng(3), MEANS, COSTS, 60),
         with_holes(60, 0.2, 3),
     )
-    del whole
+    del full_table
     plan = plan_next(table)
     order = plan.pairs["instance"].drop_duplicates().tolist()
-    seen = table.rows.groupby("instance", observed=True)["config"].nunique()
+    n_seen = table.rows.groupby("instance", observed=True)["config"].nunique()
     # where most are evaluated, comparisons need least
-    assert seen[order].is_monotonic_decreasing
+    assert n_seen[order].is_monotonic_decreasing
     assert plan.pairs.equals(plan_next(table).pairs)
 
 
-def follow(whole, table, **asked):
+def follow(whole, table, **options):
     """Make what is named and ask again until all is settled; the table then."""
     for _ in range(60):
-        plan = plan_next(table, **asked)
+        plan = plan_next(table, **options)
         if plan.settled == table.n_arms:
             return table
         made = whole.rows.merge(plan.pairs.rename(columns={"configuration": "config"}))
@@ -79,48 +81,50 @@ def follow(whole, table, **asked):
 @pytest.mark.slow
 def test_certified_race_needs_more_and_reports_it():
     table = with_holes(100, 0.3, 3)
-    asked = {"tolerance": 0.1, "front": "objectives"}
+    options = {"tolerance": 0.1, "front": "objectives"}
     plans = [
-        plan_next(table, certified=certified, **asked) for certified in (False, True)
+        plan_next(table, certified=certified, **options) for certified in (False, True)
     ]
     assert (
         plans[1].settled <= plans[0].settled
         and plans[1].evaluations > plans[0].evaluations > 0
     )
-    said = [
+    texts = [
         str(cb.recommend(table, tolerance=0.1, certified=certified, replications=20))
         for certified in (False, True)
     ]
-    assert "until that is settled on this benchmark, it takes" in said[0]
-    assert "until that is proved at 95 % on this benchmark, it takes" in said[1]
+    assert "until that is settled on this benchmark, it takes" in texts[0]
+    assert "until that is proved at 95 % on this benchmark, it takes" in texts[1]
 
 
 @pytest.mark.slow
 def test_certified_race_is_followed_to_its_end():
     """Less than everything is evaluated, and then nothing is asked for."""
-    whole, table = make_leaderboard(150), make_leaderboard(150, seen=0.1)
-    done = follow(whole, table, tolerance=0.2, certified=True)
-    means = whole.summary()["accuracy"]
+    full_table, table = make_leaderboard(150), make_leaderboard(150, seen=0.1)
+    done = follow(full_table, table, tolerance=0.2, certified=True)
+    means = full_table.summary()["accuracy"]
     best = done.summary().query("instances > 100")["accuracy"].idxmax()
-    assert means[best] >= means.max() - 0.2 and len(done.rows) < 0.8 * len(whole.rows)
+    assert means[best] >= means.max() - 0.2 and len(done.rows) < 0.8 * len(
+        full_table.rows
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("front", "most"), [("objectives", 0.4), ("objectives and cost", 0.7)]
+    ("front", "maximum"), [("objectives", 0.4), ("objectives and cost", 0.7)]
 )
-def test_plan_decides_all_for_less_than_all_evaluations(front, most):
+def test_plan_decides_all_for_less_than_all_evaluations(front, maximum):
     """From a tenth of a leaderboard, the best within two points costs two fifths.
 
     All that is worth its cost takes more: many are about as good for about as much.
     """
-    whole, table = make_leaderboard(300), make_leaderboard(300, seen=0.1)
-    assert whole.n_arms == 58
-    done = follow(whole, table, tolerance=0.02, front=front)
-    means = whole.summary()["accuracy"]
+    full_table, table = make_leaderboard(300), make_leaderboard(300, seen=0.1)
+    assert full_table.n_arms == 58
+    done = follow(full_table, table, tolerance=0.02, front=front)
+    means = full_table.summary()["accuracy"]
     best = done.summary().query("instances > 200")["accuracy"].idxmax()
     assert means[best] >= means.max() - 0.02
-    assert len(done.rows) < most * len(whole.rows)
+    assert len(done.rows) < maximum * len(full_table.rows)
 
 
 def test_nothing_is_planned_if_nothing_can_be_decided():
@@ -152,8 +156,8 @@ def test_first_comparison_is_planned_before_all_others():
 
 def test_subset_lacks_instances_of_excluded_arms():
     """The benchmark has them, and who is left may differ there."""
-    whole = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
-    rows = whole.rows.drop(columns="split")
+    full_table = drawn(np.random.default_rng(2), [[0.5], [0.6], [0.7]], COSTS[:3], 30)
+    rows = full_table.rows.drop(columns="split")
     large = rows["config"] == "arm002"
     described = rows.assign(kind=np.where(large, "large", "small"))[
         large | (rows["instance"].cat.codes < 20)

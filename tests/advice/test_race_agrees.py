@@ -74,11 +74,11 @@ def test_run_with_tolerance_covers_the_recommended_front(seeds):
 
     It keeps its promise in all but 5 % of runs and 4 standard errors.
     """
-    off, lacking = [], []
+    missed, lacking = [], []
     for seed in seeds:
         returned, front, means, costs = run(seed, 0.05, "20%")
         among = np.isin(np.arange(len(means)), returned)[None]
-        off.append(beyond_tolerance(among, means, 0.05, costs, "20%")[0] > 1e-9)
+        missed.append(beyond_tolerance(among, means, 0.05, costs, "20%")[0] > 1e-9)
         lacking.append(not set(front) <= set(returned))
-    most = 0.05 * len(seeds) + 4 * np.sqrt(0.05 * 0.95 * len(seeds))
-    assert sum(off) <= most and sum(lacking) <= most
+    maximum = 0.05 * len(seeds) + 4 * np.sqrt(0.05 * 0.95 * len(seeds))
+    assert sum(missed) <= maximum and sum(lacking) <= maximum

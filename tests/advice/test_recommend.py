@@ -46,14 +46,14 @@ def test_redraws_are_weighted_means_with_one_weight_per_instance():
     table = drawn(np.random.default_rng(3), MEANS, COSTS, 60)
     means, costs = redraw_means(table, 5, seed=7)
     weights = np.random.default_rng(7).standard_exponential((5, 60))
-    for column, found in [
+    for column, matches in [
         ("objective0", means[..., 0]),
         ("objective1", means[..., 1]),
         ("cost", costs),
     ]:
         values = wide(table, column)
         np.testing.assert_allclose(
-            found, weights @ values / weights.sum(axis=1)[:, None], rtol=1e-12
+            matches, weights @ values / weights.sum(axis=1)[:, None], rtol=1e-12
         )
 
 
@@ -70,9 +70,9 @@ def test_redraws_of_an_incomplete_table_scatter_about_its_adjusted_means(ragged)
 
 
 def test_redraws_do_not_depend_on_their_blocks(ragged, monkeypatch):
-    whole = redraw_means(ragged, 6, seed=1)
+    all_redraws = redraw_means(ragged, 6, seed=1)
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 300)
-    for one, other in zip(whole, redraw_means(ragged, 6, seed=1), strict=True):
+    for one, other in zip(all_redraws, redraw_means(ragged, 6, seed=1), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
@@ -82,7 +82,7 @@ def test_redraws_do_not_depend_on_their_blocks(ragged, monkeypatch):
 def test_ratios_use_the_shared_instances_of_two_arms(monkeypatch):
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 500)  # several blocks
     table = drawn(np.random.default_rng(1), MEANS, COSTS, 60)
-    found = np.vstack([gaps.ratios.min(axis=0) for gaps in Paired(table).dominance()])
+    result = np.vstack([gaps.ratios.min(axis=0) for gaps in Paired(table).dominance()])
     columns = [wide(table, f"objective{d}") for d in (0, 1)] + [-wide(table, "cost")]
     relative = (columns[2].var(axis=0, ddof=1) / columns[2].mean(axis=0) ** 2).mean()
     for i in range(6):
@@ -99,7 +99,7 @@ def test_ratios_use_the_shared_instances_of_two_arms(monkeypatch):
                     )
                 error = np.sqrt(difference.var(ddof=1) / 60 + one_more)
                 t.append(difference.mean() / error)
-            assert found[i, j] == pytest.approx(min(t), rel=1e-9)
+            assert result[i, j] == pytest.approx(min(t), rel=1e-9)
 
 
 @pytest.mark.parametrize("block", [2**24, 500])
@@ -108,8 +108,8 @@ def test_ratios_of_incomplete_tables_use_the_shared_instances(
 ):
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", block)
     gaps = [*Paired(ragged, strict=True).dominance()]
-    found = np.vstack([each.ratios.min(axis=0) for each in gaps])
-    shared = np.vstack([each.shared for each in gaps])
+    result = np.vstack([gap.ratios.min(axis=0) for gap in gaps])
+    shared = np.vstack([gap.shared for gap in gaps])
     values = [wide(ragged, "objective0"), wide(ragged, "objective1")]
     for i, j in ((0, 3), (3, 0), (4, 1), (5, 2)):
         t = []
@@ -119,7 +119,7 @@ def test_ratios_of_incomplete_tables_use_the_shared_instances(
             n = len(difference)
             one_more = 2 * np.nanvar(column, axis=0, ddof=1).mean() / n**2
             t.append(difference.mean() / np.sqrt(difference.var(ddof=1) / n + one_more))
-        assert found[i, j] == pytest.approx(min(t), rel=1e-9) and shared[i, j] == n
+        assert result[i, j] == pytest.approx(min(t), rel=1e-9) and shared[i, j] == n
 
 
 def test_few_equal_scores_decide_nothing():
@@ -169,9 +169,10 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
 @pytest.mark.slow
 def test_error_of_decided_memberships_is_as_stated(means, costs, n_instances, shared):
     """At level 0.8, more than 32 errors in 100 occur by chance once in 500 tests."""
-    rng, most = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
+    rng, maximum = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
     assert (
-        wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0] <= most
+        wrong_and_settled(rng, means, costs, n_instances, 100, 0.8, shared)[0]
+        <= maximum
     )
 
 
@@ -270,13 +271,13 @@ def test_new_instances_are_outside_the_benchmark(holes):
     advice = cb.recommend(with_holes(40, holes, 2), replications=2)
     dominated = ~advice.arms["on_front"][advice.questions["configuration"]].to_numpy()
     assert dominated.any()
-    for found in advice.questions[dominated].itertuples():
-        pair = advice.arms.loc[[found.configuration, found.against]]
+    for result in advice.questions[dominated].itertuples():
+        pair = advice.arms.loc[[result.configuration, result.against]]
         extra = np.ceil(
-            ((found.factor / found.ratio) ** 2 - 1) * pair["instances"]
+            ((result.factor / result.ratio) ** 2 - 1) * pair["instances"]
         ).clip(1)
-        assert found.new_instances == (extra - pair["missing"]).clip(0).max()
-        assert (found.evaluations, found.price) == pytest.approx(
+        assert result.new_instances == (extra - pair["missing"]).clip(0).max()
+        assert (result.evaluations, result.price) == pytest.approx(
             (extra.sum(), extra @ pair["cost"])
         )
 
@@ -319,11 +320,11 @@ def test_bad_numbers_are_refused(arguments, message, synthetic):
         cb.recommend(synthetic, **arguments)
 
 
-@pytest.mark.parametrize("given", ["my.parquet", pd.DataFrame({"config": ["a"]})])
-@pytest.mark.parametrize("asked", [cb.recommend, doctor])
-def test_arguments_other_than_tables_are_refused(asked, given):
-    got = "'my.parquet'" if isinstance(given, str) else "a DataFrame"
+@pytest.mark.parametrize("arguments", ["my.parquet", pd.DataFrame({"config": ["a"]})])
+@pytest.mark.parametrize("options", [cb.recommend, doctor])
+def test_arguments_other_than_tables_are_refused(options, arguments):
+    got = "'my.parquet'" if isinstance(arguments, str) else "a DataFrame"
     with pytest.raises(
         CobanditError, match=rf"^table: .* is needed, got {got}; .*from_frame"
     ):
-        asked(given)
+        options(arguments)

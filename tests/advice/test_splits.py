@@ -57,10 +57,12 @@ def test_truth_depends_on_the_kind_of_the_table(kind, default):
         if split
     }
     for split, gap in gaps.items():  # uniform: as many pulls of each, up to one
-        each = runs[split]["pulls"] // table.n_arms
-        assert (runs[split]["efficiency_regret"] >= each * gap.sum() * (1 - 1e-9)).all()
+        entry = runs[split]["pulls"] // table.n_arms
         assert (
-            runs[split]["efficiency_regret"] <= (each + 1) * gap.sum() * (1 + 1e-9)
+            runs[split]["efficiency_regret"] >= entry * gap.sum() * (1 - 1e-9)
+        ).all()
+        assert (
+            runs[split]["efficiency_regret"] <= (entry + 1) * gap.sum() * (1 + 1e-9)
         ).all()
     paths = cb.replay_paths(
         table, "UniformAllocation", rho=8, replications=3, true_costs=other
@@ -86,29 +88,29 @@ def test_advice_agrees_with_replays_or_gives_the_reason():
         strict = cb.recommend(table, replications=1, dominance="strict").arms[
             "on_front"
         ]
-        found = compare_splits(table)
+        comparison = compare_splits(table)
         assert (
-            found.best == advice.most_efficient
-            and found.judged_best == table.configs[table.problem.best_arm]
+            comparison.best == advice.most_efficient
+            and comparison.judged_best == table.configs[table.problem.best_arm]
         )
-        assert set(found.front) == set(strict.index[strict])
-        assert found.judged_front == tuple(
+        assert set(comparison.front) == set(strict.index[strict])
+        assert comparison.judged_front == tuple(
             np.array(table.configs)[table.problem.pareto_mask]
         )
-        same = set(found.front) == set(found.judged_front)
-        agreed += same and found.best == found.judged_best
-        answers = found.describe_answers()
+        same = set(comparison.front) == set(comparison.judged_front)
+        agreed += same and comparison.best == comparison.judged_best
+        answers = comparison.describe_answers()
         assert answers.startswith("All 60 instances and the 48 of the") == (
-            same and found.best == found.judged_best
+            same and comparison.best == comparison.judged_best
         )
-        if found.best != found.judged_best:
+        if comparison.best != comparison.judged_best:
             assert (
-                f"all instances is {found.best}; by" in answers
-                and f"is {found.judged_best}." in answers
+                f"all instances is {comparison.best}; by" in answers
+                and f"is {comparison.judged_best}." in answers
             )
         for one, other in (
-            (found.front, found.judged_front),
-            (found.judged_front, found.front),
+            (comparison.front, comparison.judged_front),
+            (comparison.judged_front, comparison.front),
         ):
             assert all(name in answers for name in one if name not in other)
     assert 5 < agreed < 25
@@ -119,13 +121,15 @@ def test_cheap_profiling_instances_of_one_arm_mislead():
     rng = np.random.default_rng(6)
     scores, costs = (rng.random((4, 60)) < 0.5) * 1.0, rng.uniform(0.8, 1.2, (4, 60))
     costs[1] *= np.where(profiling_mask(60, 12, 0), 0.5, 4.0)
-    found = compare_splits(table_of(scores, costs))
-    assert found.misled and found.told_best == "arm1" != found.judged_best
+    comparison = compare_splits(table_of(scores, costs))
     assert (
-        found.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2)
-        and 0.8 < found.cost_ratios[1] < 1.2
+        comparison.misled and comparison.told_best == "arm1" != comparison.judged_best
     )
     assert (
-        "are 0.1" in found.describe_profiling()
-        and "at these arm1 would be" in found.describe_profiling()
+        comparison.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2)
+        and 0.8 < comparison.cost_ratios[1] < 1.2
+    )
+    assert (
+        "are 0.1" in comparison.describe_profiling()
+        and "at these arm1 would be" in comparison.describe_profiling()
     )

@@ -56,24 +56,26 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
-        given = {name: value or "" for name, value in attributes}
-        self.ids |= {given[name] for name in ("id", "name") if name in given}
+        arguments = {name: value or "" for name, value in attributes}
+        self.ids |= {arguments[name] for name in ("id", "name") if name in arguments}
         self.silent += tag in ("script", "style")
         self.code += tag in ("pre", "code")
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
+        if tag == "a" and "href" in arguments:
+            self.links.append(arguments["href"])
         # an address that was published before leads on
-        if given.get("http-equiv") == "refresh":
-            self.links.append(given["content"].partition("url=")[2])
-        if (tag == "link" and "stylesheet" in given.get("rel", "")) or (
-            tag == "script" and "src" in given
+        if arguments.get("http-equiv") == "refresh":
+            self.links.append(arguments["content"].partition("url=")[2])
+        if (tag == "link" and "stylesheet" in arguments.get("rel", "")) or (
+            tag == "script" and "src" in arguments
         ):
-            self.assets.append(given.get("href") or given["src"])
+            self.assets.append(arguments.get("href") or arguments["src"])
         if tag == "img":
-            self.images.append(given)
-        if given.get("role") == "img":  # a drawing within the page
-            self.images.append({"src": "", "alt": given.get("aria-label", "")})
-        self.undescribed += given.get("class") == "panels" and "aria-label" not in given
+            self.images.append(arguments)
+        if arguments.get("role") == "img":  # a drawing within the page
+            self.images.append({"src": "", "alt": arguments.get("aria-label", "")})
+        self.undescribed += (
+            arguments.get("class") == "panels" and "aria-label" not in arguments
+        )
 
     def handle_endtag(self, tag):
         self.silent -= tag in ("script", "style")
@@ -104,14 +106,16 @@ class TestBuiltBook:
 
     @pytest.mark.parametrize("name", PAGES)
     def test_links_and_anchors_have_targets(self, name):
-        here = HTML / name
+        page_path = HTML / name
         broken = []
-        for link in page(here).links:
+        for link in page(page_path).links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc or link in ("", "#"):
                 continue
             target = (
-                (here.parent / unquote(parts.path)).resolve() if parts.path else here
+                (page_path.parent / unquote(parts.path)).resolve()
+                if parts.path
+                else page_path
             )
             if not target.exists() or (
                 parts.fragment
@@ -123,42 +127,57 @@ class TestBuiltBook:
 
     @pytest.mark.parametrize("name", contents())
     def test_pages_load_no_remote_files(self, name):
-        here = html_of(name)
-        assets = [*page(here).assets, *(image["src"] for image in page(here).images)]
+        page_path = html_of(name)
+        assets = [
+            *page(page_path).assets,
+            *(image["src"] for image in page(page_path).images),
+        ]
         away = [asset for asset in assets if urlsplit(asset).netloc]
         assert not away
         assert not [
-            each
-            for each in assets
-            if not (here.parent / unquote(urlsplit(each).path)).exists()
+            entry
+            for entry in assets
+            if not (page_path.parent / unquote(urlsplit(entry).path)).exists()
         ]
 
     def test_pages_have_link_previews(self):
         head = r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)"'
-        found = {name: re.findall(head, html_of(name).read_text()) for name in CHAPTERS}
-        assert all(len(set(texts)) == 1 and texts[0] for texts in found.values()), found
-        assert len({texts[0] for texts in found.values()}) == len(CHAPTERS)
+        matches = {
+            name: re.findall(head, html_of(name).read_text()) for name in CHAPTERS
+        }
+        assert all(len(set(texts)) == 1 and texts[0] for texts in matches.values()), (
+            matches
+        )
+        assert len({texts[0] for texts in matches.values()}) == len(CHAPTERS)
 
     @pytest.mark.parametrize("name", contents())
     def test_images_have_descriptions(self, name):
         # myst-nb writes the file name as alternative text where a notebook gives none
-        told = [image.get("alt", "") for image in page(html_of(name)).images]
-        assert not [words for words in told if len(words) < 20 or "/" in words]
+        descriptions = [image.get("alt", "") for image in page(html_of(name)).images]
+        assert not [words for words in descriptions if len(words) < 20 or "/" in words]
         assert not page(html_of(name)).undescribed
-        assert len(told) == len(set(told)), "two pictures with the same words"
+        assert len(descriptions) == len(set(descriptions)), (
+            "two pictures with the same words"
+        )
 
     @pytest.mark.parametrize("name", contents())
     def test_pages_show_no_internals(self, name):
-        whole = "".join(page(html_of(name)).text)
-        left = [word for word in ("To be computed", "<Figure size") if word in whole]
+        full_text = "".join(page(html_of(name)).text)
+        remains = [
+            word for word in ("To be computed", "<Figure size") if word in full_text
+        ]
         # the reference shows errors and markup on purpose, in its code
         text = (
-            "".join(page(html_of(name)).prose) if name.startswith("book/api") else whole
+            "".join(page(html_of(name)).prose)
+            if name.startswith("book/api")
+            else full_text
         )
-        left += [word for word in ("{glue", "Traceback (most recent") if word in text]
-        left += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
+        remains += [
+            word for word in ("{glue", "Traceback (most recent") if word in text
+        ]
+        remains += re.findall(r"\{(?:prf:ref|numref|eq|cite:?\w*)\}`", text)
         # which would hide the name of a fold from who listens
-        assert not left and "Toggle hidden content" not in html_of(name).read_text(
+        assert not remains and "Toggle hidden content" not in html_of(name).read_text(
             encoding="utf-8"
         )
 
@@ -191,15 +210,15 @@ class TestBuiltBook:
         caption = re.compile(
             r'caption-number">((?:Theorem|Lemma|Corollary) \d+) ?</span>([^<]*)'
         )
-        found = [
+        matched = [
             match.groups()
             for name in contents()
             for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
         ]
         assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {
-            who for who, _ in found
+            who for who, _ in matched
         }
-        assert [who for who, title in found if f"paper’s {who}" not in title] == []
+        assert [who for who, title in matched if f"paper’s {who}" not in title] == []
 
     def test_protocol_is_complete_and_its_references_resolve(self):
         """The protocol stays as written, though a page of it has become a section."""
@@ -208,7 +227,8 @@ class TestBuiltBook:
         headings = re.findall(r"(?m)^## (.+)$", protocol)
         assert (
             headings
-            and [each for each in headings if f'">{each}</h3>' not in html] == []
+            and [heading for heading in headings if f'">{heading}</h3>' not in html]
+            == []
         )
         assert re.search(r'its ten runs; <a [^>]*href="#calibration"', html)
 
@@ -281,10 +301,10 @@ def small_book(tmp_path):
     return tmp_path
 
 
-def build(book: Path, *options: str, **more: str) -> str:
+def build(book: Path, *options: str, **extra: str) -> str:
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
-        **more,
+        **extra,
     }
     program = str(Path(sys.executable).parent / "jupyter-book")
     command = [program, "build", "-W", "-n", "--keep-going", *options, "."]

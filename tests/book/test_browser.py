@@ -131,8 +131,8 @@ def seen(once, visit, address):
 
     def seen(name, tab=None):
         def look(folder):
-            found = (tab or visit(f"{address}/{name}").tab).evaluate(LOOK)
-            (folder / "seen.json").write_text(json.dumps(found))
+            result = (tab or visit(f"{address}/{name}").tab).evaluate(LOOK)
+            (folder / "seen.json").write_text(json.dumps(result))
 
         return json.loads(
             (once(f"seen {name.replace('/', ' ')}", look) / "seen.json").read_text()

@@ -57,12 +57,12 @@ def folder(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 def test_code_on_a_page_is_linted(name, folder):
-    own = [
+    own_lines = [
         line
         for line in complaints(folder).splitlines()
         if line.startswith(name.replace("/", "-") + ".py")
     ]
-    assert not own, "\n".join(own)
+    assert not own_lines, "\n".join(own_lines)
 
 
 def test_book_has_few_pages_with_little_code():

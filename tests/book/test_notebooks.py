@@ -53,17 +53,17 @@ def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode
 def test_paired_files_have_the_same_cells(source):
     stored = source.with_suffix(".ipynb")
     assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
-    here = for_jupyter(jupytext.read(source), source.stem)
-    there = nbformat.read(stored, as_version=4)
-    assert cells(here) == cells(there), (
+    source_notebook = for_jupyter(jupytext.read(source), source.stem)
+    stored_notebook = nbformat.read(stored, as_version=4)
+    assert cells(source_notebook) == cells(stored_notebook), (
         f"{source.name} and {stored.name} differ: run `make notebooks`"
     )
     tags = [
         [cell.metadata.get("tags", []) for cell in notebook.cells]
-        for notebook in (here, there)
+        for notebook in (source_notebook, stored_notebook)
     ]
     assert tags[0] == tags[1]
-    nbformat.validate(there)
+    nbformat.validate(stored_notebook)
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ def test_stored_notebook_was_run_in_order_and_without_error(source):
 def test_single_parameters_cell_is_parsed(source):
     notebook = jupytext.read(source)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    found = parameters_of(notebook)
+    result = parameters_of(notebook)
     loads_a_table = re.search(r"\bcb\.(load|read)\(", code)
-    assert len(found) <= 1
-    for cell in found:
+    assert len(result) <= 1
+    for cell in result:
         for node in ast.parse(cell.source).body:
             ast.literal_eval(node.value)  # what a report and the command show of a page
     if not loads_a_table or source.stem in OF_THE_RECONSTRUCTIONS:
         return
-    assert found, f"{source.name} loads a table and has no cell tagged `parameters`"
+    assert result, f"{source.name} loads a table and has no cell tagged `parameters`"
     assigned = {
         target.id
-        for node in ast.parse(found[0].source).body
+        for node in ast.parse(result[0].source).body
         for target in (
             node.targets
             if isinstance(node, ast.Assign)
@@ -131,7 +131,7 @@ def test_notebook_stands_alone_without_the_book(source):
     shown = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown += [output.get("data", {}).get("text/markdown", "") for output in outputs]
-    assert not [found[0] for text in shown if (found := OF_THE_BOOK.search(text))]
+    assert not [matched[0] for text in shown if (matched := OF_THE_BOOK.search(text))]
 
 
 @each_source
@@ -144,8 +144,12 @@ def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
     texts = [
         output.data["text/markdown"] for cell in written for output in cell.outputs
     ]
-    told = [cell for cell in written if "tell(" in cell.source]
-    assert len(texts) == len(told) and all(texts) and "glue:" not in "".join(texts)
+    telling_cells = [cell for cell in written if "tell(" in cell.source]
+    assert (
+        len(texts) == len(telling_cells)
+        and all(texts)
+        and "glue:" not in "".join(texts)
+    )
 
 
 @each_source
@@ -153,16 +157,16 @@ def test_page_ends_with_its_run_instructions(source):
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code[-1].source == f'how_to_run("{source.stem}")'
-    said = code[-1].outputs[0].data["text/markdown"]
+    text = code[-1].outputs[0].data["text/markdown"]
     assert (
         code[-1].outputs[0].metadata["myst"].startswith("````{dropdown} Run this page")
     )
     known = pages.parameters(source.stem)
     assert all(parameter.meaning for parameter in known.values())
-    assert all(f"`{name}` | `{each.default}`" in said for name, each in known.items())
+    assert all(f"`{name}` | `{item.default}`" in text for name, item in known.items())
     assert (
-        f"cobandit-book page {source.stem}" in said
-        and f"papermill notebooks/{source.stem}.ipynb" in said
+        f"cobandit-book page {source.stem}" in text
+        and f"papermill notebooks/{source.stem}.ipynb" in text
     )
 
 
@@ -180,7 +184,7 @@ def test_star_in_a_computed_sentence_is_not_emphasis(source):
 
 def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """Return caption and text of every table; numbered ones have the cell's caption."""
-    found = []
+    matches = []
     for cell in notebook.cells:
         html = [
             output.data.get("text/html", "")
@@ -189,9 +193,9 @@ def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
         ]
         numbered = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
         for table in re.findall(r"<table.*?</table>", "".join(html), re.DOTALL):
-            own = re.search(r"<caption>(.*?)</caption>", table, re.DOTALL)
-            found.append((own.group(1) if own else numbered, table))
-    return found
+            own_caption = re.search(r"<caption>(.*?)</caption>", table, re.DOTALL)
+            matches.append((own_caption.group(1) if own_caption else numbered, table))
+    return matches
 
 
 @each_source

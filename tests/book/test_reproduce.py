@@ -57,6 +57,6 @@ def test_cells_of_the_page_run(monkeypatch, capsys):
         experiments[["seconds", "by classes, scaled"]] > 0
     ).all(axis=None)
     assert (
-        "the measurement took" in (said := capsys.readouterr().out)
-        and "GiB of memory" in said
+        "the measurement took" in (text := capsys.readouterr().out)
+        and "GiB of memory" in text
     )

@@ -33,12 +33,12 @@ def start():
 
 
 def answer(client, code):
-    said = []
+    text = []
     reply = client.execute_interactive(
-        code, output_hook=lambda message: said.append(message["content"])
+        code, output_hook=lambda message: text.append(message["content"])
     )
     assert reply["content"]["status"] == "ok", reply
-    return [content["text"].strip() for content in said if "text" in content]
+    return [content["text"].strip() for content in text if "text" in content]
 
 
 def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):

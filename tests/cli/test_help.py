@@ -64,12 +64,12 @@ def test_small_amounts_are_complete_on_narrow_terminals(tmp_path, monkeypatch):
         1.0 * (q % (k + d + 2) == 0),
         (5 - 4 * k + q % 3)[..., 0] * 1.234567e-7,
     )
-    configs, about = (
+    configs, card_fields = (
         [f"a model of a long name {k}" for k in (0, 1)],
         {"unit": "USD", "name": "my"},
     )
     table = cb.EvaluationTable.from_arrays(
-        scores, costs, configs=configs, objectives=names, **about
+        scores, costs, configs=configs, objectives=names, **card_fields
     )
     cb.save(table, "my.parquet")
     words = ["recommend", "my.parquet", "--budget", "1e-5", "--replications", "20"]

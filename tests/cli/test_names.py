@@ -54,8 +54,8 @@ def test_commands_print_complete_names(table):
     shown = advice.partition("\nSure")[0]
     for name in cb.recommend(cb.read("my.parquet"), replications=20).front.index:
         assert plain(name) in shown, name
-    whole = run("recommend", "my.parquet", "--replications", "20", "--json")
-    assert {arm["config"] for arm in json.loads(whole)["arms"]} == set(NAMES)
+    full_output = run("recommend", "my.parquet", "--replications", "20", "--json")
+    assert {arm["config"] for arm in json.loads(full_output)["arms"]} == set(NAMES)
     assert "[k]" in shown and max(map(len, advice.splitlines())) <= 4000
     words = [
         "replay",

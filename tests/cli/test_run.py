@@ -70,18 +70,21 @@ def plain(text):
 def test_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
-    whole = live.run(folder / "plan.yml", "runs/toy")
+    full_run = live.run(folder / "plan.yml", "runs/toy")
     assert "pilot: 30 evaluations, which show the cost of everything" in done.output
     assert "pilot: 0 [k] tokens, 0 of 30 evaluations" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
     names, _, advice = rest.partition("table: runs/toy/table.parquet")
     assert [line.strip() for line in names.split("\n") if line.strip()] == list(
-        whole.recommendation
+        full_run.recommendation
     )
-    assert f"spent {amount(whole.spent)} of {amount(whole.budget)} [k] tokens" in spent
+    assert (
+        f"spent {amount(full_run.spent)} of {amount(full_run.budget)} [k] tokens"
+        in spent
+    )
     # no second front
-    assert f"The method returned {len(whole.recommendation)} of 6" in advice
+    assert f"The method returned {len(full_run.recommendation)} of 6" in advice
     assert call("validate", "runs/toy/table.parquet").output.endswith("valid\n")
 
 
@@ -123,10 +126,10 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     assert "the same command again, without --export" in plain(done.output)
     shown = call("show", "runs/toy").output
     assert "(no process is at work)" in shown and "front so far: none yet" in shown
-    there = call("run", "plan.yml", "--dry-run").output
+    dry_run = call("run", "plan.yml", "--dry-run").output
     assert (
-        "they are charged, and not repeated" in there
-        and "pilot: nothing to evaluate" in there
+        "they are charged, and not repeated" in dry_run
+        and "pilot: nothing to evaluate" in dry_run
     )
     write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
     assert "tokens are spent, and the budget is 100" in str(
@@ -168,15 +171,16 @@ def test_finished_race_is_shown_and_reused(folder):
     assert "0 of 6 configurations active" in shown
     assert "run: toy, ParetoRace, over" in shown and "settled: 6 of 6\n" in shown
     write(folder, **race | {"name": "again"})
-    again = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
+    second_call = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
     assert (
-        "of it in an earlier table" in again and "pilot: nothing to evaluate" in again
+        "of it in an earlier table" in second_call
+        and "pilot: nothing to evaluate" in second_call
     )
-    assert "they are charged, and not repeated" in plain(again)
+    assert "they are charged, and not repeated" in plain(second_call)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"evaluate": {"callable": {"function": "measurring:evaluate"}}},
@@ -193,9 +197,9 @@ def test_finished_race_is_shown_and_reused(folder):
         ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),
     ],
 )
-def test_bad_plans_start_no_run(folder, refused, changes, said):
+def test_bad_plans_start_no_run(folder, refused, changes, message):
     write(folder, **changes)
-    assert said in plain(refused("run", "plan.yml"))
+    assert message in plain(refused("run", "plan.yml"))
     assert not (folder / "runs").exists()
 
 
@@ -282,8 +286,8 @@ def test_interrupted_run_is_resumed(folder):
     write(folder, at_once=1)
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
-    whole = live.run(folder / "plan.yml", "whole")
+    full_run = live.run(folder / "plan.yml", "whole")
     pd.testing.assert_frame_equal(
-        pd.read_parquet("runs/toy/table.parquet"), pd.read_parquet(whole.table)
+        pd.read_parquet("runs/toy/table.parquet"), pd.read_parquet(full_run.table)
     )
     assert cb.read("runs/toy/table.parquet").n_arms == 6

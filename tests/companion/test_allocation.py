@@ -22,13 +22,13 @@ def test_allocation_sums_to_the_pulls_of_the_replay(table, methods):
     seed = 3
     counted = allocation(table, methods, rho, replications, seed)
     runs = cb.replay_online(table, methods, rho, replications, seed)
-    by = ["method", "rho", "replication"]
+    keys = ["method", "rho", "replication"]
     assert len(counted) == len(runs) * table.n_arms
-    totals = counted.groupby(by)["pulls"].sum()
-    assert totals.sort_index().equals(runs.set_index(by)["pulls"].sort_index())
-    per_run = counted.pivot_table(index=by, columns="arm", values="pulls")
+    totals = counted.groupby(keys)["pulls"].sum()
+    assert totals.sort_index().equals(runs.set_index(keys)["pulls"].sort_index())
+    per_run = counted.pivot_table(index=keys, columns="arm", values="pulls")
     regret = metrics.efficiency_regret(table.problem, per_run.to_numpy())
-    expected = runs.set_index(by)["efficiency_regret"].reindex(per_run.index)
+    expected = runs.set_index(keys)["efficiency_regret"].reindex(per_run.index)
     np.testing.assert_allclose(regret, expected, rtol=1e-12)
 
 
@@ -42,18 +42,18 @@ def test_table_with_some_objectives_equals_table_built_without_the_others():
         [(float(rng.integers(1, 9)), *rng.random(3)) for _ in range(6)]
         for _ in range(4)
     ]
-    whole = table_of(arms)
-    names = whole.objectives
-    kept = whole.select_objectives(names[2], names[0])
+    full_table = table_of(arms)
+    names = full_table.objectives
+    selection = full_table.select_objectives(names[2], names[0])
     fresh = table_of([[(row[0], row[3], row[1]) for row in rows] for rows in arms])
-    assert kept.objectives == (names[2], names[0])
-    np.testing.assert_array_equal(kept.means, fresh.means)
-    np.testing.assert_array_equal(kept.feedback.rewards, fresh.feedback.rewards)
-    np.testing.assert_array_equal(kept.costs, whole.costs)
-    assert list(kept.raw_means.columns) == [
-        whole.card.objectives[d].column for d in (2, 0)
+    assert selection.objectives == (names[2], names[0])
+    np.testing.assert_array_equal(selection.means, fresh.means)
+    np.testing.assert_array_equal(selection.feedback.rewards, fresh.feedback.rewards)
+    np.testing.assert_array_equal(selection.costs, full_table.costs)
+    assert list(selection.raw_means.columns) == [
+        full_table.card.objectives[d].column for d in (2, 0)
     ]
-    runs = [cb.replay_online(one, "CoHVUCB", 4, 3) for one in (kept, fresh)]
+    runs = [cb.replay_online(one, "CoHVUCB", 4, 3) for one in (selection, fresh)]
     pd.testing.assert_frame_equal(*runs)
 
 

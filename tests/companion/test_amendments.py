@@ -49,8 +49,8 @@ def checksums(text: str) -> list[str]:
 @pytest.mark.parametrize("name", RECORD)
 def test_committed_entries_do_not_change(name):
     """A failure means that a protocol was edited: write a new amendment instead."""
-    found = checksums((BOOK / name).read_text(encoding="utf-8"))
-    assert found == RECORD[name].split()
+    result = checksums((BOOK / name).read_text(encoding="utf-8"))
+    assert result == RECORD[name].split()
 
 
 def test_edit_is_noticed_and_addition_keeps_earlier_entries():

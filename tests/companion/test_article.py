@@ -24,9 +24,11 @@ def cells():
 
 def at_the_end(cells, experiment, quantity, dataset):
     """Means and intervals of the methods at the largest budget."""
-    own = cells[(cells["experiment"] == experiment) & (cells["quantity"] == quantity)]
-    own = own[(own["dataset"] == dataset) & own["rho"].notna() & own["against"].isna()]
-    return own[own["rho"] == own["rho"].max()].set_index("method")
+    part = cells[(cells["experiment"] == experiment) & (cells["quantity"] == quantity)]
+    part = part[
+        (part["dataset"] == dataset) & part["rho"].notna() & part["against"].isna()
+    ]
+    return part[part["rho"] == part["rho"].max()].set_index("method")
 
 
 def is_below(end, one, other):
@@ -43,12 +45,12 @@ def test_cohv_ucb_is_ahead_or_not_separated(cells):
 
 
 def test_advantage_over_uniform_allocation_appears_early_in_a_run(cells):
-    own = cells[
+    part = cells[
         (cells["experiment"] == "trajectory")
         & (cells["quantity"] == "efficiency_regret")
     ]
-    own = own[own["spent"].notna() & own["against"].isna()]
-    for _, run in own.groupby("dataset"):
+    part = part[part["spent"].notna() & part["against"].isna()]
+    for _, run in part.groupby("dataset"):
         half = run.assign(share=run["spent"] / run["spent"].max()).query(
             "0.4 < share < 0.6"
         )

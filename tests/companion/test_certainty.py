@@ -68,10 +68,10 @@ def test_bound_is_attained_if_one_objective_decides():
     rewards = np.ones((2, 10, 1))
     rewards[1, 6:] = 0
     assert bounds.least_evaluations(rewards).tolist() == [6, 0]
-    seen = np.ones((2, 2, 10), dtype=bool)
+    mask = np.ones((2, 2, 10), dtype=bool)
     # six ones of ten: level with the other, if the rest is zero
-    seen[0, 0, 6:] = seen[1, 0, 7:] = False
-    assert are_certificates(rewards, seen).tolist() == [False, True]
+    mask[0, 0, 6:] = mask[1, 0, 7:] = False
+    assert are_certificates(rewards, mask).tolist() == [False, True]
 
 
 def brute_force(rewards, delta):
@@ -81,10 +81,10 @@ def brute_force(rewards, delta):
     subsets = [[] for _ in range(n_instances + 1)]
     for size in range(n_instances + 1):
         subsets[size] = list(combinations(range(n_instances), size))
-    least = np.zeros(n_arms)
+    minimum = np.zeros(n_arms)
     for i, d in np.ndindex(n_arms, n_objectives):
         needed = [{}, {}]
-        for to, found in enumerate(needed):
+        for to, result in enumerate(needed):
             changes = {}
             for size in range(1, n_instances + 1):
                 for Q in subsets[size]:
@@ -98,17 +98,17 @@ def brute_force(rewards, delta):
                         for m in range(1, size + 1)
                         if all(changes[Q] for Q in combinations(G, m))
                     ]
-                    found[G] = (
+                    result[G] = (
                         needed_in([size], [enough[0]], delta)[0] if enough else 0.0
                     )
         for size in range(n_instances + 1):
             for G in subsets[size]:
                 rest = tuple(q for q in range(n_instances) if q not in G)
-                least[i] = max(
-                    least[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0)
+                minimum[i] = max(
+                    minimum[i], needed[0].get(G, 0.0) + needed[1].get(rest, 0.0)
                 )
 
-    return least
+    return minimum
 
 
 @pytest.mark.parametrize("seed", range(12))

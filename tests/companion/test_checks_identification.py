@@ -65,8 +65,8 @@ def test_spending_equals_the_spend_of_the_class(costs, rounds):
     )
     finder = cb.CoPSI(costs, budget, 1)
     run(finder, noise_free(ladder, costs))
-    left = [phase.removed for phase in finder.phases]
-    order = [*left, *(set(range(len(costs))) - set(left))]
+    removed_arms = [phase.removed for phase in finder.phases]
+    order = [*removed_arms, *(set(range(len(costs))) - set(removed_arms))]
     spent = allocation.spending(costs[order], budget, finder.allocation_constant)
     assert finder.spent == pytest.approx(spent, rel=1e-9)
 
@@ -263,8 +263,8 @@ def test_sharp_example_misleads_just_above_one_eighth(share, right):
 
 @pytest.mark.slow
 def test_search_converges_to_the_sharp_example_from_above():
-    found, start, improvements = misclassification.local_search(400, seed=1)
-    assert 1 / 8 < found < 0.127 and improvements > 10
+    matched, start, improvements = misclassification.local_search(400, seed=1)
+    assert 1 / 8 < matched < 0.127 and improvements > 10
     blunt, errors = misclassification.sharp_example(0.2, margin=2.0)
     for share in (0.999 * start, 1.001 * start):
         assert misclassification.misleads(blunt, np.sign(errors), share) == (
@@ -290,15 +290,15 @@ def test_leaving_probability_matches_enumeration_of_paths(steps, chances, width)
     for path in product(range(len(steps)), repeat=last):
         weight = np.prod([chances[s] for s in path])
         means = np.cumsum([steps[s] for s in path]) / np.arange(1, last + 1)
-        off = np.abs(means - mean)[first - 1 :] >= width - 1e-12
-        ever = ever + weight * off.any()
-        at_first = at_first + weight * off[0]
+        is_off = np.abs(means - mean)[first - 1 :] >= width - 1e-12
+        ever = ever + weight * is_off.any()
+        at_first = at_first + weight * is_off[0]
 
-    found = [
+    matches = [
         concentration.leaving_from(steps, chances, first, width, end)
         for end in (last, first)
     ]
-    assert found == pytest.approx([ever, at_first])
+    assert matches == pytest.approx([ever, at_first])
     assert 0 < at_first < ever < 1
 
 
@@ -403,22 +403,25 @@ def test_decay_rate_and_budget_are_recovered():
         simulated_errors.decay_rate(measured.assign(error=0.9))
     problem = simulated_errors.random_problems(1, seed=6)[0]
     needed = simulated_errors.budget_for_error(problem, 0.1, 2000)
-    at = simulated_errors.errors_by_budget(
+    value = simulated_errors.errors_by_budget(
         problem, [needed / 1.5, needed, needed * 1.5], 2000, seed=1
     )
-    assert at["error"][0] > 0.1 > at["error"][2] and abs(at["error"][1] - 0.1) < 0.04
+    assert (
+        value["error"][0] > 0.1 > value["error"][2]
+        and abs(value["error"][1] - 0.1) < 0.04
+    )
 
 
 def test_problems_of_fewer_objectives_have_the_same_arms():
-    found = simulated_errors.by_objectives(
+    result = simulated_errors.by_objectives(
         4, 4, replications=5, seed=1, n_arms=8, rho=30
     )
     assert (
-        found.groupby("problem")["front"]
+        result.groupby("problem")["front"]
         .apply(lambda own: own.is_monotonic_increasing)
         .all()
     )
-    assert found["error"].between(0, 1).all()
+    assert result["error"].between(0, 1).all()
 
 
 @pytest.mark.slow
@@ -456,8 +459,8 @@ def test_first_phase_error_matches_enumeration():
                 finder.tell(arm, [outcome[2 * arm + finder.pulls[arm]]])
             assert finder.phases[0].removed == 0 and not finder.phases[0].accepted
 
-    found = exact_errors.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
-    assert found == pytest.approx(lost) and lost > 0.01
+    result = exact_errors.first_phase_error(p, q, 3, 11.0, allocation=11 / 6)
+    assert result == pytest.approx(lost) and lost > 0.01
 
 
 @pytest.mark.parametrize("n_arms", [2, 4, 14])

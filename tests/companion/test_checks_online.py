@@ -63,9 +63,9 @@ def test_arms_of_table_are_its_evaluation_split():
     ],
 )
 def test_designed_arms_refuse_invalid_means(change, message):
-    given = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
+    arguments = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
     with pytest.raises(CobanditError, match=message):
-        known.designed_arms(**given)
+        known.designed_arms(**arguments)
 
 
 def test_arms_of_outcomes_refuse_costs_below_lambda():
@@ -76,7 +76,7 @@ def test_arms_of_outcomes_refuse_costs_below_lambda():
 def test_runs_make_the_same_pulls_as_the_class(arms):
     """The class gets the same draws; costs of lambda keep all arms affordable."""
     budget = 60.0
-    seen = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
+    run = pulls.run_cohv(arms, budget, 5, alpha=0.3, seed=7)
     for r, child in enumerate(np.random.SeedSequence(7).spawn(5)):
         rng = np.random.default_rng(child)
         policy = cb.CoHVUCB(
@@ -98,16 +98,16 @@ def test_runs_make_the_same_pulls_as_the_class(arms):
                 counted[arm] += 1
                 spent = policy.spent
         if policy.spent > budget:
-            assert (seen.last_arm[r], seen.last_cost[r]) == (
+            assert (run.last_arm[r], run.last_cost[r]) == (
                 arm_of(policy, counted),
                 pytest.approx(cost),
             )
-            assert (seen.pulls[r] == counted).all()
-            assert seen.spent[r] == pytest.approx(spent)
+            assert (run.pulls[r] == counted).all()
+            assert run.spent[r] == pytest.approx(spent)
         else:
             # the class stops where not even lambda fits, before the pull that crosses
             assert budget - policy.spent < arms.cost_ratio
-            assert (seen.pulls[r] == counted).all()
+            assert (run.pulls[r] == counted).all()
 
 
 def arm_of(policy, counted):
@@ -127,9 +127,9 @@ def test_runs_need_a_budget_for_one_pull_per_arm(arms):
 
 
 def test_runs_end_at_the_first_unaffordable_pull(runs):
-    for seen in runs.values():
-        assert (seen.spent <= 400.0 * (1 + 1e-9)).all() and (
-            seen.spent + seen.last_cost > 400.0
+    for run in runs.values():
+        assert (run.spent <= 400.0 * (1 + 1e-9)).all() and (
+            run.spent + run.last_cost > 400.0
         ).all()
 
 
@@ -169,8 +169,8 @@ def test_step_1_holds_for_one_coordinate(T, alpha):
 
 
 def test_optimism_holds_on_the_event_only(runs):
-    on = np.concatenate([seen.on_event() for seen in runs.values()])
-    optimism_of = np.concatenate([seen.optimism for seen in runs.values()])
+    on = np.concatenate([run.on_event() for run in runs.values()])
+    optimism_of = np.concatenate([run.optimism for run in runs.values()])
     assert on.sum() > 400 and (~on).sum() > 100
     assert (optimism_of[on] >= -1e-9).all()
     # so that the check above could have failed
@@ -178,8 +178,8 @@ def test_optimism_holds_on_the_event_only(runs):
 
 
 def test_index_bound_holds_on_the_event(runs):
-    for seen in runs.values():
-        assert (seen.closest[seen.on_event()] <= 1).all()
+    for run in runs.values():
+        assert (run.closest[run.on_event()] <= 1).all()
 
 
 def test_index_at_equals_the_index_of_the_class():
@@ -196,18 +196,18 @@ def test_runs_on_the_needed_event_keep_all_bounds(arms, runs):
     """The bounds hold in each run on the event, and a run off the event breaks one."""
     problem = arms.problem
     broken = 0
-    for alpha, seen in runs.items():
+    for alpha, run in runs.items():
         T = theory.horizon(400.0, arms.cost_ratio)
         failures = 2 * 3 * T ** (2 - 2 * alpha)  # 2 (D + 1) T_B^(2 - 2 alpha)
-        on = seen.on_needed_event(problem.best_arm)
+        on_event = run.on_needed_event(problem.best_arm)
         for i in np.flatnonzero(problem.efficiency_gaps > 0).tolist():
             all_bounds = pulls.pull_bounds(
                 problem, i, cost_ratio=arms.cost_ratio, budget=400.0, alpha=alpha
             )
             for name in ("lean", "instance", "threshold"):
-                most = all_bounds[name] - failures + 1e-6
-                assert (seen.pulls[on[:, i], i] <= most).all()
-                broken += int((seen.pulls[~on[:, i], i] > most).sum())
+                maximum = all_bounds[name] - failures + 1e-6
+                assert (run.pulls[on_event[:, i], i] <= maximum).all()
+                broken += int((run.pulls[~on_event[:, i], i] > maximum).sum())
 
     assert broken > 10
 
@@ -255,8 +255,8 @@ def test_threshold_radius_solves_its_equation(mean, mean_cost, gap):
         if mean * mean
         else 1.0
     )
-    at = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
-    assert at == pytest.approx(best, rel=1e-6)
+    value = min(1, mean + 2 * radius) ** 2 / max(lam / 2, mean_cost - 2 * radius)
+    assert value == pytest.approx(best, rel=1e-6)
 
 
 def exact_pulls(better, worse, budget, alpha):
@@ -289,8 +289,8 @@ def exact_pulls(better, worse, budget, alpha):
                 total = (1 - mean) * grown[0] + mean * grown[1]
                 after[key] = after.get(key, 0) + total
         chances = after
-    assert sum(each.sum() for each in chances.values()) == pytest.approx(1)
-    return sum(n * each.sum() for n, each in chances.items())
+    assert sum(chance.sum() for chance in chances.values()) == pytest.approx(1)
+    return sum(n * chance.sum() for n, chance in chances.items())
 
 
 @pytest.mark.slow
@@ -303,11 +303,11 @@ def test_split_bound_holds_for_expected_pulls_of_two_coins(better, worse, alpha)
     how = {"cost_ratio": 1.0, "budget": budget, "alpha": alpha}
     bound = bounds.split_pull_bound([worse], 1.0, better, **how)
     assert exact <= bound < min(budget, 6 * exact)
-    seen = pulls.run_cohv(
+    run = pulls.run_cohv(
         known.designed_arms([[better], [worse]], [1.0, 1.0]), budget, 400, alpha=alpha
     )
-    spread = seen.pulls[:, 1].std(ddof=1) / 20
-    assert abs(seen.pulls[:, 1].mean() - exact) < 5 * spread  # false alarms 6e-7
+    spread = run.pulls[:, 1].std(ddof=1) / 20
+    assert abs(run.pulls[:, 1].mean() - exact) < 5 * spread  # false alarms 6e-7
 
 
 @pytest.mark.parametrize("D", [1, 2, 4])
@@ -450,21 +450,24 @@ def test_informative_budget_equates_bound_and_trivial_bound():
             0.5, n_objectives=1, cost_ratio=0.5, budget=budget
         )
 
-    at = bounds.informative_budget(bound, 0.5)
-    assert bound(at * 1.001) < at * 1.001 / 0.5 and bound(at * 0.999) > at * 0.999 / 0.5
+    value = bounds.informative_budget(bound, 0.5)
+    assert (
+        bound(value * 1.001) < value * 1.001 / 0.5
+        and bound(value * 0.999) > value * 0.999 / 0.5
+    )
     assert bounds.informative_budget(lambda budget: 10 * budget, 0.5) == inf
 
 
 def test_informative_budget_stays_below_countable_pulls():
-    asked = []
+    requests = []
 
     def bound(budget):
-        asked.append(theory.horizon(budget, 1e-9))  # refuses what it cannot count
+        requests.append(theory.horizon(budget, 1e-9))  # refuses what it cannot count
         return inf
 
     assert (
         bounds.informative_budget(bound, 0.5, cost_ratio=1e-9) == inf
-        and max(asked) < 2**62
+        and max(requests) < 2**62
     )
 
 
@@ -574,10 +577,10 @@ def best_by_trees(utilities, costs, chances, budget, boundary):
 
 @pytest.mark.parametrize("boundary", [False, True])
 def test_optimal_utility_matches_all_policies(boundary):
-    what = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
-    found = standard_regret.optimal_utility(*what, 9, boundary=boundary)
-    assert found == pytest.approx(
-        [best_by_trees(*what, b, boundary) for b in range(10)]
+    arguments = ([0.6, 0.35], [[1, 4], [2, 2]], [[0.5, 0.5], [1.0, 0.0]])
+    result = standard_regret.optimal_utility(*arguments, 9, boundary=boundary)
+    assert result == pytest.approx(
+        [best_by_trees(*arguments, b, boundary) for b in range(10)]
     )
 
 
@@ -618,10 +621,10 @@ def test_mean_costs_of_completed_pulls_are_within_bounds(gamble):
     _, steps, chances = gamble
     mean_costs = ((steps / 20) * chances).sum(axis=1)
     always = standard_regret.optimal_utility(mean_costs[:1], steps[:1], chances[:1], 60)
-    most = standard_regret.optimal_utility(mean_costs, steps, chances, 60)
+    maximum = standard_regret.optimal_utility(mean_costs, steps, chances, 60)
     for b in range(1, 61):
         low, high = bounds.counted_cost_bounds(b / 20, 0.1)
-        assert low < always[b] + 1e-9 and most[b] <= high + 1e-9
+        assert low < always[b] + 1e-9 and maximum[b] <= high + 1e-9
 
 
 def test_optimal_utility_refuses_invalid_costs():
@@ -631,14 +634,14 @@ def test_optimal_utility_refuses_invalid_costs():
         ({"probabilities": [[0.5], [1]]}, "distribution"),
         ({"probabilities": [[1], [1], [1]]}, "distribution"),
     ]:
-        what = {
+        arguments = {
             "utilities": [1.0, 1.0],
             "costs": [[1], [2]],
             "probabilities": [[1], [1]],
             "budget": 3,
         } | change
         with pytest.raises(CobanditError, match=message):
-            standard_regret.optimal_utility(**what)
+            standard_regret.optimal_utility(**arguments)
 
 
 @pytest.mark.slow
@@ -648,12 +651,12 @@ def test_wald_identity_holds_at_the_crossing_pull_only():
     Within five standard errors: false alarms 6e-7."""
     rare = [[0.05, 1.0]] * 19 + [[1.0, 0.0]]
     arms = known.arms_of_outcomes([rare, [[0.05, 0.0], [0.5, 1.0]]])
-    seen = pulls.run_cohv(arms, 20.0, 20_000, alpha=0.1, seed=2)
-    at = seen.pulls @ arms.problem.costs - seen.spent
-    after = at + arms.problem.costs[seen.last_arm] - seen.last_cost
+    run = pulls.run_cohv(arms, 20.0, 20_000, alpha=0.1, seed=2)
+    difference = run.pulls @ arms.problem.costs - run.spent
+    after = difference + arms.problem.costs[run.last_arm] - run.last_cost
     error = after.std(ddof=1) / sqrt(len(after))
     assert abs(after.mean()) < 5 * error
-    assert at.mean() > 10 * at.std(ddof=1) / sqrt(len(at))
+    assert difference.mean() > 10 * difference.std(ddof=1) / sqrt(len(difference))
 
 
 @pytest.mark.slow

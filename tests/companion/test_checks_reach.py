@@ -127,7 +127,7 @@ def test_no_rule_beats_the_best_test(pulls):
     from scipy import stats
 
     grid = np.linspace(0, 1, 201)
-    least = 1.0
+    minimum = 1.0
     for threshold in range(pulls + 1):
         on_first = stats.binom.sf(threshold, pulls, 0.25) + grid * stats.binom.pmf(
             threshold, pulls, 0.25
@@ -136,7 +136,7 @@ def test_no_rule_beats_the_best_test(pulls):
             1 - grid
         ) * stats.binom.pmf(threshold, pulls, 0.75)
         allowed = on_first <= 0.5
-        least = min(least, on_second[allowed].min(initial=1.0))
+        minimum = min(minimum, on_second[allowed].min(initial=1.0))
     best = hard_problems.best_test_error(pulls)
-    assert best <= least + 1e-12 and best == pytest.approx(least, abs=0.02)
+    assert best <= minimum + 1e-12 and best == pytest.approx(minimum, abs=0.02)
     assert best >= bounds.least_error(float(pulls), allocation=1.0, complexity=32.0)

@@ -89,12 +89,12 @@ def ten_more(*args, selection, policy=optimism.CoHVUCB, **named):
     )
 
 
-def twice_as_many(rewards, delta, least=bounds.least_evaluations):
-    return 2 * least(rewards, delta)
+def twice_as_many(rewards, delta, minimum=bounds.least_evaluations):
+    return 2 * minimum(rewards, delta)
 
 
-def twice_the_instances(*tables_and_delta, least=bounds.least_instances):
-    return 2 * least(*tables_and_delta)
+def twice_the_instances(*tables_and_delta, minimum=bounds.least_instances):
+    return 2 * minimum(*tables_and_delta)
 
 
 def both_returned(finder, feedback, seed, names, *, realised):
@@ -226,7 +226,7 @@ def outcome(statement):
 def factor(tested, statement, constant):
     """By what a constant of a statement has to be changed for the check to notice."""
     slack = tested.set_index("statement").loc[statement, "slack"]
-    return next(by for name, by in slack.items() if name[:-2] == constant)
+    return next(group for name, group in slack.items() if name[:-2] == constant)
 
 
 def scaled(monkeypatch, name, factor):
@@ -282,7 +282,7 @@ def test_slack_is_the_smallest_refuted_change(statement, monkeypatch, tested):
 
 
 @pytest.mark.parametrize(
-    ("statement", "constant", "least", "most"),
+    ("statement", "constant", "minimum", "maximum"),
     [
         # no check can notice less than what is true: the instance bound is a sixteenth
         # of Theorem 1's
@@ -324,8 +324,8 @@ def test_slack_is_the_smallest_refuted_change(statement, monkeypatch, tested):
     ],
 )
 @pytest.mark.slow
-def test_sharpness_of_the_checks(statement, constant, least, most, tested):
-    assert 0.995 * least <= factor(tested, statement, constant) <= most
+def test_sharpness_of_the_checks(statement, constant, minimum, maximum, tested):
+    assert 0.995 * minimum <= factor(tested, statement, constant) <= maximum
 
 
 @pytest.mark.slow
@@ -368,11 +368,11 @@ def test_refuted_statements_hold_under_their_conditions(monkeypatch):
     ],
 )
 def test_slack_is_the_factor_where_a_check_fails(holds, smallest):
-    found = checks.find_slack(holds)
+    result = checks.find_slack(holds)
     assert (
-        math.isnan(found)
+        math.isnan(result)
         if smallest == 0
-        else found == pytest.approx(smallest, rel=1e-3)
+        else result == pytest.approx(smallest, rel=1e-3)
     )
 
 

@@ -85,24 +85,24 @@ def test_claim_without_identifier_is_refused(tested):
 def test_links_to_claims_exist():
     known = set(claim_row.identifiers().values())
     pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")]
-    found = {
+    matches = {
         link
         for page in pages
         for link in LINK.findall(page.read_text(encoding="utf-8"))
     }
-    assert found and found <= known, found - known
+    assert matches and matches <= known, matches - known
 
 
 @pytest.mark.slow
 def test_other_tables_replace_measured_ones(tested):
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
-    told = rows[rows["kind"] == claim_row.ORDERING].set_index("key")["measured"]
-    assert told["ordering CoHVUCB-beats-uniform-at-the-end"] in (
+    listed = rows[rows["kind"] == claim_row.ORDERING].set_index("key")["measured"]
+    assert listed["ordering CoHVUCB-beats-uniform-at-the-end"] in (
         "holds",
         "fails",
         "not separated",
     )
-    assert told["ordering costs-matter-more-on-piqa"] == ""
+    assert listed["ordering costs-matter-more-on-piqa"] == ""
 
 
 def test_rows_are_linkable_and_escaped():
@@ -163,11 +163,13 @@ def test_counts_on_the_claims_page_are_right(rows):
     assert status["C58"] == "not separated" and status["C50"] == "cannot be checked"
     assert rows.loc[["C26", "C27"], "measured"].tolist() == ["", ""]
     assert rows.loc["C9", "kind"] == claim_row.OURS
-    both = [claim.key for claim in paper.claims() if claim.compares_datasets]
+    compared_claims = [claim.key for claim in paper.claims() if claim.compares_datasets]
     assert (
-        len(both) == 5
+        len(compared_claims) == 5
         and (
-            rows.set_index("key").loc[[f"ordering {key}" for key in both], "measured"]
+            rows.set_index("key").loc[
+                [f"ordering {key}" for key in compared_claims], "measured"
+            ]
             == ""
         ).all()
     )
@@ -193,7 +195,7 @@ def test_remarks_on_private_tables_are_judged_if_drawn_tables_agree(rows):
 @pytest.mark.slow
 def test_every_exhibit_has_claims_and_an_anchor(rows):
     page = (ROOT / "notebooks" / "exhibits.md").read_text(encoding="utf-8")
-    names = [each.name for each in exhibits.EXHIBITS]
+    names = [exhibit.name for exhibit in exhibits.EXHIBITS]
     assert re.findall(r"^## ((?:Table|Figure) \d)$", page, re.M) == names
 
     assert re.findall(r"^\((\S+)\)=\n## (?:Table|Figure)", page, re.M) == [
@@ -201,10 +203,10 @@ def test_every_exhibit_has_claims_and_an_anchor(rows):
     ]
     assert set(rows["exhibit"]) == {"", *names}
     for name in names:
-        own = exhibits.claims_of(rows, name)
-        assert len(own) and all(
+        own_claims = exhibits.claims_of(rows, name)
+        assert len(own_claims) and all(
             f"claims.html#{key}" in exhibits.exhibit_html(rows, name)
-            for key in own.index
+            for key in own_claims.index
         )
 
     # where two figures print one total, it has a row in each
@@ -221,9 +223,11 @@ def test_every_row_has_claim_and_place(rows):
     assert (rows["claim"] != "").all() and (rows["place"] != "").all()
     hangs = rows["reading"] == "A6"
     assert set(rows.index[hangs]) >= {"C20", "C22", "C27", "C29", "C39", "C63"}
-    about = rows["key"].str.contains("PSISR") | rows["claim"].str.contains("PSI-SR")
+    is_about_psi_sr = rows["key"].str.contains("PSISR") | rows["claim"].str.contains(
+        "PSI-SR"
+    )
     named = rows["kind"].isin([claim_row.CONTRAST, claim_row.NUMBER])
-    assert (about[named] == hangs[named]).all()
+    assert (is_about_psi_sr[named] == hangs[named]).all()
     typed = set(claim_row.read_typed("statements.yml"))
     assert typed == set(checks.checks())
     ends = [
@@ -235,9 +239,9 @@ def test_every_row_has_claim_and_place(rows):
 
 def test_measured_tables_replace_the_papers_tables():
     """Word sums stand for GSM8K, and PIQA's questions for PIQA."""
-    own = results.read_result("measured")
+    part = results.read_result("measured")
     ours = claims.replace_paper_tables(results.MEASURED)
     for name, of in (("word-sums", "gsm8k"), ("piqa-small", "piqa")):
-        assert own.loc[own["dataset"] == name, "mean"].equals(
+        assert part.loc[part["dataset"] == name, "mean"].equals(
             ours.loc[ours["dataset"] == of, "mean"]
         )

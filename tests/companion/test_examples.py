@@ -84,12 +84,17 @@ def test_numbers_in_the_online_comment_are_right():
     """With alpha = 1 / log T_B, the radius is 1 / sqrt(n); the scale is a quarter."""
     assert ONLINE.table().problem.efficiency.tolist() == [0.5625, 0.5, 0.25]
     policy = policy_of("CoHVUCB")
-    seen = []
+    observations = []
     while (arm := policy.upcoming) is not None:
-        seen.append(policy.index().round(4).tolist())
+        observations.append(policy.index().round(4).tolist())
         policy.tell(policy.ask(), ONLINE.rewards[arm], ONLINE.costs[arm])
-    assert seen[3] == [1.3333, 2.25, 1.5]
-    assert (seen[4][1], seen[5][2], seen[6][1], seen[7][0]) == (
+    assert observations[3] == [1.3333, 2.25, 1.5]
+    assert (
+        observations[4][1],
+        observations[5][2],
+        observations[6][1],
+        observations[7][0],
+    ) == (
         1.4171,
         0.8936,
         1.1673,

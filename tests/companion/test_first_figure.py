@@ -55,15 +55,17 @@ def test_run_is_judged_by_the_front_of_its_method():
         cb.load("word-sums"), results.read_result("argument")
     )
     states = [
-        (each, state) for each in held["methods"].values() for state in each["states"]
+        (method, state)
+        for method in held["methods"].values()
+        for state in method["states"]
     ]
     exact = [
-        (each, state)
-        for each, state in states
+        (method, state)
+        for method, state in states
         if state["exact"] == held["replications"]
     ]
     assert exact and all(
-        sorted(state["returned"]) == each["front"] for each, state in exact
+        sorted(state["returned"]) == method["front"] for method, state in exact
     )
 
 
@@ -89,19 +91,19 @@ class TestPage:
         visited = visit(PAGE.as_uri())
         tab = visited.tab
 
-        held = json.loads(tab.locator("#argument-data").text_content())
+        states = json.loads(tab.locator("#argument-data").text_content())
         side = tab.locator("#argument .argument-side").first
-        for name, method in held["methods"].items():
+        for name, method in states["methods"].items():
             tab.locator("#argument-method-left").select_option(name)
-            for place in (0, len(held["shares"]) - 1):
+            for place in (0, len(states["shares"]) - 1):
                 tab.locator("#argument-budget").fill(str(place))
                 state = method["states"][place]
                 text = side.locator(".argument-says").inner_text()
                 if "pulls" not in state:
                     assert "cannot start" in text
                     continue
-                share = round(100 * state["exact"] / held["replications"])
-                exact = f"exact in {share} % of {held['replications']} runs."
+                share = round(100 * state["exact"] / states["replications"])
+                exact = f"exact in {share} % of {states['replications']} runs."
                 assert f"{method['label']}: {exact}" in text
                 returned = set(state["returned"])
                 front = set(method["front"])

@@ -90,11 +90,11 @@ def test_experiments_match_printed_numbers_by_coordinates():
         [experiments.summary(table, scale=0.02), experiments.facts(table)],
         ignore_index=True,
     )
-    both = pd.concat(
+    combined = pd.concat(
         [cells.assign(dataset=name) for name in ("gsm8k", "piqa")], ignore_index=True
     )
     printed = tuple(n for n in NUMBERS if n.operation is None)
-    rows = paper.ledger(both, printed)
+    rows = paper.ledger(combined, printed)
     missing = rows[rows["ours"].isna()]
     missing = missing[missing["experiment"] != "tuning"]
 

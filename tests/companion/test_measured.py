@@ -69,11 +69,11 @@ def test_sums_and_answers_are_right(number):
     problem = word_sums.problem(number)
 
     sums = [
-        re.fullmatch(r"(\d+) ([+-]) (\d+) = (\d+)", each)
-        for each in problem.sums.split(", ")
+        re.fullmatch(r"(\d+) ([+-]) (\d+) = (\d+)", entry)
+        for entry in problem.sums.split(", ")
     ]
     total = None
-    for a, sign, b, result in (each.groups() for each in sums):
+    for a, sign, b, result in (entry.groups() for entry in sums):
         assert total is None or int(a) == total, (
             "a sum does not start where the one before ended"
         )
@@ -87,13 +87,13 @@ def test_sums_and_answers_are_right(number):
 
 
 def test_examples_are_not_questions():
-    asked = [
+    prompts = [
         word_sums.prompt(configuration, "0")
         for configuration in configurations(word_sums)
     ]
     examples = {
         question
-        for prompt in asked
+        for prompt in prompts
         for question in re.findall("Question: (.*)", prompt)[:-1]
     }
     assert len(examples) == 2
@@ -199,18 +199,18 @@ def test_missing_questions_are_reported(tmp_path, monkeypatch):
 
 
 def test_seed_follows_from_table_configuration_and_position(questions, monkeypatch):
-    asked = []
+    requests = []
 
     def complete(model, prompt, *, limit, temperature, seed):
-        asked.append((model, prompt, limit, temperature, seed))
+        requests.append((model, prompt, limit, temperature, seed))
         return " 1", {"prompt_tokens": 30, "tokens": 2, "seconds": 0.5}
 
     monkeypatch.setattr(models, "complete", complete)
     for task, instance in ((word_sums, "3"), (piqa_small, "7"), (word_sums, "3")):
         configuration = configurations(task)[5]
-        found = evaluation.evaluate(task.NAME, configuration, instance)
+        result = evaluation.evaluate(task.NAME, configuration, instance)
         right = float(task.correct(" 1", instance))
-        assert found == {
+        assert result == {
             "correct": right,
             "seconds": 0.5,
             "tokens": 2,
@@ -223,13 +223,13 @@ def test_seed_follows_from_table_configuration_and_position(questions, monkeypat
             )
             % 2**31
         )
-        assert asked[-1][1:] == (
+        assert requests[-1][1:] == (
             task.prompt(configuration, instance),
             configuration["max_tokens"],
             configuration["temperature"],
             seed,
         )
-    assert asked[0] == asked[2] != asked[1]
+    assert requests[0] == requests[2] != requests[1]
 
 
 def test_missing_model_names_its_package(monkeypatch):
@@ -296,13 +296,13 @@ def test_card_names_models_with_checksums(task):
     card = cb.load(task.NAME).card
     assert card.sha256 == file_sha256(data_directory() / card.records)
     assert len(re.findall(r"sha256 [0-9a-f]{64}", card.source)) == len(models.PACKAGES)
-    for said in (
+    for message in (
         "llama.cpp: xllamacpp",
         "processor: ",
         "measured: 20",
         *models.PACKAGES.values(),
     ):
-        assert said in card.source
+        assert message in card.source
 
 
 @pytest.mark.slow
@@ -318,7 +318,7 @@ def test_weights_match_the_cards(model):
 @given(st.integers(0, 2**31))
 def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
     table = cb.load("piqa-small")
-    again = redraw_table(table, seed)
+    redrawn = redraw_table(table, seed)
     rng = np.random.default_rng(seed)
     columns = ["cost", *table.objectives]
 
@@ -326,7 +326,7 @@ def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
         t.rows.pivot_table(
             index="instance", columns="config", values=columns, observed=True
         )
-        for t in (table, again)
+        for t in (table, redrawn)
     )
     split = table.rows.drop_duplicates("instance").set_index("instance")["split"]
     for part in ("evaluation", "profiling"):
@@ -336,8 +336,8 @@ def test_redrawn_table_has_whole_instances_of_the_same_split(seed):
             other.loc[names].to_numpy(), wide.loc[drawn].to_numpy()
         )
 
-    assert again.configs == table.configs and again.arms.equals(table.arms)
-    assert again.rows["split"].equals(table.rows["split"])
+    assert redrawn.configs == table.configs and redrawn.arms.equals(table.arms)
+    assert redrawn.rows["split"].equals(table.rows["split"])
 
 
 @pytest.mark.slow
@@ -367,7 +367,11 @@ def test_table_with_other_models_is_not_cut():
 
 @each_task
 def test_plan_evaluates_every_pair(task, questions):
-    again = check_plan(plan(task.NAME), "the plan")
-    assert list(again.configurations.all) == configurations(task)
-    assert list(again.instances.ids) == task.instances()
-    assert (again.method.name, again.unit, again.budget) == ("UniformOnce", "share", 1)
+    restored = check_plan(plan(task.NAME), "the plan")
+    assert list(restored.configurations.all) == configurations(task)
+    assert list(restored.instances.ids) == task.instances()
+    assert (restored.method.name, restored.unit, restored.budget) == (
+        "UniformOnce",
+        "share",
+        1,
+    )

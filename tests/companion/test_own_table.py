@@ -45,8 +45,8 @@ def test_slow_tables_have_fewer_replays_and_a_note(fit):
 def test_replays_fit_into_their_seconds():
     costs = np.geomspace(1e-3, 1, 40)
     wanted = [32, 256]
-    given = replay_extent.fit_online(costs, wanted, 100, methods=5)
-    pulls = given.replications * sum(given.rho) * costs.sum() / costs.min()
+    extent = replay_extent.fit_online(costs, wanted, 100, methods=5)
+    pulls = extent.replications * sum(extent.rho) * costs.sum() / costs.min()
     assert 5 * replay_extent.PULL * pulls <= replay_extent.SECONDS * (1 + 1e-9)
 
 
@@ -60,11 +60,11 @@ def test_any_table_is_raced_and_reductions_are_reported():
         for certified in (False, True)
     }
     assert raced["share"].between(0, 1).all() and (raced["runs"] == 4).all()
-    said = own_table.describe_races(raced, 50)
+    message = own_table.describe_races(raced, 50)
     assert (
-        "0, 0.02 and 0.05" in said
-        and "4 random orders" in said
-        and "instead of 50" in said
+        "0, 0.02 and 0.05" in message
+        and "4 random orders" in message
+        and "instead of 50" in message
     )
     assert "instead of" not in own_table.describe_races(raced, 4)
     assert replay_extent.fit_races(table, 50) == 50
@@ -86,13 +86,13 @@ def test_slow_tables_replay_less_of_the_paper_and_report_it():
 
     easy = SHAPES["two"]()
     assert not experiments.fit_extent(easy).say_less(100)
-    for online, more in ((True, {"online", "trajectory"}), (False, set())):
+    for online, extra in ((True, {"online", "trajectory"}), (False, set())):
         cells = experiments.summary(easy, scale=0.02, online=online)
         assert {*cells["experiment"]} == {
             "identification",
             "full-set",
             "stochastic",
-        } | more
+        } | extra
 
 
 @pytest.mark.slow

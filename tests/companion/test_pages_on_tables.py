@@ -89,13 +89,13 @@ def folder(tmp_path_factory):
     factory.default_provisioner_name = usual
 
 
-def run(page, shape, folder, **given):
+def run(page, shape, folder, **arguments):
     """Run a page on a table as the command does; the notebook."""
     table = folder / f"{shape}.parquet"
     output = folder / f"{page}-{shape}.ipynb"
     if not table.exists():
         save_shape(shape, folder)
-    pages.execute(page, {"dataset": str(table), **SMALL[page], **given}, output)
+    pages.execute(page, {"dataset": str(table), **SMALL[page], **arguments}, output)
     return nbformat.read(output, as_version=4)
 
 
@@ -130,13 +130,15 @@ def check(page, shape, folder):
     assert not warned
     if page not in ABOUT_THE_PAPER:
         assert not [
-            found[0]
+            matched[0]
             for picture in pictures
-            if (found := NAMES_OF_BUNDLED.search(picture))
+            if (matched := NAMES_OF_BUNDLED.search(picture))
         ]
 
-    raw = [found[0] for text in texts if (found := OF_THE_BOOK.search(text))]
-    others = [found[0] for text in texts if (found := NAMES_OF_BUNDLED.search(text))]
+    raw = [matched[0] for text in texts if (matched := OF_THE_BOOK.search(text))]
+    others = [
+        matched[0] for text in texts if (matched := NAMES_OF_BUNDLED.search(text))
+    ]
     assert not raw
     assert not others
     assert not [text for text in texts if re.search(r"\bnan\b|\{glue:", text)]
@@ -200,10 +202,10 @@ def test_table_in_memory_and_csv_with_card_are_accepted(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("output", "given"),
+    ("output", "arguments"),
     [("out.html", {}), ("out.ipynb", {"dataset": "a"}), ("out.ipynb", {"rhoo": 1})],
 )
-def test_page_refuses_unknown_parameters(output, given, tmp_path):
+def test_page_refuses_unknown_parameters(output, arguments, tmp_path):
     with pytest.raises(CobanditError):
-        run_page("your-data", SHAPES["two"](), tmp_path / output, **given)
+        run_page("your-data", SHAPES["two"](), tmp_path / output, **arguments)
     assert not list(tmp_path.iterdir())

@@ -66,12 +66,12 @@ def test_longer_limit_never_shortens_and_tokens_take_time(name):
         grid(setting), columns=["model", "temperature", "limit", "prompt"]
     )
     for _ in range(30):
-        given = means(setting, draw_state(setting, rng))
-        tokens = arms.assign(tokens=given.tokens).pivot_table(
+        mean_values = means(setting, draw_state(setting, rng))
+        tokens = arms.assign(tokens=mean_values.tokens).pivot_table(
             index=["model", "temperature", "prompt"], columns="limit", values="tokens"
         )
         assert (tokens[setting.limits[1]] > tokens[128]).all()
-        assert (given.tokens <= given.limit).all()
+        assert (mean_values.tokens <= mean_values.limit).all()
 
 
 def test_mean_effects_of_temperature_and_chain_of_thought():
@@ -93,18 +93,18 @@ def test_mean_effects_of_temperature_and_chain_of_thought():
 
 def test_drawn_tables_meet_printed_facts_about_means(name, drawn):
     setting = SETTINGS[name]
-    for each in drawn:
-        table = each.land.scene.body
-        count = each.land.count
+    for drawn_table in drawn:
+        table = drawn_table.land.scene.body
+        count = drawn_table.land.count
         correct = table.rank < count[:, None]
-        for values, ends, off in (
+        for values, ends, pairs in (
             (correct, setting.accuracy, 1e-9),
             (table.seconds, setting.latency, 5e-4),
             (table.tokens, setting.tokens, 0.05),
             (table.tokens[:, :N_PROFILING], setting.profiling_tokens, 0.005 + 1e-9),
         ):
             values = values.mean(axis=1)
-            assert (values.min(), values.max()) == pytest.approx(ends, abs=off, rel=0)
+            assert (values.min(), values.max()) == pytest.approx(ends, abs=pairs, rel=0)
         assert table.tokens.min() >= 1 and table.tokens.max() <= setting.limits[1]
         assert table.seconds.min() > 0
 
@@ -126,7 +126,7 @@ def test_uniform_identification_by_means_matches_replays(land):
     sets = experiment.find_sets(land, "UniformIdentification", 200, 300, seed=5)
     shown = experiment.uniform_fronts(land.rewards, 200, 300, np.random.default_rng(1))
     played, ours = (
-        metrics.f1_score(each, land.problem.pareto_mask) for each in (sets, shown)
+        metrics.f1_score(entry, land.problem.pareto_mask) for entry in (sets, shown)
     )
     # false alarms: about 1 in 10^5, and a little for the normal approximation
     assert (
@@ -185,9 +185,11 @@ def test_chain_samples_a_known_posterior(monkeypatch):
         (chain.Stage(60, 1e-3, 0.5, 10), chain.Stage(100, 0.03, 0.5, 1)),
     )
     monkeypatch.setattr(chain, "STARTS", 1)
-    found = np.array([chain.draw("gsm8k", number, kind).state for number in range(200)])
-    assert abs(found.mean() - 0.8) < 4 * np.sqrt(0.2 / 200) + 0.03
-    assert 0.12 < found.var() < 0.32
+    result = np.array(
+        [chain.draw("gsm8k", number, kind).state for number in range(200)]
+    )
+    assert abs(result.mean() - 0.8) < 4 * np.sqrt(0.2 / 200) + 0.03
+    assert 0.12 < result.var() < 0.32
 
 
 def test_number_determines_the_table(monkeypatch):
@@ -195,17 +197,19 @@ def test_number_determines_the_table(monkeypatch):
         chain, "STAGES", (chain.Stage(5, 0.1, 0.5, 10), chain.Stage(5, 0.1, 0.5, 1))
     )
     monkeypatch.setattr(chain, "STARTS", 2)
-    first, again, other = (chain.draw("piqa", number) for number in (3, 3, 4))
-    assert (first.land.means == again.land.means).all() and (
+    first, redrawn, other = (chain.draw("piqa", number) for number in (3, 3, 4))
+    assert (first.land.means == redrawn.land.means).all() and (
         first.land.means != other.land.means
     ).any()
 
 
 @pytest.mark.slow
 def test_part_of_the_instances_approximates_all(name, drawn):
-    for each in drawn:
-        land = each.land
-        rough = chain._look(land.setting, chain.HIERARCHY, each.state, every=10).land
+    for drawn_table in drawn:
+        land = drawn_table.land
+        rough = chain._look(
+            land.setting, chain.HIERARCHY, drawn_table.state, every=10
+        ).land
         assert (
             rough.scene.spent.shape[1] == 80
             and np.abs(rough.costs - land.costs).mean() < 2.0
@@ -233,12 +237,12 @@ def test_other_generator_meets_printed_facts_about_means(name):
     setting = SETTINGS[name]
     rng = np.random.default_rng(1)
     land = chain._draw(setting, other.OTHER, rng, every=1).land
-    for values, ends, off in (
+    for values, ends, pairs in (
         (land.scene.body.tokens.mean(axis=1), setting.tokens, 0.05),
         (land.costs, setting.profiling_tokens, 0.006),
         (land.count / 1000, setting.accuracy, 1e-9),
     ):
-        assert (values.min(), values.max()) == pytest.approx(ends, abs=off)
+        assert (values.min(), values.max()) == pytest.approx(ends, abs=pairs)
 
 
 def _tables(rng, n=120, noise=1.0):
@@ -250,12 +254,16 @@ def _tables(rng, n=120, noise=1.0):
 def test_interval_contains_exactly_unrejected_values(n, seed, level):
     rng = np.random.default_rng(seed)
     used, values = _tables(rng, n)
-    found = predictive.predict(used, values, rng.standard_normal(2))
-    low, high = found.interval(level, wider=1.2)
+    prediction = predictive.predict(used, values, rng.standard_normal(2))
+    low, high = prediction.interval(level, wider=1.2)
     for value in (
-        rng.normal(found.centre, 2 * abs(high - low), 30) if np.isfinite(high) else []
+        rng.normal(prediction.centre, 2 * abs(high - low), 30)
+        if np.isfinite(high)
+        else []
     ):
-        assert (low <= value <= high) == (found.p(value, wider=1.2) > 1 - level + 1e-9)
+        assert (low <= value <= high) == (
+            prediction.p(value, wider=1.2) > 1 - level + 1e-9
+        )
 
 
 @pytest.mark.slow
@@ -266,9 +274,9 @@ def test_intervals_have_their_coverage():
     for _ in range(400):
         used, values = _tables(rng, 60)
         own, truth = (x[0] for x in _tables(rng, 1))
-        found = predictive.predict(used, values, own)
+        prediction = predictive.predict(used, values, own)
         for level in hits:
-            low, high = found.interval(level)
+            low, high = prediction.interval(level)
             hits[level] += low <= truth <= high
     for level, count in hits.items():  # false alarm: about 1 in 15,000 each
         assert abs(count / 400 - level) < 4 * np.sqrt(level * (1 - level) / 400) + 0.01
@@ -277,21 +285,23 @@ def test_intervals_have_their_coverage():
 def test_scores_match_left_out_tables():
     """Each score is the left-out residual over the growth of its error."""
     used, values = _tables(np.random.default_rng(5), 25)
-    found = predictive.predict(used, values, np.zeros(2))
-    assert found.regressed
+    prediction = predictive.predict(used, values, np.zeros(2))
+    assert prediction.regressed
     for i in range(len(values)):
         rest = np.arange(len(values)) != i
         without = predictive.predict(used[rest], values[rest], used[i])
-        assert found.scores[i] == pytest.approx(without.score(values[i]))
+        assert prediction.scores[i] == pytest.approx(without.score(values[i]))
 
 
 def test_useless_facts_are_not_used():
     rng = np.random.default_rng(0)
     used = rng.standard_normal((40, 6))
     values = rng.standard_normal(40)
-    found = predictive.predict(used, values, np.full(6, 50.0))
-    assert not found.regressed and found.centre == pytest.approx(values.mean())
-    assert found.remoteness == 1.0
+    prediction = predictive.predict(used, values, np.full(6, 50.0))
+    assert not prediction.regressed and prediction.centre == pytest.approx(
+        values.mean()
+    )
+    assert prediction.remoteness == 1.0
 
 
 def test_joint_p_detects_jointly_unusual_values():
@@ -329,11 +339,11 @@ def test_psi_sr_at_equal_costs_equals_copsi(name, land):
     """Schedule and returned sets of the class agree on a table of equal costs."""
     arms = facts.subset_of(SETTINGS[name])
     equal = float(land.costs[arms].mean())
-    found = experiment.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
+    sets = experiment.find_sets(land, "PSISR", 50, 5, 4, arms, equal=equal)
     finder = cb.CoPSI(np.full(len(arms), equal), 50 * float(land.costs[arms].sum()), 2)
     assert finder.allocation_constant == pytest.approx(3.2516, abs=1e-4)
     assert (
-        found == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)
+        sets == experiment.find_sets(land, "CoPSI", 50, 5, 4, arms, equal=equal)
     ).all()
 
 
@@ -362,7 +372,7 @@ def test_likelihood_uses_the_written_table(name, drawn, land):
     runs = cb.replay_identification(
         few, "UniformIdentification", 50, replications=5, seed=4
     )
-    found = experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms)
+    sets = experiment.find_sets(land, "UniformIdentification", 50, 5, 4, arms)
     truth = few.problem.pareto_mask
-    assert (runs["correct"].to_numpy() == (found == truth).all(axis=1)).all()
-    assert runs["f1"].to_numpy() == pytest.approx(metrics.f1_score(found, truth))
+    assert (runs["correct"].to_numpy() == (sets == truth).all(axis=1)).all()
+    assert runs["f1"].to_numpy() == pytest.approx(metrics.f1_score(sets, truth))

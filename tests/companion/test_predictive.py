@@ -22,12 +22,12 @@ def plays_of(rng, n, kind, dataset, offset=0.0, spread=0.3):
         values = {"kept": 1.0}
         for key in KEYS:
             if key.startswith(dataset):
-                own = (
+                expected = (
                     predictive.on_scale(key, printed[key])
                     + common
                     + rng.normal(0, spread / 3)
                 )
-                shifted = own + offset * ("-CoPSI-" in key)
+                shifted = expected + offset * ("-CoPSI-" in key)
                 values[key] = float(predictive.off_scale(key, shifted))
         rows += [
             (dataset, kind, number, "default", key, value)
@@ -56,26 +56,28 @@ def plays():
 
 @given(st.sampled_from(KEYS), st.floats(0.002, 0.998))
 def test_scales_are_inverses(key, value):
-    again = predictive.off_scale(key, predictive.on_scale(key, value))
-    assert again == pytest.approx(value, rel=1e-9)
+    restored = predictive.off_scale(key, predictive.on_scale(key, value))
+    assert restored == pytest.approx(value, rel=1e-9)
 
 
 @given(st.sampled_from(sorted(predictive.DERIVED)), st.floats(0.01, 0.99))
 def test_scales_of_derived_numbers_are_inverses(operation, value):
-    there, back = predictive.DERIVED[operation]
-    assert back(there(value)) == pytest.approx(value)
+    scale, back = predictive.DERIVED[operation]
+    assert back(scale(value)) == pytest.approx(value)
 
 
 def test_contrasts_match_the_protocol():
-    found = contrasts.CONTRASTS
-    assert len(found) == len(set(found)) == 14
+    result = contrasts.CONTRASTS
+    assert len(result) == len(set(result)) == 14
     for dataset in DATASETS:
-        own = [c for c in found if c.dataset == dataset]
-        assert [c.experiment for c in own].count("online") == 3 and len(own) == 7
+        own_lines = [c for c in result if c.dataset == dataset]
+        assert [c.experiment for c in own_lines].count("online") == 3 and len(
+            own_lines
+        ) == 7
 
     printed = predictive.judged_values()
-    assert all(set(c.keys) <= set(printed) for c in found)
-    for contrast in found:
+    assert all(set(c.keys) <= set(printed) for c in result)
+    for contrast in result:
         used = contrasts.used_keys(contrast.dataset, contrast.experiment)
         assert 1 <= len(used) <= 6 and set(used) <= set(printed)
         # of its own experiment, and of methods that the reconstruction may run
@@ -143,24 +145,26 @@ def test_errors_at_realised_costs_are_separate_numbers():
 
 
 def test_words_on_redrawn_tables_are_shares(plays):
-    found = paper.resample_words(plays, resamples=10)
-    assert list(found) == list(paper.WORDS) and len(found) == 14
-    assert found.sum(axis=1).to_numpy() == pytest.approx(1)
+    result = paper.resample_words(plays, resamples=10)
+    assert list(result) == list(paper.WORDS) and len(result) == 14
+    assert result.sum(axis=1).to_numpy() == pytest.approx(1)
     judged = paper.judge_contrasts(plays)["word"]
-    own = [found.loc[row, word] for row, word in enumerate(judged)]
-    assert np.mean(own) > 0.9 and found.equals(
+    expected = [result.loc[row, word] for row, word in enumerate(judged)]
+    assert np.mean(expected) > 0.9 and result.equals(
         paper.resample_words(plays, resamples=10)
     )
 
 
 def test_joint_measures_detect_a_shifted_method(plays):
     """About half of the centred tables favour CoPSI as much; shifted ones never do."""
-    own = paper.judge_together(plays)
-    assert (own["tables"] == 300).all() and own["as_favourable"].between(60, 240).all()
+    expected = paper.judge_together(plays)
+    assert (expected["tables"] == 300).all() and expected["as_favourable"].between(
+        60, 240
+    ).all()
     assert (
-        (own["distance"] > 0.2).all()
-        and (own["outside"] == 0).all()
-        and (own["as_many"] == 300).all()
+        (expected["distance"] > 0.2).all()
+        and (expected["outside"] == 0).all()
+        and (expected["as_many"] == 300).all()
     )
     rng = np.random.default_rng(3)
     shifted = pd.concat(
@@ -172,10 +176,10 @@ def test_joint_measures_detect_a_shifted_method(plays):
             for dataset in DATASETS
         ]
     )
-    found = paper.judge_together(shifted)
-    assert (found["as_favourable"] == 0).all() and (found["outside"] >= 2).all()
-    assert paper.combine(found["as_favourable"], found["tables"]) < 1e-3
-    assert (found["as_many"] < 30).all()
+    result = paper.judge_together(shifted)
+    assert (result["as_favourable"] == 0).all() and (result["outside"] >= 2).all()
+    assert paper.combine(result["as_favourable"], result["tables"]) < 1e-3
+    assert (result["as_many"] < 30).all()
 
 
 def less_of(plays, method, shift):
@@ -183,21 +187,21 @@ def less_of(plays, method, shift):
     changed = plays.copy()
     for key in changed["key"].unique():
         if method in key:
-            at = changed["key"] == key
-            there = predictive.on_scale(key, changed.loc[at, "value"])
-            changed.loc[at, "value"] = predictive.off_scale(
-                key, there + (-shift if "-f1-" in key else shift)
+            is_key = changed["key"] == key
+            expected_row = predictive.on_scale(key, changed.loc[is_key, "value"])
+            changed.loc[is_key, "value"] = predictive.off_scale(
+                key, expected_row + (-shift if "-f1-" in key else shift)
             )
     return changed
 
 
 def test_reading_changes_only_its_values(plays):
     contrast = contrasts.CONTRASTS[-1]
-    own = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]
-    changed = own[own["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
-    both = pd.concat([plays, changed])
+    part = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]
+    changed = part[part["key"] == contrast.keys[1]].assign(reading="A5", value=0.123)
+    combined = pd.concat([plays, changed])
     before, after = (
-        contrasts.arrange_tables(both, "piqa", reading=r) for r in ("default", "A5")
+        contrasts.arrange_tables(combined, "piqa", reading=r) for r in ("default", "A5")
     )
     assert (after[contrast.keys[1]] == 0.123).all()
     rest = before.columns.drop(contrast.keys[1])
@@ -205,21 +209,21 @@ def test_reading_changes_only_its_values(plays):
     elsewhere = plays[
         (plays["dataset"] == "gsm8k") & (plays["kind"] == "table")
     ].assign(reading="A5")
-    found = paper.judge_readings(pd.concat([both, elsewhere]))
-    assert found.loc["A5", "piqa"] != found.loc["default", "piqa"]
+    result = paper.judge_readings(pd.concat([combined, elsewhere]))
+    assert result.loc["A5", "piqa"] != result.loc["default", "piqa"]
 
 
 def test_predicted_numbers_have_intervals_around_them(plays):
-    found = paper.predict_numbers(plays)
+    result = paper.predict_numbers(plays)
     numbers = {
         n.key: n
         for n in published()
         if n.role in ("predicted", "arithmetic") and n.dataset and n.method
     }
     tested = {key for key, n in numbers.items() if n.experiment != "tuning"}
-    assert tested == set(found.index)
-    values = pd.Series({key: numbers[key].value for key in found.index})
-    inside = (found["predicted_low"] <= values) & (values <= found["predicted_high"])
+    assert tested == set(result.index)
+    values = pd.Series({key: numbers[key].value for key in result.index})
+    inside = (result["predicted_low"] <= values) & (values <= result["predicted_high"])
     assert inside.mean() > 0.9
 
 
@@ -235,9 +239,9 @@ def test_derived_numbers_are_computed_per_table():
 
 def test_shares_count_tables(plays):
     """Printed orderings hold on tables that scatter little around the paper."""
-    found = paper.shares(plays)
-    assert found.loc["CoHVUCB-beats-uniform-at-the-end"].min() > 0.95
-    assert 0.5 < found.loc["CoPSI-beats-PSISR-at-the-end", "gsm8k"] < 1
+    result = paper.shares(plays)
+    assert result.loc["CoHVUCB-beats-uniform-at-the-end"].min() > 0.95
+    assert 0.5 < result.loc["CoPSI-beats-PSISR-at-the-end", "gsm8k"] < 1
     reversed_ = plays.copy()
     reversed_["key"] = reversed_["key"].replace(
         {
@@ -257,9 +261,9 @@ def test_shares_count_tables(plays):
 
 @pytest.mark.slow
 def test_calibration_widens_only_narrow_intervals(plays):
-    found = paper.calibrate(plays)
-    assert paper.coverage(found)[0.95] == pytest.approx(0.95, abs=0.04)
-    assert set(found["number"]) == set(range(40)) and paper.widening(found) < 1.15
+    result = paper.calibrate(plays)
+    assert paper.coverage(result)[0.95] == pytest.approx(0.95, abs=0.04)
+    assert set(result["number"]) == set(range(40)) and paper.widening(result) < 1.15
     scattered = pd.concat(
         [plays[plays["kind"] != "other"]]
         + [
@@ -272,16 +276,16 @@ def test_calibration_widens_only_narrow_intervals(plays):
 
 
 @pytest.mark.parametrize(
-    ("ends", "least"),
+    ("ends", "minimum"),
     [((118.37, 147.21), 1.074), ((95.01, 152.16), 0.959), ((1, 1), 1.18)],
 )
-def test_psi_sr_targets_are_as_large_as_stated(ends, least):
+def test_psi_sr_targets_are_as_large_as_stated(ends, minimum):
     """The bound holds for the classes at random costs, and is nearly attained."""
     import cobandit as cb
 
     bound = paper.least_target_ratio(14, *ends)
     rng = np.random.default_rng(0)
-    assert bound == pytest.approx(least, abs=2e-3)
+    assert bound == pytest.approx(minimum, abs=2e-3)
     corner = np.where(np.arange(14) < 2, ends[0], ends[1])
     ratios = []
     for costs in [

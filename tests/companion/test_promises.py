@@ -45,8 +45,8 @@ def test_random_race_is_refuted(monkeypatch):
     assert tried["refuted"].all() and list(tried["cell"]) == [cell] * 2
 
 
-def _careless(*given, **options):
-    race = ParetoRace(*given, **options)
+def _careless(*arguments, **options):
+    race = ParetoRace(*arguments, **options)
     race.thresholds = np.zeros_like(race.thresholds)
     return race
 
@@ -61,8 +61,8 @@ def test_weaker_certificate_is_refuted(monkeypatch):
     assert tried["refuted"].all() and tried["runs"].tolist() == [30]
 
 
-def _too_easily_certain(*given, **options):
-    race = ParetoRace(*given, **options)
+def _too_easily_certain(*arguments, **options):
+    race = ParetoRace(*arguments, **options)
     race.evidence.limit = 0.1
     return race
 
@@ -100,14 +100,14 @@ def test_cells_allow_wrongly_sure_statements(cell):
 def test_tables_are_in_range_and_redrawn(cell):
     draw = raced._CELLS[cell].draw
     first, costs = draw(np.random.default_rng(0))
-    again, _ = draw(np.random.default_rng(1))
+    redrawn, _ = draw(np.random.default_rng(1))
     assert (
         first.min() >= 0
         and first.max() <= 1
         and costs.shape == (len(first),)
         and costs.min() > 0
     )
-    assert first.shape == again.shape and not np.array_equal(first, again)
+    assert first.shape == redrawn.shape and not np.array_equal(first, redrawn)
 
 
 def test_best_is_ahead_by_one_more_instance():

@@ -112,7 +112,7 @@ def texts(notebook):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dataset", "said", "shown"),
+    ("dataset", "message", "shown"),
     [
         (
             "ours",
@@ -139,7 +139,7 @@ def texts(notebook):
         ),
     ],
 )
-def test_sentences_are_shown_only_with_their_numbers(dataset, said, shown):
+def test_sentences_are_shown_only_with_their_numbers(dataset, message, shown):
     ran = run(dataset)
     assert not [
         cell
@@ -149,7 +149,7 @@ def test_sentences_are_shown_only_with_their_numbers(dataset, said, shown):
     assert texts(ran) == [
         "# A page",
         "By Theorem 1 one number is 1, another 2.",
-        *said,
+        *message,
         "See Theorem 1.",
         *shown,
     ]

@@ -112,8 +112,8 @@ def tokens(latex: str) -> list[str]:
 
 
 def region(text: str, start: str, end: str) -> tuple[int, int]:
-    at = text.index(start)
-    return at, text.index(end, at + len(start))
+    position = text.index(start)
+    return position, text.index(end, position + len(start))
 
 
 def reported(latex: str) -> str:
@@ -148,13 +148,13 @@ def test_every_place_is_known():
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
 def test_numbers_are_in_their_place_and_order(places, place):
-    found = tokens(places[place])
+    numbers = tokens(places[place])
     at = 0
     for number in rows_at(place):
-        assert number.printed in found[at:], (
-            f"{number.key}: {number.printed} is not in {found[at:]}"
+        assert number.printed in numbers[at:], (
+            f"{number.key}: {number.printed} is not in {numbers[at:]}"
         )
-        at = found.index(number.printed, at)
+        at = numbers.index(number.printed, at)
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
@@ -177,8 +177,8 @@ def test_every_exclusion_is_needed(latex, pattern):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_constants_of_the_theory_are_in_their_place(latex, place):
-    found = tokens(latex[slice(*region(latex, *PLACES[place]))])
-    assert {number.printed for number in rows_at(place)} <= set(found)
+    numbers = tokens(latex[slice(*region(latex, *PLACES[place]))])
+    assert {number.printed for number in rows_at(place)} <= set(numbers)
 
 
 def test_latex_is_not_copied(latex):
@@ -187,11 +187,13 @@ def test_latex_is_not_copied(latex):
         return re.findall(r"\w+", re.sub(named, " ", text, flags=re.IGNORECASE).lower())
 
     text = f" {' '.join(words(latex))} "
-    said = {number.says for number in NUMBERS} | {
+    message = {number.says for number in NUMBERS} | {
         claim.says for claim in paper.claims()
     }
     runs = [
-        words(says)[at : at + 6] for says in said for at in range(len(words(says)) - 5)
+        words(says)[at : at + 6]
+        for says in message
+        for at in range(len(words(says)) - 5)
     ]
     assert len(runs) > 100
     assert not [run for run in runs if f" {' '.join(run)} " in text]
@@ -206,8 +208,10 @@ def test_keys_are_unique_and_numbers_have_meanings():
 
 
 def test_place_has_each_quantity_once():
-    seen = [(number.place, number.experiment, number.coordinates) for number in NUMBERS]
-    assert len(set(seen)) == len(seen)
+    observed = [
+        (number.place, number.experiment, number.coordinates) for number in NUMBERS
+    ]
+    assert len(set(observed)) == len(observed)
 
 
 def test_coordinates_name_methods_of_the_library():

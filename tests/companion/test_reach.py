@@ -30,12 +30,12 @@ def test_reachable_complexity_is_between_its_bounds(problem):
     p = cb.Problem(means, costs)
     gaps = np.sort(p.classification_gaps)
     # without any error one set of each size is reached: at least its cost counts
-    least = max(
+    minimum = max(
         np.sort(costs)[:k].sum() / gaps[k - 1] ** 2 for k in range(2, len(costs) + 1)
     )
     reached = bounds.reachable_complexity(means, costs)
     assert (
-        least * (1 - 1e-9)
+        minimum * (1 - 1e-9)
         <= max(reached, costs.sum() / gaps[-1] ** 2)
         <= p.complexity * (1 + 1e-9)
     )

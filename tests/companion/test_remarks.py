@@ -14,8 +14,8 @@ def table(name, means, costs, instances=2000):
     """Two scores, each 1 on the first instances and else 0, at constant costs."""
     place = np.arange(instances)[:, None]
     scores = 1.0 * (place < instances * np.array(means)[:, None])
-    about = {"name": name, "kind": "synthetic", "profiling": instances // 2}
-    return EvaluationTable.from_arrays(scores, costs, **about)
+    card_fields = {"name": name, "kind": "synthetic", "profiling": instances // 2}
+    return EvaluationTable.from_arrays(scores, costs, **card_fields)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def renamed(of, name):
 
 @pytest.mark.slow
 def test_remarks_hold_and_fail_on_swapped_tables(tables):
-    held = judge_remarks(tables)["verdict"].drop(["many-near-ties", *OF_RUNS])
-    assert (held == "holds").all(), held
+    verdicts = judge_remarks(tables)["verdict"].drop(["many-near-ties", *OF_RUNS])
+    assert (verdicts == "holds").all(), verdicts
     exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
     runs = [
         "same-estimate",
@@ -101,13 +101,13 @@ def test_random_costs_stop_runs_and_change_rounds():
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 2, (3, 400, 2)) * 1.0
     costs = rng.uniform(1, 9, (3, 400))
-    about = {"name": "random", "kind": "synthetic", "profiling": 200}
-    uneven = EvaluationTable.from_arrays(scores, costs, **about)
+    card_fields = {"name": "random", "kind": "synthetic", "profiling": 200}
+    uneven = EvaluationTable.from_arrays(scores, costs, **card_fields)
     assert remarks.crossing_runs(uneven) > 0.2 and remarks.rounds_changed(uneven) > 0.2
 
 
 def test_rules_match_their_remarks():
-    asked = {
+    options = {
         "ties-make-exact-recovery-rare": ((0.0, 0.05), (0.0, 0.06)),
         "pulls-near-the-front": ((1.1, 1.2), (0.9, 1.2)),
         "pulls-of-the-ambiguous": ((1.1, 1.2), (1.1, 1.0)),
@@ -117,13 +117,13 @@ def test_rules_match_their_remarks():
         "budget-never-exceeded": ((0.0, 0.0), (0.0, 0.01)),
         "order-hardly-changed-on-gsm8k": ((0.9, 0.1), (0.89, 1.0)),
     }
-    for key, (holds, fails) in asked.items():
+    for key, (holds, fails) in options.items():
         assert (
             remarks.judge_pair(key, *holds) == "holds"
             and remarks.judge_pair(key, *fails) == "fails"
         )
 
-    assert set(asked) == {*OF_RUNS, "order-hardly-changed-on-gsm8k"}
+    assert set(options) == {*OF_RUNS, "order-hardly-changed-on-gsm8k"}
 
 
 def test_measures_of_tables(tables):

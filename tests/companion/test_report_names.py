@@ -32,7 +32,7 @@ def test_names_are_escaped_in_the_report(visit, tmp_path, monkeypatch):
         title="<script>document.title = 'broken'</script> $x$ [0-shot]",
         profiling=4,
     )
-    made = rerun(
+    report = rerun(
         tmp_path / "my.parquet",
         tmp_path / "report",
         fast=True,
@@ -57,12 +57,12 @@ def test_names_are_escaped_in_the_report(visit, tmp_path, monkeypatch):
         ).count()
         == 0
     )
-    said = " ".join(tab.locator("#landscape").inner_text().split())
+    output_text = " ".join(tab.locator("#landscape").inner_text().split())
     problem = cb.read(tmp_path / "my.parquet").problem
     for arm in (problem.best_arm, problem.hypervolume.argmax()):
-        assert shown(problem.names[arm]) in said
+        assert shown(problem.names[arm]) in output_text
     assert (
-        made.pages[0].status == "done"
+        report.pages[0].status == "done"
         and not visited.complaints
         and not visited.went_to("file:")
     )

@@ -106,16 +106,18 @@ class References(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
+        arguments = dict(attributes)
         self.found += [
-            given[name]
+            arguments[name]
             for name in ("src", "href", "data", "srcset", "action")
-            if given.get(name)
+            if arguments.get(name)
         ]
-        if tag == "img" or given.get("role") == "img":
-            self.pictures.append(given.get("alt") or given.get("aria-label", ""))
-        if "id" in given:
-            self.ids.append(given["id"])
+        if tag == "img" or arguments.get("role") == "img":
+            self.pictures.append(
+                arguments.get("alt") or arguments.get("aria-label", "")
+            )
+        if "id" in arguments:
+            self.ids.append(arguments["id"])
 
 
 @pytest.mark.slow
@@ -146,16 +148,24 @@ def test_report_has_its_parts(first):
 def test_report_results_match_the_library(first, home):
     folder = first
     table = cb.read(home / "mine.parquet")
-    kept = pd.read_parquet(folder / "results" / "identification-results-full.parquet")
+    stored_results = pd.read_parquet(
+        folder / "results" / "identification-results-full.parquet"
+    )
     (entry,) = [
         e for e in known(folder)["pages"] if e["page"] == "identification-results"
     ]
-    given = entry["parameters"]
-    again = experiments.play(
-        "full-set", table, given["replications"] // 5, given["seed"], given["full_rho"]
+    arguments = entry["parameters"]
+    second_race = experiments.play(
+        "full-set",
+        table,
+        arguments["replications"] // 5,
+        arguments["seed"],
+        arguments["full_rho"],
     )
     columns = ["method", "rho", "replication", "spent", "pulls", "f1"]
-    pd.testing.assert_frame_equal(kept[columns], again[columns], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        stored_results[columns], second_race[columns], check_dtype=False
+    )
 
 
 @pytest.mark.slow
@@ -267,13 +277,13 @@ def test_removed_page_loses_its_files(tmp_path, counted):
     rerun(table, report, fast=True, pages=SOME)
     (report / "results" / "mine.csv").write_text("kept")
     rerun(table, report, fast=True, pages=["online-results"], seed=1)
-    left = {
+    leftovers = {
         path.stem
         for folder in ("notebooks", "results")
         for path in (report / folder).iterdir()
     }
-    assert not [name for name in left if name.startswith(tuple(SOME))]
-    assert {"online-results", "mine"} <= left
+    assert not [name for name in leftovers if name.startswith(tuple(SOME))]
+    assert {"online-results", "mine"} <= leftovers
     assert statuses(report) == {"online-results": "done"}
 
 
@@ -307,17 +317,17 @@ def test_names_in_table_headings_are_escaped():
 @pytest.mark.slow
 def test_report_follows_its_options(tmp_path, counted):
     table = write_table(tmp_path)
-    for about, said in (
+    for about, message in (
         ("benchmark", "about the instances of the table"),
         ("instances", "independent draws of what"),
     ):
         rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about)
         assert (
-            said in (tmp_path / about / "index.html").read_text()
+            message in (tmp_path / about / "index.html").read_text()
             and known(tmp_path / about)["options"]["about"] == about
         )
-    again = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
-    assert again.options.about == "benchmark" and again.differs == []
+    second_run = rerun(None, tmp_path / "again", follow=tmp_path / "benchmark")
+    assert second_run.options.about == "benchmark" and second_run.differs == []
 
 
 @pytest.mark.slow
@@ -386,11 +396,13 @@ def test_manifest_reproduces_the_results(first, home, tmp_path):
     assert result.exit_code == 0 and "byte for byte" in " ".join(
         result.stdout.split()
     ), result.output
-    again = known(tmp_path / "again")
-    assert again["options"] == manifest["options"]
+    repeated = known(tmp_path / "again")
+    assert repeated["options"] == manifest["options"]
     for suffix in ("csv", "parquet"):
         name = f"results/landscape-every.{suffix}"
-        assert again["pages"][0]["files"][name] == manifest["pages"][0]["files"][name]
+        assert (
+            repeated["pages"][0]["files"][name] == manifest["pages"][0]["files"][name]
+        )
 
 
 @pytest.mark.slow
@@ -602,10 +614,10 @@ def test_report_accounts_for_every_page_of_the_book():
         for chapter in pages.CHAPTERS:
             assert bool(planned[chapter].reason) is fast
             pages.refuse_unknown(chapter, {"dataset", *planned[chapter].parameters})
-    asked = {
+    options = {
         page.page: page for page in plan(table, fast=True, seed=3, requested=["once"])
     }
-    assert asked["once"].reason is None and not {*asked} & {*pages.FIXED}
+    assert options["once"].reason is None and not {*options} & {*pages.FIXED}
 
 
 @pytest.mark.slow
@@ -647,18 +659,18 @@ def test_missing_tools_are_named(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         ({"fastt": True}, "unknown key 'fastt'"),
         ({"seed": "a"}, "rerun, seed"),
         ({}, "papermill"),
     ],
 )
-def test_refused_report_writes_nothing(given, said, tmp_path, monkeypatch):
-    if not given:
+def test_refused_report_writes_nothing(arguments, message, tmp_path, monkeypatch):
+    if not arguments:
         monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    with pytest.raises(CobanditError, match=said):
-        rerun("synthetic-24", tmp_path / "report", **given)
+    with pytest.raises(CobanditError, match=message):
+        rerun("synthetic-24", tmp_path / "report", **arguments)
     assert not (tmp_path / "report").exists()
 
 
@@ -679,21 +691,21 @@ def test_plan_fits_its_table(n_arms, n_objectives, tmp_path):
         write_table(tmp_path, n_arms=n_arms, n_objectives=n_objectives, n_instances=4)
     )
     for fast in (True, False):
-        planned = {each.page: each for each in plan(table, fast=fast, seed=3)}
+        planned = {entry.page: entry for entry in plan(table, fast=fast, seed=3)}
         assert set(planned) >= set(KEPT)
         assert planned["landscape"].reason is planned["online-results"].reason is None
         assert (planned["identification-results"].reason is not None) == (
             n_arms == 3000
         )
-        least = cb.theory.allocation_constant(
+        minimum = cb.theory.allocation_constant(
             n_arms, table.costs.min() / table.costs.max()
         )
-        for each in planned.values():
-            assert bool(each.parameters) == (each.reason is None)
-            if "rho" in each.parameters and "identif" in each.page:
+        for entry in planned.values():
+            assert bool(entry.parameters) == (entry.reason is None)
+            if "rho" in entry.parameters and "identif" in entry.page:
                 assert (
-                    min(each.parameters["rho"]) >= least
-                    and len(each.parameters["rho"]) >= 3
+                    min(entry.parameters["rho"]) >= minimum
+                    and len(entry.parameters["rho"]) >= 3
                 )
 
 
@@ -763,9 +775,9 @@ def test_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(
     advice = cb.recommend(cb.read(table), 1e5)
     shown = call("recommend", table, "--budget", "1e5").stdout
     assert max(map(len, shown.splitlines())) <= 80
-    said = " ".join(shown.split())
+    text = " ".join(shown.split())
     assert all(
-        f"{at.configuration} on instance {at.instance}" in said
+        f"{at.configuration} on instance {at.instance}" in text
         for at in advice.next.pairs[:3].itertuples()
     )
     cells = shown.partition("\nSure")[0]

@@ -129,7 +129,9 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     first = {place: int(counts["size"]) for place, counts in of.iterrows()}
     for (name, kind), size in first.items():
         numbers = [
-            number for own, of_kind, number in drawn if (own, of_kind) == (name, kind)
+            number
+            for own_drawn, of_kind, number in drawn
+            if (own_drawn, of_kind) == (name, kind)
         ]
         assert numbers == list(range(size, size + len(numbers)))
     assert {name for name, kind, _ in drawn if kind == "table"} == {"gsm8k", "piqa"}
@@ -275,10 +277,10 @@ def test_audit_decides_claims_about_errors():
 
 def test_results_come_from_the_code_at_hand():
     """A failure means that the code behind a result has changed since."""
-    told = [
+    listed = [
         name for name in store.list_stale() if "code" in store.read_manifest()[name]
     ]
-    assert not told, "-> run: python -m companion.stored.results confirm"
+    assert not listed, "-> run: python -m companion.stored.results confirm"
 
 
 SMALL = {
@@ -403,7 +405,7 @@ def test_stale_results_are_confirmed_by_a_sample(stored, monkeypatch):
     monkeypatch.setattr(store, "spread", lambda **how: nullcontext())
     factor = 0.5
     code = "old"
-    store.write_result("small", [part(*each) for each in blocks], 0.0)
+    store.write_result("small", [part(*entry) for entry in blocks], 0.0)
     factor = 0.6
     code = "wrong"
     (outcome,) = store.confirm()

@@ -213,6 +213,6 @@ def test_differences_of_frames_are_listed(change, says):
     frame = pd.DataFrame(
         {"key": ["a", "b", "c"], "mean": [0.5, 0.25, np.nan], "count": [1, 2, 3]}
     )
-    found = store.compare_frames(frame, change(frame), ["key"])
-    assert len(found) == len(says)
-    assert all(text in line for text, line in zip(says, found, strict=True))
+    result = store.compare_frames(frame, change(frame), ["key"])
+    assert len(result) == len(says)
+    assert all(text in line for text, line in zip(says, result, strict=True))

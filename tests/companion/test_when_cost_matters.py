@@ -44,12 +44,12 @@ def test_costs_have_the_requested_ratio(number, n_arms, ratio, tau, n_objectives
 def test_mean_dependence_is_the_requested_one(tau):
     """A mean over 80 problems is within five standard errors."""
     problems = [random_arms(n, 30, 10, tau).problem for n in range(80)]
-    seen = [
-        stats.spearmanr(each.costs, each.hypervolume).statistic for each in problems
+    observed = [
+        stats.spearmanr(entry.costs, entry.hypervolume).statistic for entry in problems
     ]
     expected = 6 / np.pi * np.arcsin(tau / 2)
     assert (
-        abs(np.mean(seen) - expected) < 5 * np.std(seen) / np.sqrt(80) + 0.02
+        abs(np.mean(observed) - expected) < 5 * np.std(observed) / np.sqrt(80) + 0.02
     )  # 30 ranks, not infinitely many
 
 
@@ -71,8 +71,10 @@ def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
     part = regions.part(selection, 10, 0.5, 8)
     arms = random_arms(1, 8, 10, 0.5)
     groups = np.split(arms.rows, arms.offsets[1:-1])
-    seen = [[float(c) for c in (own[:, 0].min(), own[:, 0].max())] for own in groups]
-    table = table_of([own.tolist() for own in groups], profiling_costs=seen)
+    observed = [
+        [float(c) for c in (own[:, 0].min(), own[:, 0].max())] for own in groups
+    ]
+    table = table_of([own.tolist() for own in groups], profiling_costs=observed)
     budgets = regions.BUDGETS[selection]
     methods = regions.METHODS[selection]
     replay = cb.replay_online if selection == "online" else cb.replay_identification
@@ -84,8 +86,8 @@ def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
         names[pair] for pair in zip(runs["method"], runs["options"], strict=True)
     ]
     if selection == "online":
-        most = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
-        runs["loss"] = (runs["standard_regret"] / most).fillna(1.0)
+        maximum = table.problem.efficiency.max() * runs["budget"] / table.cost_range[1]
+        runs["loss"] = (runs["standard_regret"] / maximum).fillna(1.0)
     else:
         runs["loss"] = (1 - runs["f1"]).fillna(1.0)
 
@@ -127,8 +129,8 @@ def made(losses, **cell):
     return pd.DataFrame(
         [
             at | {"name": name, "problem": problem, "loss": loss}
-            for name, each in losses.items()
-            for problem, loss in enumerate(each)
+            for name, entry in losses.items()
+            for problem, loss in enumerate(entry)
         ]
     )
 
@@ -136,8 +138,10 @@ def made(losses, **cell):
 def test_decisions_pool_cells_by_problem():
     """Two cells of one class share problems, so that there are three pairs."""
     losses = {"a": [0.2, 0.4, 0.3], "b": [0.3, 0.5, 0.4], "c": [0.1, 1.0, 0.2]}
-    both = pd.concat([made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)])
-    row = regions.tabulate_leaders(both, "online").iloc[0]
+    combined = pd.concat(
+        [made(losses, cost_ratio=30.0), made(losses, cost_ratio=100.0)]
+    )
+    row = regions.tabulate_leaders(combined, "online").iloc[0]
     assert (row["costs"], row["quality"], row["leader"]) == (
         "20 or more",
         "no clear order",
@@ -182,8 +186,8 @@ def test_decision_table_shows_where_cost_awareness_does_not_pay():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.01, 1))
 def test_worst_mean_matches_brute_force(values, share):
-    kept = sorted(values, reverse=True)[: int(np.ceil(share * len(values)))]
-    assert sensitivity.worst_mean(values, share) == pytest.approx(np.mean(kept))
+    worst = sorted(values, reverse=True)[: int(np.ceil(share * len(values)))]
+    assert sensitivity.worst_mean(values, share) == pytest.approx(np.mean(worst))
     assert sensitivity.worst_mean(values, 1.0) == pytest.approx(np.mean(values))
 
 
@@ -191,30 +195,30 @@ def test_worst_mean_matches_brute_force(values, share):
 def test_choices_match_replays():
     """The default is the replay itself, and an ineffective choice is at one."""
     table = cb.load("synthetic-24")
-    found = sensitivity.change_choices(table, 4).set_index("what")
+    choices = sensitivity.change_choices(table, 4).set_index("what")
 
     # CoPSI cannot run at the smallest budget
-    assert len(found) == 13 and "F1" not in set(found["quantity"])
+    assert len(choices) == 13 and "F1" not in set(choices["quantity"])
     regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)[
         "efficiency_regret"
     ].mean()
     for what in ("A1: α = 1", "A2: λ of mean costs", "A4: the crossing pull counts"):
-        assert found.loc[what, "default"] == pytest.approx(regret)
-    assert found.loc["A4: the crossing pull counts", "other"] >= regret
-    more = found.loc["A9: against ν*(B + 1)", ["other", "default"]]
-    assert more["other"] - more["default"] == pytest.approx(
+        assert choices.loc[what, "default"] == pytest.approx(regret)
+    assert choices.loc["A4: the crossing pull counts", "other"] >= regret
+    is_larger = choices.loc["A9: against ν*(B + 1)", ["other", "default"]]
+    assert is_larger["other"] - is_larger["default"] == pytest.approx(
         table.problem.efficiency.max()
     )
-    assert found.loc["A13: radii tuned here", "high"] < 1
+    assert choices.loc["A13: radii tuned here", "high"] < 1
 
 
 @pytest.mark.slow
 def test_wider_radii_protect_the_worst_runs_and_cost_on_average():
-    found = sensitivity.widen_radii(cb.load("synthetic-24"), 64, 40).set_index("radius")
-    assert (found["worst"] >= found["mean"]).all() and (
-        found["mean_low"] <= found["mean"]
+    radii = sensitivity.widen_radii(cb.load("synthetic-24"), 64, 40).set_index("radius")
+    assert (radii["worst"] >= radii["mean"]).all() and (
+        radii["mean_low"] <= radii["mean"]
     ).all()
-    assert found.loc["s = 1 (theory)", "mean"] > found.loc["s = .1", "mean"]
+    assert radii.loc["s = 1 (theory)", "mean"] > radii.loc["s = .1", "mean"]
 
 
 @pytest.mark.slow

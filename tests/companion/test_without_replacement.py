@@ -63,8 +63,8 @@ def test_serfling_factor_falls_and_switches_at_half():
 
 def test_enumerated_tail_is_hypergeometric():
     tails = {
-        (n, values.sum(), round(off, 9)): tail
-        for tail, off, n, values in exact_tails(6)
+        (n, values.sum(), round(is_off, 9)): tail
+        for tail, is_off, n, values in exact_tails(6)
     }
     assert tails[5, 3, 0.1] == pytest.approx(0.5)  # the last is a zero
     assert len(list(orders([0, 0, 1, 1]))) == 6
@@ -74,9 +74,9 @@ def test_enumerated_tail_is_hypergeometric():
 @pytest.mark.parametrize(("better", "worse"), [(1, 0), (2, 1), (4, 2), (3, 3)])
 def test_error_of_two_arms_matches_enumeration(better, worse, depth):
     differences = np.repeat([1, -1, 0], [better, worse, 6 - better - worse])
-    seen = [sum(differences[list(Q)]) for Q in combinations(range(6), depth)]
+    n_seen = [sum(differences[list(Q)]) for Q in combinations(range(6), depth)]
     assert two_arms_once(better, worse, 6, depth) == pytest.approx(
-        np.mean(np.array(seen) <= 0)
+        np.mean(np.array(n_seen) <= 0)
     )
 
 
@@ -145,11 +145,11 @@ def expected_capital(population):
     capitals = []
     for order in orders(population):
         evidence = PairedEvidence(2, 1, len(order), 0.5)
-        seen = []
+        observations = []
         for x in order:
             evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
-            seen.append(evidence._capital[0, 1, 0].sum())
-        capitals.append(seen)
+            observations.append(evidence._capital[0, 1, 0].sum())
+        capitals.append(observations)
     return np.mean(capitals, axis=0)
 
 
@@ -164,13 +164,13 @@ def test_capital_of_a_false_bet_is_a_martingale(population):
 
 def wrongly_certain(population, confidence):
     """Return the probability that two arms with equal means are ever separated."""
-    found = []
+    matches = []
     for order in orders(population):
         evidence = PairedEvidence(2, 1, len(order), confidence)
         for x in order:
             evidence.add(np.arange(2), np.array([[[0.0], [x]], [[-x], [0.0]]]))
-        found.append(evidence.above.any())
-    return np.mean(found)
+        matches.append(evidence.above.any())
+    return np.mean(matches)
 
 
 @pytest.mark.parametrize("confidence", [0.1, 0.3, 0.5, 0.8])
@@ -185,10 +185,10 @@ def test_certainty_needs_the_union_over_both_directions(
     """The limit counts 2 claims; a limit for a half of one is passed too often."""
     population = [-1] * 4 + [1] * 4
     confidence = 0.1
-    made = PairedEvidence.__init__
+    original = PairedEvidence.__init__
 
     def lax(self, *arguments):
-        made(self, *arguments)
+        original(self, *arguments)
         self.limit /= 2
 
     monkeypatch.setattr(PairedEvidence, "__init__", lax)
@@ -232,9 +232,9 @@ def test_best_test_is_optimal_on_a_small_table():
             if second @ chosen <= 0.25 + 1e-12:
                 powers[n] = max(powers[n], float(first @ chosen))
 
-    whole = sum(max(0.0, 1 - 0.25 - power) for power in powers)
+    total = sum(max(0.0, 1 - 0.25 - power) for power in powers)
     assert (
-        bounds.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= whole + 1e-12
+        bounds.least_instances([2, 1, 1], [1, 2, 1], 0.25) <= total + 1e-12
     )  # a randomised test may do better
 
 

@@ -191,7 +191,7 @@ def test_methods_have_different_styles():
     own = list(LOOKS)
     styles = [figures.method_style(method) for method in own]
     for key in ("color", "marker"):
-        assert len({each[key] for each in styles}) == len(own)
+        assert len({entry[key] for entry in styles}) == len(own)
     assert {
         name for name, policy in list_methods().items() if is_builtin(policy)
     } == set(own)
@@ -265,10 +265,10 @@ def test_titles_mark_unmeasured_data(kind):
     arms = [[[1.0, 0.5, reward]] * 2 for reward in (0.25, 0.5)]
     table = table_of(arms, kind=kind, name="tables")
     runs = cb.replay_online(table, ["HVUCB"], rho=[2, 4], replications=2)
-    found = cb.replay_identification(table, ["CoPSI"], rho=[4, 8], replications=2)
+    results = cb.replay_identification(table, ["CoPSI"], rho=[4, 8], replications=2)
     axes = [
         figures.by_budget(runs, "efficiency_regret", "regret"),
-        figures.error_by_budget(found),
+        figures.error_by_budget(results),
         figures.landscape(table, "objective0", "objective1"),
     ]
     title = "tables" if kind == "measured" else f"tables ({kind})"
@@ -382,10 +382,10 @@ def test_single_budget_has_one_label_and_large_regrets_are_grouped(small_table):
         amount(runs["budget"].iloc[0])
     ]
     assert "1,160,000" in {label.get_text() for label in ax.get_yticklabels()}
-    found = cb.replay_identification(small_table, ["CoPSI"], rho=[50], replications=8)
+    results = cb.replay_identification(small_table, ["CoPSI"], rho=[50], replications=8)
     intervals = [
         part
-        for part in figures.by_budget(found, "f1", "F1").collections
+        for part in figures.by_budget(results, "f1", "F1").collections
         if len(part.get_paths())
     ]
     assert intervals, "a single budget has intervals, too"
@@ -486,11 +486,11 @@ def test_logarithmic_axis_has_plain_numbers():
 
 def test_shown_table_is_deterministic():
     frame = pd.DataFrame({"method": ["CoPSI"], "error": [0.25], "f1": [np.nan]})
-    first, again = (
+    first, repeated = (
         figures.show_table(frame, "Errors", error=".3f", f1=".2f").to_html()
         for _ in range(2)
     )
-    assert first == again and "0.250" in first and "–" in first and "Errors" in first
+    assert first == repeated and "0.250" in first and "–" in first and "Errors" in first
 
 
 def test_logarithmic_axis_leaves_the_other_axis_alone():
@@ -530,7 +530,7 @@ def test_front_draws_the_recommendation(synthetic):
         for line in figure.axes[0].get_lines()
         if line.get_linestyle() == "--"
     ]
-    assert [list(each) for each in wish] == [[0.7, 0.7]]
+    assert [list(entry) for entry in wish] == [[0.7, 0.7]]
     assert not [
         line for line in figure.axes[1].get_lines() if line.get_linestyle() == "--"
     ]

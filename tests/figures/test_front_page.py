@@ -116,12 +116,12 @@ def test_sliders_begin_at_the_given_condition(synthetic):
     advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
     chart = draw_chart(advice)
 
-    least = {
+    minimum = {
         param["name"]: param["value"] for param in chart["params"] if "bind" in param
     }
 
-    assert least == {"least0": 0.79, "least1": 0.0}
-    meets = advice.arms[advice.arms["accuracy"] >= least["least0"]]
+    assert minimum == {"least0": 0.79, "least1": 0.0}
+    meets = advice.arms[advice.arms["accuracy"] >= minimum["least0"]]
     assert meets.index[0] == advice.choice.configuration
 
 
@@ -149,11 +149,11 @@ def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("least", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")]
+    ("minimum", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")]
 )
-def test_picture_states_whether_a_condition_is_met(synthetic, least, outcome):
+def test_picture_states_whether_a_condition_is_met(synthetic, minimum, outcome):
     figure = cb.recommend(
-        synthetic, at_least={"accuracy": least}, replications=2
+        synthetic, at_least={"accuracy": minimum}, replications=2
     ).plot()
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert outcome in texts

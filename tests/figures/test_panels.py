@@ -130,9 +130,9 @@ def test_identifiers_of_two_figures_differ_and_resolve():
         figure, ax = plt.subplots()
         ax.plot([0, 1], "o-")
         drawings.append(figures.panels(figure))
-    found = [set(re.findall(r' id="([^"]*)"', drawing)) for drawing in drawings]
-    assert found[0] and not found[0] & found[1]
-    for drawing, ids in zip(drawings, found, strict=True):
+    matches = [set(re.findall(r' id="([^"]*)"', drawing)) for drawing in drawings]
+    assert matches[0] and not matches[0] & matches[1]
+    for drawing, ids in zip(drawings, matches, strict=True):
         assert set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing)) <= ids
 
 

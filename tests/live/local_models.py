@@ -72,7 +72,7 @@ def everything():
         for prompt, limit in ARMS
     ]
     return np.array(
-        [[(row["correct"], row["tokens"]) for row in each] for each in rows],
+        [[(row["correct"], row["tokens"]) for row in entry] for entry in rows],
         dtype=float,
     )
 
@@ -141,11 +141,11 @@ def told(folder):
         folder / "runs" / folder.name / f"{name}.journal" for name in ("pilot", "run")
     ]
     return [
-        each
+        entry
         for path in journals
         if path.exists()
-        for each in read_entries(path)
-        if "tell" in each
+        for entry in read_entries(path)
+        if "tell" in entry
     ]
 
 
@@ -189,13 +189,13 @@ def test_killed_run_resumes_and_finds_the_front(tmp_path, address, everything, n
     )
 
     run = folder / "runs" / name
-    said = json.loads((run / "recommendation.json").read_text())
+    report = json.loads((run / "recommendation.json").read_text())
     table = cb.read(run / "table.parquet")
     rows = pd.read_parquet(run / "table.parquet")
     column = evaluators(address)[name][2]
-    assert said["finished"] and said["spent"] <= said["budget"]
+    assert report["finished"] and report["spent"] <= report["budget"]
     # each evaluation is there, and was paid once
-    assert said["spent"] == rows["tokens"].sum()
+    assert report["spent"] == rows["tokens"].sum()
     assert len(table.rows) < everything[..., 0].size
     for row in rows.itertuples():
         arm = ARMS.index((row.prompt, row.max_tokens))
@@ -211,4 +211,4 @@ def test_killed_run_resumes_and_finds_the_front(tmp_path, address, everything, n
         for arm, best in zip(ARMS, cb.pareto_mask(means), strict=True)
         if best
     }
-    assert set(said["recommendation"]) == front, output
+    assert set(report["recommendation"]) == front, output

@@ -52,14 +52,14 @@ def answer_well(body):
 def test_known_prices_need_no_file_and_report_their_date(tmp_path):
     with stub_endpoint(answer_well) as address:
         plan = write_plan(tmp_path, address, models=("gpt-4o-mini", "gpt-4o"), **USD)
-        said = live.estimate(plan, tmp_path / "run")
+        message = live.estimate(plan, tmp_path / "run")
         done = live.run(plan, tmp_path / "run")
     costs = pd.read_parquet(done.table).groupby("model")["cost_usd"].mean()
     assert costs["gpt-4o-mini"] == pytest.approx(210e-6) and costs[
         "gpt-4o"
     ] == pytest.approx(3.5e-3)
     assert "genai-prices" in done.prices and "gpt-4o of openai" in done.prices
-    assert said.prices == done.prices
+    assert message.prices == done.prices
     assert f"# prices: {done.prices}" in done.table.with_suffix(".yml").read_text()
 
 
@@ -90,20 +90,20 @@ def test_corrected_prices_change_charges_without_calls(tmp_path):
     with stub_endpoint(answer_well) as address:
         plan = write_plan(tmp_path, address, options={"prices": "wrong.yml"}, **USD)
         first = live.run(plan, tmp_path / "first")
-        asked = len(address.requests)
+        n_requests = len(address.requests)
         mended = write_plan(
             tmp_path, address, "mended.yml", options={"prices": "right.yml"}, **USD
         )
         with pytest.raises(CobanditError, match="holds the run of another plan"):
             live.run(mended, tmp_path / "first")  # results of both would be mixed
         second = live.run(mended, tmp_path / "second", start=first.table)
-        assert len(address.requests) == asked
+        assert len(address.requests) == n_requests
         (tmp_path / "wrong.yml").write_text((tmp_path / "right.yml").read_text())
         with pytest.raises(CobanditError, match="--from the table of this run"):
             live.run(plan, tmp_path / "first")
     before, after = (
-        pd.read_parquet(each.table).groupby("model")["cost_usd"].mean()
-        for each in (first, second)
+        pd.read_parquet(result.table).groupby("model")["cost_usd"].mean()
+        for result in (first, second)
     )
     assert before.to_dict() == pytest.approx({"large": 1.1e-3, "small": 1.1e-3})
     assert after.to_dict() == pytest.approx({"large": 6e-3, "small": 2e-3})
@@ -120,16 +120,16 @@ def test_unreadable_counts_are_named_once_counted_and_charged(tmp_path):
 
     def answer(body):
         nonlocal billed, totals, uncounted
-        given, number = answer_well(body), next(numbers)
+        response, number = answer_well(body), next(numbers)
         if number % 2:
-            given["usage"]["total_tokens"] = 1500
+            response["usage"]["total_tokens"] = 1500
             totals += 1
         elif number % 4 == 2:
-            given["usage"] = None
+            response["usage"] = None
             uncounted += 1
-            given["choices"][0]["message"]["content"] = "2 " * 40
+            response["choices"][0]["message"]["content"] = "2 " * 40
         billed += 500 if number % 2 else 20 if number % 4 == 2 else 100
-        return given
+        return response
 
     lines = []
     with stub_endpoint(answer) as address:
@@ -147,9 +147,17 @@ def test_unreadable_counts_are_named_once_counted_and_charged(tmp_path):
         f"{totals} of {n}",
         f"{uncounted} of {n}",
     ]
-    found = pd.read_parquet(done.table)
-    assert (found["doubtful"].sum(), found["estimated"].sum()) == (totals, uncounted)
-    assert len(found) == n and totals > 2 and uncounted and "failed" not in found
+    measurements = pd.read_parquet(done.table)
+    assert (measurements["doubtful"].sum(), measurements["estimated"].sum()) == (
+        totals,
+        uncounted,
+    )
+    assert (
+        len(measurements) == n
+        and totals > 2
+        and uncounted
+        and "failed" not in measurements
+    )
 
 
 def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
@@ -170,19 +178,19 @@ def test_exceeded_budget_is_reported_with_the_remedy(tmp_path):
         "pilot": 2,
     }
     plan |= {"equal_scores": True}
-    seen = []
+    observations = []
     done = live.run(
         plan,
         tmp_path / "run",
         evaluator=evaluate,
-        watch=lambda progress: seen.append(describe_progress(progress)),
+        watch=lambda progress: observations.append(describe_progress(progress)),
     )
     assert done.spent > done.budget
-    (said,) = done.losses
-    assert "exceeded by" in said and "largest_cost" in said
-    assert "largest_cost" in seen[-1]["note"] and "note" not in seen[0]
+    (message,) = done.losses
+    assert "exceeded by" in message and "largest_cost" in message
+    assert "largest_cost" in observations[-1]["note"] and "note" not in observations[0]
     assert (
-        said
+        message
         in done.table.with_suffix(".yml")
         .read_text()
         .replace("\n# ", " ")
@@ -213,8 +221,8 @@ def test_failing_question_does_not_delay_a_run(tmp_path, monkeypatch):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(retries, "back_off", lambda tries: 0.05)
         done = live.run(plan, tmp_path / "run", evaluator=Fake(delay=0.01, fail=fail))
-    found = pd.read_parquet(done.table)
-    assert found["failed"].sum() == 1 and 5 <= len(tried) <= 40
+    measurements = pd.read_parquet(done.table)
+    assert measurements["failed"].sum() == 1 and 5 <= len(tried) <= 40
     assert any("1 of 240 evaluations failed" in line for line in done.losses)
 
 

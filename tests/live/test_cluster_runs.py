@@ -41,14 +41,14 @@ def test_clusters_are_shuffled_as_units(folder):
     starts = [a != b for a, b in zip(plan.cluster, ["", *plan.cluster], strict=False)]
     assert sum(starts) == 40 and len(plan.cluster) == 120
     # as a run keeps it, without the file
-    kept = check_plan(plan.model_dump(mode="json"), "plan.json")
-    assert kept.cluster == plan.cluster and not kept.differences(
+    restored = check_plan(plan.model_dump(mode="json"), "plan.json")
+    assert restored.cluster == plan.cluster and not restored.differences(
         plan.model_dump(mode="json")
     )
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"instances": {"file": "questions.csv", "cluster": "pasage"}},
@@ -65,8 +65,8 @@ def test_clusters_are_shuffled_as_units(folder):
         ),
     ],
 )
-def test_bad_clusters_are_refused(folder, changes, said):
-    with pytest.raises(TableError, match=said):
+def test_bad_clusters_are_refused(folder, changes, message):
+    with pytest.raises(TableError, match=message):
         check_plan(RACE | changes, "plan.yml", folder)
 
 
@@ -98,8 +98,8 @@ def test_run_evaluates_whole_clusters(folder, certified):
     assert policy.status == "settled" and np.isin(policy.pulls, ends).all()
     table = cb.read(done.table)
     assert table.card.cluster == "passage" and len(np.unique(table.clusters)) <= 40
-    found = pd.read_parquet(done.table)
+    measurements = pd.read_parquet(done.table)
     of = dict(zip(order, done.plan.cluster, strict=True))
-    assert (found["passage"] == found["instance"].map(of)).all()
+    assert (measurements["passage"] == measurements["instance"].map(of)).all()
     (folder / "questions.csv").unlink()  # what is looked at later needs no file
     assert live.read_progress(folder / "run").stage.plan.cluster == done.plan.cluster

@@ -83,7 +83,7 @@ def test_corrected_scorer_rescores_stored_answers_without_calls(tmp_path):
         before = read_entries(tmp_path / "run" / "pilot.journal")
         done = live.run(write_plan(tmp_path, address, "number"), tmp_path / "run")
         assert len(address.requests) == len(pd.read_parquet(done.table)) > 6
-        whole = live.run(tmp_path / "plan.yml", tmp_path / "whole")
+        full_run = live.run(tmp_path / "plan.yml", tmp_path / "whole")
     after = read_entries(tmp_path / "run" / "pilot.journal")
     # the same evaluations at the same costs, other scores
     assert [entry.get("cost") for entry in before] == [
@@ -91,13 +91,15 @@ def test_corrected_scorer_rescores_stored_answers_without_calls(tmp_path):
     ]
     assert before != after
     columns = ["config", "instance", "score", "tokens"]
-    tables = [pd.read_parquet(each.table)[columns] for each in (done, whole)]
+    tables = [pd.read_parquet(result.table)[columns] for result in (done, full_run)]
     pd.testing.assert_frame_equal(*tables)
-    assert done.recommendation == whole.recommendation and done.spent == whole.spent
+    assert (
+        done.recommendation == full_run.recommendation and done.spent == full_run.spent
+    )
     rows = live.read_answers(tmp_path / "run").set_index(["config", "instance"])["row"]
     assert all(
-        rows[each.config, each.instance]["score"] == each.score
-        for each in tables[0].itertuples()
+        rows[result.config, result.instance]["score"] == result.score
+        for result in tables[0].itertuples()
     )
 
 
@@ -195,11 +197,11 @@ def test_equal_scores_continue_if_the_plan_allows_them(tmp_path):
     fault = stopped(lambda: live.run(PLAN, tmp_path / "run", evaluator=Wrong()))
     assert "--folder" in fault.remedy
     done = live.run(PLAN | {"equal_scores": True}, tmp_path / "run", evaluator=Wrong())
-    whole = live.run(
+    full_run = live.run(
         PLAN | {"equal_scores": True}, tmp_path / "whole", evaluator=Wrong()
     )
     pd.testing.assert_frame_equal(
-        pd.read_parquet(done.table), pd.read_parquet(whole.table)
+        pd.read_parquet(done.table), pd.read_parquet(full_run.table)
     )
 
 

@@ -61,11 +61,11 @@ def evaluation(arm, pull, seed=0):
     return rng.random(2), COSTS[arm] * rng.uniform(0.8, 1.0)
 
 
-def play(run, seed=0, most=None):
+def play(run, seed=0, maximum=None):
     """Go on to the end, or for ``most`` evaluations."""
-    while most != 0 and (arm := run.ask()) is not None:
+    while maximum != 0 and (arm := run.ask()) is not None:
         run.tell(arm, *evaluation(arm, run.policy.pulls[arm], seed))
-        most = None if most is None else most - 1
+        maximum = None if maximum is None else maximum - 1
 
 
 def entries(path):
@@ -132,7 +132,7 @@ def test_journal_changes_nothing_in_a_run(path, make):
 
 
 def test_journal_has_the_documented_lines(path):
-    kept = {"seconds": 0.5, "said": "é"}
+    record = {"seconds": 0.5, "said": "é"}
     with cb.Journal(path, MAKERS["CoPSI"](), names=["a", "b", "c"]) as run:
         first, second = run.ask(), run.ask()
         assert (
@@ -144,7 +144,7 @@ def test_journal_has_the_documented_lines(path):
             second,
             np.array([0.1, 1], dtype=np.float32),
             None,
-            kept | {"seconds": np.float64(0.5)},
+            record | {"seconds": np.float64(0.5)},
         )
         run.tell(0, None, 0.125)
         assert run.in_flight == []
@@ -169,7 +169,7 @@ def test_journal_has_the_documented_lines(path):
         "number": 1,
         "reward": reward,
         "cost": None,
-        "record": kept,
+        "record": record,
     }
     assert failure == {
         "tell": 0,
@@ -227,11 +227,11 @@ def test_journal_truncated_at_any_byte_is_resumed(path, name, no_flush):
     for cut in places(content):
         path.write_bytes(content[:cut])
         # A line counts once all but its newline is there.
-        whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
+        n_lines = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
         with cb.Journal(path, policy := make()) as run:
-            assert snapshot(policy) == states[whole - 1]
+            assert snapshot(policy) == states[n_lines - 1]
             assert path.read_bytes() == b"".join(
-                content.splitlines(keepends=True)[:whole]
+                content.splitlines(keepends=True)[:n_lines]
             )
             begun = len(run.in_flight)
             if cut != len(path.read_bytes()):
@@ -256,9 +256,9 @@ def test_journal_truncated_repeatedly_is_resumed(tmp_path_factory, name, cuts, s
         patch.setattr(os, "fsync", lambda fd: None)
         states = uninterrupted(folder / "whole", MAKERS[name], seed)
         path = folder / "cut"
-        for most, share in cuts:
+        for maximum, share in cuts:
             with cb.Journal(path, MAKERS[name]()) as run:
-                play(run, seed, most)
+                play(run, seed, maximum)
             content = path.read_bytes()
             # as a process that dies leaves it: somewhere in its last two lines
             start = len(b"".join(content.splitlines(keepends=True)[:-2]))
@@ -350,14 +350,16 @@ def test_killed_process_is_resumed(tmp_path):
 def state(run):
     """What a run is at, as far as it can be seen from outside."""
     policy = run.policy
-    found = policy.recommend()
+    recommended = policy.recommend()
     return pickle.dumps(
         (
             policy.pulls.tolist(),
             policy.in_flight.tolist(),
             policy.spent,
             policy.mean_rewards.tolist(),
-            found.tolist() if isinstance(found, np.ndarray) else str(found),
+            recommended.tolist()
+            if isinstance(recommended, np.ndarray)
+            else str(recommended),
             [pull.key for pull in run.in_flight],
             [
                 (told.pull.key, str(told.reward), told.cost, told.record)
@@ -367,13 +369,13 @@ def state(run):
     )
 
 
-def fly(run, rng, at_once=3, most=None, leave_out=False):
+def fly(run, rng, at_once=3, maximum=None, leave_out=False):
     """Resume with several in flight, in random order, with failures and omissions.
 
     Yields after each line.
     """
     flying = []
-    while most is None or most > 0:
+    while maximum is None or maximum > 0:
         while len(flying) < at_once and (pull := run.ask()) is not None:
             flying.append(pull)
             yield
@@ -394,7 +396,7 @@ def fly(run, rng, at_once=3, most=None, leave_out=False):
                 {"n": attempts},
             )
         yield
-        most = None if most is None else most - 1
+        maximum = None if maximum is None else maximum - 1
 
 
 @pytest.mark.slow
@@ -420,11 +422,11 @@ def test_journal_truncated_while_in_flight_is_resumed(path, name, no_flush):
     assert len(states) == content.count(b"\n")
     for cut in places(content):
         path.write_bytes(content[:cut])
-        whole = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
+        n_lines = max(1, content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n"))
         with cb.Journal(path, make()) as run:
-            assert state(run) == states[whole - 1]
+            assert state(run) == states[n_lines - 1]
             assert path.read_bytes() == b"".join(
-                content.splitlines(keepends=True)[:whole]
+                content.splitlines(keepends=True)[:n_lines]
             )
             if cut != len(path.read_bytes()):
                 continue
@@ -448,20 +450,20 @@ def test_repeatedly_truncated_flights_end_like_an_uninterrupted_one(
     folder, rng = tmp_path_factory.mktemp("flights"), np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda fd: None)
-        with cb.Journal(folder / "whole", whole := MAKERS[name]()) as run:
+        with cb.Journal(folder / "whole", uncut := MAKERS[name]()) as run:
             list(fly(run, rng, at_once=1))
         path = folder / "cut"
-        for most, at_once, share in cuts:
+        for maximum, at_once, share in cuts:
             with cb.Journal(path, MAKERS[name]()) as run:
-                list(fly(run, rng, at_once, most))
+                list(fly(run, rng, at_once, maximum))
             content = path.read_bytes()
             start = len(b"".join(content.splitlines(keepends=True)[:-2]))
             path.write_bytes(content[: start + round(share * (len(content) - start))])
         with cb.Journal(path, policy := MAKERS[name]()) as run:
             list(fly(run, rng))
             records = run.records()
-    assert policy.recommend().tolist() == whole.recommend().tolist()
-    assert repr(policy.phases) == repr(whole.phases)
+    assert policy.recommend().tolist() == uncut.recommend().tolist()
+    assert repr(policy.phases) == repr(uncut.phases)
     scored = [told.pull.key for told in records if told.reward is not None]
     assert len(scored) == len(set(scored)) == policy.pulls.sum()
     begun = [
@@ -529,8 +531,8 @@ def test_unstorable_record_is_refused(path, record):
 def test_refused_omissions_are_not_written(path, name, message):
     with cb.Journal(path, MAKERS[name]()) as run:
         pull, before = run.ask(), path.read_bytes()
-        for which, said in ((pull, message), (2, "not in flight")):
-            with pytest.raises(CobanditError, match=said):
+        for which, text in ((pull, message), (2, "not in flight")):
+            with pytest.raises(CobanditError, match=text):
                 run.leave_out(which)
         assert path.read_bytes() == before and run.in_flight == [pull]
 
@@ -578,9 +580,9 @@ def test_remedy_for_a_damaged_line_works(path):
     path.write_bytes(path.read_bytes().replace(b'"tell": 0', b'"tell": 1', 1))
     with fault("damaged-journal", remedy="copy its first 2 lines into a new file"):
         cb.Journal(path, make())
-    kept = path.with_name("kept")
-    kept.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
-    with cb.Journal(kept, policy := make()) as run:
+    copy = path.with_name("kept")
+    copy.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    with cb.Journal(copy, policy := make()) as run:
         play(run)
     assert snapshot(policy) == states[-1]
 
@@ -604,20 +606,20 @@ def test_result_survives_a_full_disk(path):
     record = {f"column {number}": number / 7 for number in range(100)}
     run = cb.Journal(path, make())
     arm = run.ask()
-    whole = path.read_bytes()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, hard))
+    content = path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + 10, hard))
     try:
         with fault("not-written", str(path)) as caught:
             run.tell(arm, [0.25, 0.5], 0.2, record)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert len(path.read_bytes()) == len(whole) + 10  # a part of the line was written
+    assert len(path.read_bytes()) == len(content) + 10  # a part of the line was written
     lost = json.loads("{" + str(caught.value).partition(": {")[2])
     assert lost["reward"] == [0.25, 0.5] and lost["record"] == record
     with fault("closed-journal", str(path)):
         run.ask()
     with cb.Journal(path, make()) as run:
-        assert path.read_bytes() == whole and run.in_flight == [arm]
+        assert path.read_bytes() == content and run.in_flight == [arm]
         run.tell(run.in_flight[0], [0.25, 0.5], 0.2)
         assert twice(path) == 0 and run.ask().key != arm.key
 
@@ -652,7 +654,7 @@ OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pu
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "option", "value"),
+    ("kind", "arguments", "option", "value"),
     [
         *((cb.CoHVUCB, ONLINE, *other) for other in OTHERS.items()),
         *(
@@ -661,11 +663,11 @@ OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pu
         ),
     ],
 )
-def test_other_options_are_refused_by_name(path, kind, given, option, value):
-    cb.Journal(path, kind(**given)).close()
+def test_other_options_are_refused_by_name(path, kind, arguments, option, value):
+    cb.Journal(path, kind(**arguments)).close()
     content = path.read_bytes()
     with fault("other-policy", str(path), names=[f"options.{option}"]):
-        cb.Journal(path, kind(**given | {option: value}))
+        cb.Journal(path, kind(**arguments | {option: value}))
     assert path.read_bytes() == content
 
 

@@ -90,10 +90,10 @@ def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
         done = live.run(
             plan, tmp_path / "run", watch=lambda progress: lines.append(progress.line)
         )
-    found = pd.read_parquet(done.table)
+    measurements = pd.read_parquet(done.table)
     # one that took too long may have been billed, and is charged
-    assert "failed" not in found and (len(found) == 16 or sick is hang)
-    assert found.groupby("model")["score"].mean().to_dict() == {
+    assert "failed" not in measurements and (len(measurements) == 16 or sick is hang)
+    assert measurements.groupby("model")["score"].mean().to_dict() == {
         "large": 1.0,
         "small": 0.0,
     }
@@ -122,8 +122,8 @@ def test_long_outage_stops_the_run_until_it_is_resumed(tmp_path, sick):
         # a server that comes back has another port
         plan = write_plan(tmp_path, address, at_once=2)
         done = live.run(plan, tmp_path / "run")
-    found = pd.read_parquet(done.table)
-    assert "failed" not in found and (len(found) == 16 or sick is hang)
+    measurements = pd.read_parquet(done.table)
+    assert "failed" not in measurements and (len(measurements) == 16 or sick is hang)
 
 
 @pytest.mark.slow
@@ -144,9 +144,11 @@ def test_error_of_a_question_scores_zero(tmp_path, status, at_once):
         done = live.run(
             write_plan(tmp_path, address, at_once=at_once), tmp_path / "run"
         )
-    found = pd.read_parquet(done.table)
-    assert found[found["failed"]]["instance"].tolist() == [first, first]
-    assert (found[found["failed"]]["tokens"] > 0).all()  # charged what others cost
+    measurements = pd.read_parquet(done.table)
+    assert measurements[measurements["failed"]]["instance"].tolist() == [first, first]
+    assert (
+        measurements[measurements["failed"]]["tokens"] > 0
+    ).all()  # charged what others cost
     assert done.recommendation == ("large",)
 
 
@@ -181,13 +183,13 @@ def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(
     tmp_path, monkeypatch
 ):
     """It fails for longer than the patience, while other questions are answered."""
-    told = [time.monotonic(), 0.0]
+    clock = [time.monotonic(), 0.0]
 
     def steady():
         """Time without the pauses of a busy machine, in which nobody is silent."""
-        before, passed = told
-        told[:] = time.monotonic(), passed + min(time.monotonic() - before, 0.02)
-        return told[1]
+        before, passed = clock
+        clock[:] = time.monotonic(), passed + min(time.monotonic() - before, 0.02)
+        return clock[1]
 
     monkeypatch.setattr(dispatcher.anyio, "current_time", steady)
     bad = check_plan(PLAN, "plan").order[2]
@@ -205,9 +207,10 @@ def test_question_that_breaks_the_service_scores_zero_once_others_are_answered(
         tmp_path / "run",
         evaluator=fake,
     )
-    found = pd.read_parquet(done.table)
+    measurements = pd.read_parquet(done.table)
     assert (
-        set(found[found["failed"]]["instance"]) == {bad} and found["failed"].sum() == 2
+        set(measurements[measurements["failed"]]["instance"]) == {bad}
+        and measurements["failed"].sum() == 2
     )
 
 
@@ -233,10 +236,10 @@ def test_last_question_that_breaks_the_service_is_compared_with_an_answered_one(
         "retries": 99,
     }
     done = live.run(plan, tmp_path / "run", evaluator=fake)
-    found = pd.read_parquet(done.table)
-    assert found[found["failed"]][["model", "instance"]].to_numpy().tolist() == [
-        ["small", bad]
-    ]
+    measurements = pd.read_parquet(done.table)
+    assert measurements[measurements["failed"]][
+        ["model", "instance"]
+    ].to_numpy().tolist() == [["small", bad]]
     assert fake.evaluated.count((("small", 6), bad)) == sum(tries) and len(
         fake.evaluated
     ) == len(tries)
@@ -288,9 +291,13 @@ def test_zero_cost_is_charged_as_smallest_cost(tmp_path, at_once):
     done = live.run(
         PLAN | {"budget": 1, "at_once": at_once}, tmp_path / "run", evaluator=fake
     )
-    found = pd.read_parquet(done.table).set_index("instance")["tokens"]
-    smallest = found.loc[list(order[1:5])].min()  # of the pilot, which comes first
-    assert (found[order[0]] > 0).all() and (found[order[7]] == smallest).all()
+    measurements = pd.read_parquet(done.table).set_index("instance")["tokens"]
+    smallest = measurements.loc[
+        list(order[1:5])
+    ].min()  # of the pilot, which comes first
+    assert (measurements[order[0]] > 0).all() and (
+        measurements[order[7]] == smallest
+    ).all()
     table = cb.read(done.table)
     assert table.n_free == 12 and table.free_evaluations.tolist() == [2] * 6
     assert any(line.startswith("12 of 240") and "free" in line for line in done.losses)
@@ -304,10 +311,12 @@ def test_zero_cost_after_failures_is_charged_as_smallest_charge(tmp_path):
         Failure("no", cost=3) if configuration["model"] == "small" else None
     )
     done = live.run(PLAN | {"pilot": 2}, tmp_path / "run", evaluator=fake)
-    found = pd.read_parquet(done.table)
+    measurements = pd.read_parquet(done.table)
     assert (
-        found.loc[
-            (found["model"] == "large") & found["instance"].isin(order[:2]), "tokens"
+        measurements.loc[
+            (measurements["model"] == "large")
+            & measurements["instance"].isin(order[:2]),
+            "tokens",
         ]
         == 3
     ).all()

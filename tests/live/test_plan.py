@@ -96,7 +96,7 @@ def test_instances_are_read_from_files(tmp_path, written):
         tmp_path / "ids.csv", index=False
     )
     (tmp_path / "ids.jsonl").write_text(
-        "".join(json.dumps({"id": each}) + "\n" for each in ids)
+        "".join(json.dumps({"id": entry}) + "\n" for entry in ids)
     )
     content = GOOD | {"instances": written, "pilot": 2, "budget": 1}
     assert check_plan(content, "plan.yml", tmp_path).instances.ids == tuple(ids)
@@ -265,7 +265,7 @@ def test_bad_plan_has_one_fault_with_code_place_and_remedy(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"method": "CoPSIOnse"},
@@ -291,10 +291,10 @@ def test_bad_plan_has_one_fault_with_code_place_and_remedy(
         ),
     ],
 )
-def test_bad_names_are_corrected(changes, said):
+def test_bad_names_are_corrected(changes, message):
     with pytest.raises(TableError) as error:
         check_plan(GOOD | changes, "plan.yml")
-    assert said in str(error.value) and "plan.yml" in str(error.value)
+    assert message in str(error.value) and "plan.yml" in str(error.value)
     assert len(error.value.faults) == 1
 
 
@@ -340,7 +340,7 @@ def test_page_shows_valid_evaluators():
         yaml.safe_load(block)
         for block in re.findall(r"```yaml\n(evaluate:.*?)```", page, re.DOTALL)
     ]
-    assert [check_plan(GOOD | each, "live.md").evaluate.name for each in shown] == [
+    assert [check_plan(GOOD | entry, "live.md").evaluate.name for entry in shown] == [
         "callable",
         "openai",
         "inspect",
@@ -349,8 +349,8 @@ def test_page_shows_valid_evaluators():
 
 def test_race_is_certified_by_its_plan():
     measured, proved = (
-        check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml")
-        for more in ({}, {"certified": True, "front": "objectives"})
+        check_plan(GOOD | RACES | {"stop": {"tolerance": 0.02} | extra}, "plan.yml")
+        for extra in ({}, {"certified": True, "front": "objectives"})
     )
     costs = [1.0] * len(proved.names)
     race = proved.make_policy(costs, (1.0, 1.0), budget=None)
@@ -365,14 +365,14 @@ def test_race_is_certified_by_its_plan():
 
 def test_race_compares_costs_by_default():
     costs = [1.0] * len(check_plan(GOOD, "plan.yml").names)
-    for more, compares, tolerance in (
+    for extra, compares, tolerance in (
         ({}, True, 0.0),
         ({"cost": "10%"}, True, "10%"),
         ({"cost": 0.5}, True, 0.5),
         ({"front": "objectives"}, False, 0.0),
     ):
         plan = check_plan(
-            GOOD | RACES | {"stop": {"tolerance": 0.02} | more}, "plan.yml"
+            GOOD | RACES | {"stop": {"tolerance": 0.02} | extra}, "plan.yml"
         )
         race = plan.make_policy(costs, (1.0, 1.0), budget=None)
         assert race.compares_cost == compares and race.cost_tolerance == tolerance

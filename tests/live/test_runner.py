@@ -78,7 +78,7 @@ def play(plan, measure=measure):
         for settings in plan.configurations.all
     ]
     columns = {
-        name: np.array([[row[name] for row in each] for each in raw])
+        name: np.array([[row[name] for row in entry] for entry in raw])
         for name in raw[0][0]
     }
     low, high = np.percentile(columns["seconds"][:, :n_pilot], [5, 95])
@@ -115,8 +115,8 @@ def test_run_equals_its_policy_with_the_pilots_costs(tmp_path, budget):
     assert len(set(fake.evaluated)) == len(fake.evaluated) == done.policy.pulls.sum()
     written = json.loads((tmp_path / "run" / "recommendation.json").read_text())
     assert written["recommendation"] == list(names) and written["finished"]
-    again = live.run(plan, tmp_path / "run", evaluator=Fake(fail=stop))
-    assert (again.recommendation, again.spent) == (done.recommendation, done.spent)
+    resumed = live.run(plan, tmp_path / "run", evaluator=Fake(fail=stop))
+    assert (resumed.recommendation, resumed.spent) == (done.recommendation, done.spent)
 
 
 @pytest.mark.slow
@@ -127,9 +127,9 @@ def test_table_holds_the_measurements(tmp_path):
     assert set(table.card.split.instances) == set(plan.order[:5])
     assert table.card.n_instances == len(plan.order)
     assert table.arms.loc["large shots=2"].tolist() == ["large", 2]
-    found = rows(done.table)
-    assert len(found) == done.policy.pulls.sum()
-    for row in found.sample(20, random_state=0).to_dict("records"):
+    measurements = rows(done.table)
+    assert len(measurements) == done.policy.pulls.sum()
+    for row in measurements.sample(20, random_state=0).to_dict("records"):
         measured = measure(
             {"model": row["model"], "shots": row["shots"]}, row["instance"]
         )
@@ -243,11 +243,14 @@ class TestFailures:
     def test_repeated_failure_scores_zero(self, tmp_path):
         fake = Fake(fail=flaky(0.15, times=9, retry=False))
         done = live.run(PLAN, tmp_path / "run", evaluator=fake)
-        found = rows(done.table)
+        measurements = rows(done.table)
         assert pd.Series(fake.evaluated).value_counts().max() == 1
-        assert 0.05 < found["failed"].mean() < 0.3 and found["correct"].dtype == float
+        assert (
+            0.05 < measurements["failed"].mean() < 0.3
+            and measurements["correct"].dtype == float
+        )
         scored = cb.read(done.table).rows
-        failed = found.sort_values(["config", "instance"])["failed"].to_numpy()
+        failed = measurements.sort_values(["config", "instance"])["failed"].to_numpy()
         assert (scored.loc[failed, ["accuracy", "efficiency"]] == 0).all(axis=None)
         assert (scored.loc[~failed, "efficiency"] > 0).any()
 
@@ -263,9 +266,9 @@ class TestFailures:
         means = (
             cb.read(done.table).rows.groupby("config")[["accuracy", "brevity"]].mean()
         )
-        told = done.policy.mean_rewards
+        reported_means = done.policy.mean_rewards
         np.testing.assert_allclose(
-            means.loc[list(check_plan(plan, "plan").names)], told, atol=1e-12
+            means.loc[list(check_plan(plan, "plan").names)], reported_means, atol=1e-12
         )
         assert "evaluations failed and score zero" in done.losses[0]
         assert done.losses[0].endswith("; the first: overloaded")
@@ -287,16 +290,19 @@ class TestFailures:
         fake = Fake(delay=0.001, fail=fail)
         plan = PLAN | {"failures": "leave-out", "at_once": 3, "pilot": pilot}
         done = live.run(plan, tmp_path / "run", evaluator=fake)
-        found = rows(done.table)
-        assert order[place] not in set(found["instance"]) and "failed" not in found
+        measurements = rows(done.table)
+        assert (
+            order[place] not in set(measurements["instance"])
+            and "failed" not in measurements
+        )
         assert (
             np.flatnonzero(done.policy.left_out) == [place]
             and fake.billed <= done.budget
         )
-        kept = [
+        is_kept = [
             instance for instance in order[: max(pilot, 3)] if instance != order[place]
         ]
-        assert list(cb.read(done.table).card.split.instances) == kept
+        assert list(cb.read(done.table).card.split.instances) == is_kept
 
     @pytest.mark.slow
     def test_timed_out_evaluations_fail(self, tmp_path):
@@ -362,9 +368,9 @@ class TestFailures:
                 return await super().evaluate(configuration, instances)
 
         live.run(PLAN, tmp_path / "run", evaluator=Busy())
-        (first, asked), *later = called
+        (first, n_called), *later = called
         assert (
-            next(when for when, configuration in later if configuration == asked)
+            next(when for when, configuration in later if configuration == n_called)
             - first
             >= 0.3
         )
@@ -462,8 +468,8 @@ class TestFailures:
     def test_unusable_row_stops_the_run(self, tmp_path, row, code, words):
         class Once(Fake):
             async def _one(self, configuration, instance, tried):
-                found = await super()._one(configuration, instance, tried)
-                return dict(row) if len(self.calls) == 50 else found
+                result = await super()._one(configuration, instance, tried)
+                return dict(row) if len(self.calls) == 50 else result
 
         first = Once()
         expect_fault(code, PLAN, tmp_path / "run", first, "on instance", names=[words])
@@ -514,21 +520,23 @@ class TestOtherMethods:
         }
         done = live.run(plan | {"budget": 1.0}, tmp_path / "run", evaluator=fake)
         order = check_plan(plan, "plan").order
-        most = 0
-        for which in {configuration for configuration, _ in fake.evaluated}:
+        maximum = 0
+        for settings in {configuration for configuration, _ in fake.evaluated}:
             mine = [
                 instance
                 for configuration, instance in fake.evaluated
-                if configuration == which
+                if configuration == settings
             ]
             assert mine == [order[n % 12] for n in range(len(mine))]
-            most = max(most, len(mine))
+            maximum = max(maximum, len(mine))
         assert (
-            most > 12 and len(done.recommendation) == 1 and fake.billed <= done.budget
+            maximum > 12
+            and len(done.recommendation) == 1
+            and fake.billed <= done.budget
         )
-        found = rows(done.table)
-        assert len(found) == len(fake.evaluated) and f"{order[0]} (2)" in set(
-            found["instance"]
+        measurements = rows(done.table)
+        assert len(measurements) == len(fake.evaluated) and f"{order[0]} (2)" in set(
+            measurements["instance"]
         )
         assert len(cb.recommend(cb.read(done.table), replications=20).front)
 
@@ -540,8 +548,8 @@ class TestOtherMethods:
             evaluator=Fake(),
         )
         plan = check_plan(PLAN, "plan")
-        which = itertools.product(plan.configurations.all, plan.order[:5])
-        pilot = sum(measure(*each)["tokens"] for each in which)
+        settings = itertools.product(plan.configurations.all, plan.order[:5])
+        pilot = sum(measure(*entry)["tokens"] for entry in settings)
         assert done.policy.budget == pytest.approx(done.budget - pilot)
 
 
@@ -570,12 +578,12 @@ def test_cost_beyond_the_largest_warns(tmp_path):
             PLAN | {"largest_cost": 40, "budget": 1}, tmp_path / "run", evaluator=Fake()
         )
     # each of which Python shows once
-    said = {str(warning.message) for warning in caught}
+    warnings = {str(warning.message) for warning in caught}
     assert all(
-        "cost more than its largest_cost 40: the budget may be exceeded" in each
-        for each in said
+        "cost more than its largest_cost 40: the budget may be exceeded" in entry
+        for entry in warnings
     )
-    assert 0 < len(said) <= 6 < len(caught)
+    assert 0 < len(warnings) <= 6 < len(caught)
 
 
 def stop_after(n, plan, folder, **options):
@@ -599,10 +607,10 @@ class TestGoingOn:
         plan = RACE if race else PLAN
         first, second = stop_after(n, plan, tmp_path / "run"), Fake()
         done = live.run(plan, tmp_path / "run", evaluator=second)
-        whole = live.run(plan, tmp_path / "whole", evaluator=Fake())
+        full_run = live.run(plan, tmp_path / "whole", evaluator=Fake())
         assert not set(first.evaluated[:n]) & set(second.evaluated)
-        assert done.spent == whole.spent
-        pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
+        assert done.spent == full_run.spent
+        pd.testing.assert_frame_equal(rows(done.table), rows(full_run.table))
 
     @pytest.mark.slow
     def test_changed_plan_is_refused(self, tmp_path):
@@ -662,11 +670,11 @@ class TestGoingOn:
             }
             for places in ("xy", "xz")
         ]
-        there, here = (check_plan(each, "plan") for each in by_place)
+        there, here = (check_plan(entry, "plan") for entry in by_place)
         assert here.differences(there.model_dump(mode="json"))
 
     @pytest.mark.parametrize(
-        ("wrong", "said"),
+        ("wrong", "message"),
         [
             (
                 {"objectives": [{"name": "accuracy", "column": "right"}]},
@@ -675,10 +683,10 @@ class TestGoingOn:
             ({"cost": {"column": "tokns", "unit": "tokens"}}, "'tokns'"),
         ],
     )
-    def test_run_resumes_after_a_column_is_corrected(self, tmp_path, wrong, said):
+    def test_run_resumes_after_a_column_is_corrected(self, tmp_path, wrong, message):
         plan = tmp_path / "plan.yml"
         plan.write_text(json.dumps(PLAN | wrong))
-        expect_fault("missing-column", plan, tmp_path / "run", names=[said])
+        expect_fault("missing-column", plan, tmp_path / "run", names=[message])
         plan.write_text(json.dumps(PLAN))
         stopped, fake = stop_after(10, plan, tmp_path / "run"), Fake()
         live.run(plan, tmp_path / "run", evaluator=fake)
@@ -755,22 +763,29 @@ class TestGoingOn:
             names=["pilot is 5 there and 4 here"],
             remedy="--from",
         )
-        more = larger | {"reuse": str(first.table)}
-        stopped = stop_after(5, more, tmp_path / "more")
-        done = live.run(more, tmp_path / "more", evaluator=fake)
-        whole = live.run(larger, tmp_path / "whole", evaluator=Fake())
-        assert (done.recommendation, done.spent) == (whole.recommendation, whole.spent)
-        pd.testing.assert_frame_equal(rows(done.table), rows(whole.table))
-        there = rows(first.table)
-        assert (
-            done.inherited > 0 and done.inherited <= first.spent and not whole.inherited
+        larger_run = larger | {"reuse": str(first.table)}
+        stopped = stop_after(5, larger_run, tmp_path / "more")
+        done = live.run(larger_run, tmp_path / "more", evaluator=fake)
+        full_run = live.run(larger, tmp_path / "whole", evaluator=Fake())
+        assert (done.recommendation, done.spent) == (
+            full_run.recommendation,
+            full_run.spent,
         )
-        known = set(zip(zip(there["model"], there["shots"]), there["instance"]))
-        again = {
+        pd.testing.assert_frame_equal(rows(done.table), rows(full_run.table))
+        known_rows = rows(first.table)
+        assert (
+            done.inherited > 0
+            and done.inherited <= first.spent
+            and not full_run.inherited
+        )
+        known = set(
+            zip(zip(known_rows["model"], known_rows["shots"]), known_rows["instance"])
+        )
+        repeated = {
             instance
             for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}
         }
-        assert again == ({failed} if failures == "zero" else set())
+        assert repeated == ({failed} if failures == "zero" else set())
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failures", ["zero", "leave-out"])
@@ -791,8 +806,8 @@ class TestGoingOn:
         stopped = stop_after(5, larger, tmp_path / "run")
         done = live.run(larger, tmp_path / "run", evaluator=fake)
         assert done.policy.finished and done.inherited == 0
-        again = set(first.evaluated) & {*stopped.evaluated[:5], *fake.evaluated}
-        assert {instance for _, instance in again} <= {failed}
+        repeated = set(first.evaluated) & {*stopped.evaluated[:5], *fake.evaluated}
+        assert {instance for _, instance in repeated} <= {failed}
         # also what the new plan has no use for, and what failed before
         assert first.billed + stopped.billed + fake.billed == pytest.approx(done.spent)
         assert done.spent <= done.budget * (1 + 1e-9)
@@ -964,14 +979,14 @@ class TestRace:
         """Evaluations of the larger tolerance are reused, as within one race."""
         first, second, alone = Fake(), Fake(), Fake()
         plan = RACE | {"at_once": at_once}
-        seen = []
+        observations = []
         rough = live.run(
             plan,
             tmp_path / "run",
             evaluator=first,
-            watch=lambda each: seen.append(each.settled),
+            watch=lambda each: observations.append(each.settled),
         )
-        settled = [n for n in seen if n is not None]
+        settled = [n for n in observations if n is not None]
         assert settled == sorted(settled) and settled[-1] == 6
         assert rough.policy.status == "settled" and rough.budget is None
         assert len(first.evaluated) < 6 * 120
@@ -980,14 +995,14 @@ class TestRace:
         fine = live.run(
             plan | {"stop": {"tolerance": 0.02}}, tmp_path / "run", evaluator=second
         )
-        whole = live.run(
+        full_run = live.run(
             plan | {"stop": {"tolerance": 0.02}}, tmp_path / "whole", evaluator=alone
         )
         assert len(second.evaluated) and not set(first.evaluated) & set(
             second.evaluated
         )
-        assert fine.recommendation == whole.recommendation
-        assert fine.policy.pulls.tolist() == whole.policy.pulls.tolist()
+        assert fine.recommendation == full_run.recommendation
+        assert fine.policy.pulls.tolist() == full_run.policy.pulls.tolist()
         assert fine.spent == pytest.approx(first.billed + second.billed)
         assert set(alone.evaluated) <= {*first.evaluated, *second.evaluated}
 
@@ -1067,22 +1082,22 @@ def test_running_run_can_be_shown_and_exported(tmp_path):
 def test_cost_of_a_run_is_estimated(tmp_path):
     """By the largest cost, and what the evaluator says; nothing is started."""
     fake = Fake()
-    found = live.estimate(
+    result = live.estimate(
         PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake
     )
-    assert (found.pilot, found.largest_cost) == (30, 30 * LARGEST)
-    assert "everything: at most about 14,400 tokens" in found.lines
+    assert (result.pilot, result.largest_cost) == (30, 30 * LARGEST)
+    assert "everything: at most about 14,400 tokens" in result.lines
     fake.bound_cost = lambda configuration, instance: 9.0
     assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).largest_cost == 270
-    found = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
+    result = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
     small = live.estimate(
         PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
     )
     assert small.lines[-1].startswith("it may be too small for the pilot")
     assert small.lines[-1].endswith("can be resumed with a larger one")
     assert (
-        found.largest_cost == np.inf
-        and "which show the cost of everything" in " ".join(found.lines)
+        result.largest_cost == np.inf
+        and "which show the cost of everything" in " ".join(result.lines)
     )
     assert not fake.calls and not (tmp_path / "run").exists()
 
@@ -1136,12 +1151,12 @@ def test_run_killed_at_any_time_is_resumed(tmp_path):
             [sys.executable, script, str(death), folder], capture_output=True, text=True
         )
         assert done.returncode == (-signal.SIGKILL if death else 0), done.stderr
-    whole = live.run(PLAN | {"at_once": 3}, tmp_path / "whole", evaluator=measure)
-    pd.testing.assert_frame_equal(rows(folder / "table.parquet"), rows(whole.table))
+    full_run = live.run(PLAN | {"at_once": 3}, tmp_path / "whole", evaluator=measure)
+    pd.testing.assert_frame_equal(rows(folder / "table.parquet"), rows(full_run.table))
     written = [
         json.loads((path / "recommendation.json").read_text())
         for path in (folder, tmp_path / "whole")
     ]
     assert written[0] == written[1]
-    made = (tmp_path / "run.log").read_text().splitlines()
-    assert len(made) - len(set(made)) <= 3 * len(deaths)  # those under way
+    lines = (tmp_path / "run.log").read_text().splitlines()
+    assert len(lines) - len(set(lines)) <= 3 * len(deaths)  # those under way

@@ -60,8 +60,8 @@ def test_index_and_divergence_are_inverse(r, q, lam, allowed):
 def test_feedback_at_zero_and_one_is_handled(lam, rewards, q, allowed):
     q = q if lam < 1 else 0.0
     index = _largest_efficiency(rewards, q, allowed, lam)
-    seen = np.prod(rewards) / (lam + (1 - lam) * q)
-    assert seen * (1 - 1e-12) <= index <= 1 / lam * (1 + 1e-12)
+    observed = np.prod(rewards) / (lam + (1 - lam) * q)
+    assert observed * (1 - 1e-12) <= index <= 1 / lam * (1 + 1e-12)
 
 
 def test_divergences_may_be_zero_or_infinite():
@@ -76,9 +76,9 @@ def test_divergences_may_be_zero_or_infinite():
 def test_region_is_left_at_most_as_often_as_stated():
     """False alarm 1e-6; three fifths of the right-hand side are noticed."""
     mean, level, runs = np.array([0.5, 0.2, 0.7]), 0.1, 400
-    most = stats.binom.isf(1e-6, runs, level)
-    assert least_regret.leaving_region(mean, runs, 400, 0, level) <= most
-    assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6) > most
+    maximum = stats.binom.isf(1e-6, runs, level)
+    assert least_regret.leaving_region(mean, runs, 400, 0, level) <= maximum
+    assert least_regret.leaving_region(mean, runs, 400, 0, level, share=0.6) > maximum
 
 
 def test_coins_are_independent_with_the_given_means():

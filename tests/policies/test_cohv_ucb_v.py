@@ -16,7 +16,7 @@ def test_radius_matches_its_formula_and_is_never_wider(seed, n_arms, n_objective
     rng = np.random.default_rng(seed)
     rewards, costs = rng.random((n_arms, n_objectives)), rng.uniform(0.5, 1, n_arms)
     policy = cb.CoHVUCBV(n_arms, n_objectives, 60.0, (0.25, 1.0), alpha=0.01)
-    seen = {arm: [] for arm in range(n_arms)}
+    n_seen = {arm: [] for arm in range(n_arms)}
     for _ in range(40):
         arm = policy.ask()
         if arm is None:
@@ -26,9 +26,9 @@ def test_radius_matches_its_formula_and_is_never_wider(seed, n_arms, n_objective
             *(rewards[arm] * rng.random(n_objectives)),
         ]
         policy.tell(arm, row[1:], row[0])
-        seen[arm].append(row)
+        n_seen[arm].append(row)
     beta = policy.radius
-    for arm, rows in seen.items():
+    for arm, rows in n_seen.items():
         if not rows:
             continue
         sigma = np.std(rows, axis=0)  # the biased one, as in the inequality

@@ -32,7 +32,7 @@ def within(spent, budget):
 # The plan.
 
 
-def planned_by_trial(costs, depth, n_instances, left):
+def planned_by_trial(costs, depth, n_instances, remaining):
     """The definition, from the largest m downwards."""
     costs = sorted(costs, reverse=True)
     for m in range(n_instances, depth, -1):
@@ -41,7 +41,7 @@ def planned_by_trial(costs, depth, n_instances, left):
             target = min(n_instances, int(m * sum(costs) / sum(costs[r:])))
             spend += sum(costs[r:]) * max(0, target - reached)
             reached = max(reached, target)
-        if spend <= left:
+        if spend <= remaining:
             return m
     return depth
 
@@ -52,9 +52,9 @@ def planned_by_trial(costs, depth, n_instances, left):
 def test_planned_depth_is_the_deepest_affordable(costs, n_instances, data):
     n_instances += 1
     depth = data.draw(st.integers(0, n_instances))
-    left = data.draw(st.integers(0, sum(costs) * n_instances))
-    assert planned_depth(costs, depth, n_instances, left) == planned_by_trial(
-        costs, depth, n_instances, left
+    remaining = data.draw(st.integers(0, sum(costs) * n_instances))
+    assert planned_depth(costs, depth, n_instances, remaining) == planned_by_trial(
+        costs, depth, n_instances, remaining
     )
 
 
@@ -73,9 +73,9 @@ def test_runs_stay_within_budget_and_repeat_nothing(method, benchmark, share):
     except BudgetError as error:
         assert within(budget, error.smallest)
         return
-    made = play_once(finder, rewards)
+    pairs = play_once(finder, rewards)
     assert (
-        len(set(made)) == len(made) == finder.pulls.sum()
+        len(set(pairs)) == len(pairs) == finder.pulls.sum()
         and finder.pulls.max() <= n_instances
     )
     assert within(finder.spent, finder.budget)

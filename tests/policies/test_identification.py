@@ -47,8 +47,8 @@ def test_copsi_keeps_its_budget_in_every_order_of_elimination(n_arms, rho):
         finder = cb.CoPSI(costs, budget, 1)
         run(finder, noise_free(forced(order), costs))
         assert [phase.removed for phase in finder.phases] == list(order[:-1])
-        left = [sum(costs[i] for i in order[r:]) for r in range(n_arms - 1)]
-        targets = [math.floor(budget / (L * cost)) for cost in left]
+        remaining = [sum(costs[i] for i in order[r:]) for r in range(n_arms - 1)]
+        targets = [math.floor(budget / (L * cost)) for cost in remaining]
         assert [phase.target for phase in finder.phases] == targets
         assert finder.pulls[list(order)].tolist() == [*targets, targets[-1]]
         assert (
@@ -223,15 +223,17 @@ def test_identical_arms_are_all_recommended(method, n_arms, n_objectives):
     assert [phase.removed for phase in finder.phases] in ([], list(range(n_arms - 1)))
 
 
-@pytest.mark.parametrize(("more", "removed"), [(0.0, 2), (2e-11, 2), (1e-9, 3)])
-def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(more, removed):
+@pytest.mark.parametrize(("extra", "removed"), [(0.0, 2), (2e-11, 2), (1e-9, 3)])
+def test_gap_ties_go_to_dominated_arms_then_to_the_lowest_number(extra, removed):
     """All gaps are about 1/4, those of 1 and 3 larger; 0 dominates 2, 1 dominates 3."""
-    means = np.array([[0.75, 0.25], [0.25 + more, 0.75 + more], [0.5, 0.0], [0.0, 0.5]])
+    means = np.array(
+        [[0.75, 0.25], [0.25 + extra, 0.75 + extra], [0.5, 0.0], [0.0, 0.5]]
+    )
     finder = cb.CoPSI(np.ones(4), 400, 2)
     run(finder, noise_free(means, np.ones(4)))
     first = finder.phases[0]
     assert first.gaps == pytest.approx(
-        [0.25, 0.25 + more, 0.25, 0.25 + more], rel=1e-13
+        [0.25, 0.25 + extra, 0.25, 0.25 + extra], rel=1e-13
     )
     assert (first.removed, first.accepted) == (removed, False)
 

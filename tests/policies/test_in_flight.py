@@ -216,8 +216,8 @@ def test_pulls_in_flight_count_in_the_radius(cls):
 def test_pull_is_an_arm_with_a_number():
     pull = Pull(2, 5)
     assert pull == 2 == Pull(2, 4) and pull.key != Pull(2, 4).key
-    again = pickle.loads(pickle.dumps(pull))
-    assert (type(again), again.key) == (Pull, (2, 5))
+    restored = pickle.loads(pickle.dumps(pull))
+    assert (type(restored), restored.key) == (Pull, (2, 5))
 
 
 def test_arm_number_means_its_oldest_pull_in_flight():

@@ -21,7 +21,7 @@ def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
     Returns what was scored, shape (N, K), and the numbers that were handed out after
     they had been left out.
     """
-    told, late, flying = np.zeros((N, finder.n_arms), dtype=bool), [], []
+    reported, late, flying = np.zeros((N, finder.n_arms), dtype=bool), [], []
     while not finder.finished:
         while len(flying) < at_once and (pull := finder.ask()) is not None:
             late += [pull.key] * bool(finder.left_out[pull.number])
@@ -35,8 +35,8 @@ def play(finder, rewards, impossible, rng, at_once=3, failing=0.2):
             finder.leave_out(pull)
         else:
             finder.tell(pull, rewards[pull.key])
-            told[pull.number, int(pull)] = True
-    return told, late
+            reported[pull.number, int(pull)] = True
+    return reported, late
 
 
 @pytest.mark.slow
@@ -55,19 +55,19 @@ def test_statistics_exclude_omitted_instances(cls, costs, rho, share, at_once, s
         finder = cls(costs, rho * costs.sum(), 2, N)
     except BudgetError:
         return
-    told, late = play(finder, rewards, impossible, rng, at_once)
+    reported, late = play(finder, rewards, impossible, rng, at_once)
     assert not late
     # also of what was in flight and left out
-    assert (finder.pulls == told.sum(axis=0)).all()
+    assert (finder.pulls == reported.sum(axis=0)).all()
     assert finder.spent == pytest.approx(finder.pulls @ costs)
     assert finder.spent <= _budget.add_slack(finder.budget)
     assert finder.n_kept == N - finder.left_out.sum()
     assert (finder.left_out <= impossible.any(axis=0)).all()
-    kept = told & ~finder.left_out[:, None]
+    is_kept = reported & ~finder.left_out[:, None]
     for arm in range(4):
         mean = (
-            rewards[arm, kept[:, arm]].mean(axis=0)
-            if kept[:, arm].any()
+            rewards[arm, is_kept[:, arm]].mean(axis=0)
+            if is_kept[:, arm].any()
             else np.zeros(2)
         )
         assert finder.mean_rewards[arm] == pytest.approx(mean)
@@ -83,10 +83,10 @@ def test_remaining_instances_give_the_exact_front(cls, seed):
     everything = ~impossible.any(axis=0)
     if cls in (cb.CoPSIOnce, UniformOnce):
         assert (finder.left_out == ~everything).all() and finder.left_out.any()
-    kept = rewards[:, ~finder.left_out]
+    is_kept = rewards[:, ~finder.left_out]
     assert (
         finder.recommend().tolist()
-        == np.flatnonzero(cb.pareto_mask(kept.mean(axis=1))).tolist()
+        == np.flatnonzero(cb.pareto_mask(is_kept.mean(axis=1))).tolist()
     )
 
 

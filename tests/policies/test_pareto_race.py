@@ -40,17 +40,17 @@ def is_good(returned, means, tolerance, excess):
     arms = range(len(means))
     covered = all(
         arm in returned
-        or any(above(means[each], means[arm], -tolerance) for each in returned)
+        or any(above(means[entry], means[arm], -tolerance) for entry in returned)
         for arm in arms
     )
     return covered and not any(
-        above(means[arm], means[each], excess) for each in returned for arm in arms
+        above(means[arm], means[entry], excess) for entry in returned for arm in arms
     )
 
 
 def is_promised(returned, means, tolerance):
     """Tell whether a race holds its promise: twice the tolerance, once if returned."""
-    among = [means[each] for each in returned]
+    among = [means[entry] for entry in returned]
     return is_good(returned, means, tolerance, 2 * tolerance) and not any(
         above(other, mean, tolerance) for mean in among for other in among
     )
@@ -96,14 +96,14 @@ def test_right_decisions_in_any_order_keep_arms_covered(
         active = standing.active
         pairs = np.ix_(active, active)
         truth = [
-            [[above(means[j], means[i], by) for j in active] for i in active]
-            for by in (0, -tolerance, tolerance)
+            [[above(means[j], means[i], margin) for j in active] for i in active]
+            for margin in (0, -tolerance, tolerance)
         ]
         dominated, covered, too_far = (
-            np.array(each, dtype=bool).reshape(2 * [len(active)]) for each in truth
+            np.array(entry, dtype=bool).reshape(2 * [len(active)]) for entry in truth
         )
-        for each in (dominated, covered, too_far):
-            np.fill_diagonal(each, False)
+        for entry in (dominated, covered, too_far):
+            np.fill_diagonal(entry, False)
         open_ = too_far | ~known[2][pairs] & ~np.eye(len(active), dtype=bool)
         standing.conclude(
             Calls(dominated & known[0][pairs], covered & known[1][pairs], open_),
@@ -149,12 +149,12 @@ def test_ties_cross_the_threshold_at_the_allowed_rate(n_instances):
     thresholds = find_thresholds(n_instances, 8, 0.1)[:, [0, 1, 3, 7]]
     crossed = np.zeros((20_000, 4), dtype=bool)
     sums = np.zeros(20_000)
-    left = 0.0
+    share_left = 0.0
     for look, threshold in zip(looks, thresholds, strict=True):
         # in which the bridge has independent increments
         clock = look / (n_instances - look)
-        sums += np.sqrt(clock - left) * rng.standard_normal(20_000)
-        left = clock
+        sums += np.sqrt(clock - share_left) * rng.standard_normal(20_000)
+        share_left = clock
         crossed |= (sums / np.sqrt(clock))[:, None] > threshold
     expected = find_crossing_chances(thresholds, n_instances).sum(axis=0)
     assert expected == pytest.approx([0.1, 0.05, 0.025, 0.0125])
@@ -213,11 +213,11 @@ class Seen:
     def covers(self, i, j, z):
         """Whether j certainly covers i."""
         unseen = 1 - self.n / self.n_instances
-        least = z * np.sqrt(unseen / 3) / self.n
+        minimum = z * np.sqrt(unseen / 3) / self.n
         half = (
             z
             * (1 + (z * z + 1) / (4 * self.n) * unseen)
-            * np.maximum(self.errors[i, j], least)
+            * np.maximum(self.errors[i, j], minimum)
         )
         return (self.differences[i, j] - half + self.tolerance).min() > 0
 
@@ -243,23 +243,26 @@ def test_near_ties_match_their_definition(seed, n_objectives, n_arms, tolerance)
         if race.depth > depth:
             depth = race.depth
             if depth >= FIRST_LOOK:
-                seen = Seen(rewards[:, :depth].transpose(1, 0, 2), tolerance, 80)
+                partial_sums = Seen(
+                    rewards[:, :depth].transpose(1, 0, 2), tolerance, 80
+                )
                 z = race.thresholds[
                     list_looks(80).tolist().index(depth),
-                    seen.count_ties(active, outdone) - 1,
+                    partial_sums.count_ties(active, outdone) - 1,
                 ]
-                left = [
+                remaining = [
                     j
                     for j in active
                     if race.settled[j] and not race._standing.returned[j]
                 ]
                 for i in active:
                     outdone[i] += sum(
-                        seen.is_rival(i, j) and seen.covers(j, i, z) for j in left
+                        partial_sums.is_rival(i, j) and partial_sums.covers(j, i, z)
+                        for j in remaining
                     )
                 assert race._outdone.tolist() == outdone.tolist()
                 active = np.flatnonzero(~race.settled)
-                assert race._count_ties(active, depth) == seen.count_ties(
+                assert race._count_ties(active, depth) == partial_sums.count_ties(
                     active, outdone
                 )
         race.tell(pull, rewards[pull.key])
@@ -291,9 +294,9 @@ def test_runs_stay_within_budget_and_repeat_nothing(benchmark, share):
     except BudgetError as error:
         assert budget < error.smallest == costs.sum()
         return
-    made = play_once(race, rewards)
+    pairs = play_once(race, rewards)
     assert (
-        len(set(made)) == len(made) == race.pulls.sum()
+        len(set(pairs)) == len(pairs) == race.pulls.sum()
         and race.pulls.max() <= n_instances
     )
     assert race.spent <= budget * (1 + 1e-9) and race.status in (
@@ -306,7 +309,7 @@ def test_runs_stay_within_budget_and_repeat_nothing(benchmark, share):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"tolerance": -0.1}, "a number from 0 to 1"),
         ({"tolerance": 2}, "a number from 0 to 1"),
@@ -317,9 +320,9 @@ def test_runs_stay_within_budget_and_repeat_nothing(benchmark, share):
         ({"budget": 1.0}, "at least 2 is needed"),
     ],
 )
-def test_invalid_race_arguments_are_refused(given, message):
+def test_invalid_race_arguments_are_refused(arguments, message):
     with pytest.raises(CobanditError, match=message):
-        ParetoRace([1, 1], 2, 100, **given)
+        ParetoRace([1, 1], 2, 100, **arguments)
 
 
 # Given evaluations.
@@ -336,9 +339,9 @@ def test_smaller_tolerance_reuses_paid_evaluations():
     rewards, costs = made_up(n_instances=300), np.arange(1.0, 9.0)
     wide = ParetoRace(costs, 2, 300, tolerance=0.2)
     first = play_once(wide, rewards)
-    again = ParetoRace(costs, 2, 300, tolerance=0.2)
-    again.know(told_by(wide, rewards))
-    assert again.finished and again.spent == 0
+    second_race = ParetoRace(costs, 2, 300, tolerance=0.2)
+    second_race.know(told_by(wide, rewards))
+    assert second_race.finished and second_race.spent == 0
     narrow = ParetoRace(costs, 2, 300, tolerance=0.02)
     narrow.know(told_by(wide, rewards))
     second = play_once(narrow, rewards)
@@ -350,20 +353,22 @@ def test_smaller_tolerance_reuses_paid_evaluations():
 
 def test_only_missing_evaluations_are_made():
     rewards = made_up(n_instances=300)
-    told = np.random.default_rng(1).random((300, 8)) < 0.5
-    order = arrange(told)
+    reported = np.random.default_rng(1).random((300, 8)) < 0.5
+    order = arrange(reported)
     assert (
         sorted(order) == list(range(300))
-        and (np.diff(told[order].sum(axis=1)) <= 0).all()
+        and (np.diff(reported[order].sum(axis=1)) <= 0).all()
     )
     shuffled = rewards[:, order]
     race = ParetoRace(np.ones(8), 2, 300, tolerance=0.02)
-    race.know(np.where(told[order][:, :, None], shuffled.transpose(1, 0, 2), np.nan))
+    race.know(
+        np.where(reported[order][:, :, None], shuffled.transpose(1, 0, 2), np.nan)
+    )
     # nothing is known of pairs
-    assert race.forecast().tolist() == (~told).sum(axis=0).tolist()
-    made = play_once(race, shuffled)
+    assert race.forecast().tolist() == (~reported).sum(axis=0).tolist()
+    pairs = play_once(race, shuffled)
     assert race.status == "settled" and not any(
-        told[order][number, arm] for arm, number in made
+        reported[order][number, arm] for arm, number in pairs
     )
     assert not race.forecast().any()
 

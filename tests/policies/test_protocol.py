@@ -49,7 +49,7 @@ def test_kernel_makes_the_pulls_of_its_class(method):
 def test_policies_are_invariant_to_the_scale_of_costs(method):
     """The same feedback in another unit leads to the same pulls."""
     for seed in range(4):
-        made = []
+        pulls = []
         for unit in (1.0, 7.0, 1 / 3):
             rng = np.random.default_rng(seed)
             rows = [
@@ -58,8 +58,8 @@ def test_policies_are_invariant_to_the_scale_of_costs(method):
             ]
             table = table_of(rows)
             policy = policy_on(method, table, 11.5 * table.costs.sum())
-            made.append([event.pull.key for event in fly(policy, evaluate_on(table))])
-        assert made[0] == made[1] == made[2]
+            pulls.append([event.pull.key for event in fly(policy, evaluate_on(table))])
+        assert pulls[0] == pulls[1] == pulls[2]
 
 
 # Broken policies.
@@ -236,7 +236,10 @@ def test_differing_kernel_is_reported(method, monkeypatch):
     def other_stream(p, *where):
         return kernel.run(
             p,
-            *(np.uint64(9) if isinstance(each, np.uint64) else each for each in where),
+            *(
+                np.uint64(9) if isinstance(entry, np.uint64) else entry
+                for entry in where
+            ),
         )
 
     monkeypatch.setitem(KERNELS, policy, kernel._replace(run=other_stream))

@@ -110,13 +110,13 @@ def test_instance_of_a_cluster_can_be_omitted():
 
 def test_given_clusters_are_reused_and_completed():
     rewards = made_up(n_instances=120)
-    told = np.zeros((120, 8), dtype=bool)
-    told[:62] = True  # 20 clusters and two thirds of another
+    reported = np.zeros((120, 8), dtype=bool)
+    reported[:62] = True  # 20 clusters and two thirds of another
     race = ParetoRace(np.ones(8), 2, 120, cluster=label([3] * 40))
-    race.know(np.where(told[:, :, None], rewards.transpose(1, 0, 2), np.nan))
+    race.know(np.where(reported[:, :, None], rewards.transpose(1, 0, 2), np.nan))
     assert race.depth == 20 and race.pulls.sum() == 0
-    made = play_once(race, rewards)
-    assert made and min(number for _, number in made) == 62 and race.depth > 20
+    pairs = play_once(race, rewards)
+    assert pairs and min(number for _, number in pairs) == 62 and race.depth > 20
 
 
 @pytest.mark.parametrize("certified", [False, True])

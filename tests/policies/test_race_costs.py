@@ -83,7 +83,7 @@ def test_exhaustive_race_is_exact(seed, n_arms, n_instances, n_objectives, decla
 )
 def test_error_rate_is_at_most_as_stated(tolerance, cost_tolerance):
     """Of 300 races on heavy-tailed costs: 5 %, and 4 standard errors."""
-    off = 0
+    n_off = 0
     for seed in range(300):
         rewards, costs = make_answers(seed, n_instances=200)
         prices = costs.mean(axis=1)
@@ -94,8 +94,8 @@ def test_error_rate_is_at_most_as_stated(tolerance, cost_tolerance):
         returned = run_kernel(race, feedback, seed, np.arange(1)).returned
         means = rewards.mean(axis=1)
         excess = beyond_tolerance(returned, means, tolerance, prices, cost_tolerance)
-        off += excess[0] > 1e-9
-    assert off <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
+        n_off += excess[0] > 1e-9
+    assert n_off <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
 
 
 def test_equal_costs_are_known_exactly():
@@ -136,12 +136,12 @@ def test_certified_race_compares_declared_costs():
     race = play(
         ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, costs
     )
-    again = play(
+    second_race = play(
         ParetoRace(declared, 1, 60, certified=True, tolerance=0.2), rewards, None
     )
     assert (
-        race.recommend().tolist() == again.recommend().tolist()
-        and race.pulls.tolist() == again.pulls.tolist()
+        race.recommend().tolist() == second_race.recommend().tolist()
+        and race.pulls.tolist() == second_race.pulls.tolist()
     )
     off = beyond_tolerance(
         np.isin(np.arange(8), race.recommend())[None],
@@ -160,10 +160,10 @@ def test_omitted_instances_do_not_enter_compared_costs():
             race.leave_out(pull)
         else:
             race.tell(pull, rewards[pull, pull.number], costs[pull, pull.number])
-    kept = np.arange(30) != 4
+    is_kept = np.arange(30) != 4
     assert race.status == "settled"
     means = np.column_stack(
-        [rewards[:, kept].mean(axis=1), -costs[:, kept].mean(axis=1)]
+        [rewards[:, is_kept].mean(axis=1), -costs[:, is_kept].mean(axis=1)]
     )
     assert race.recommend().tolist() == find_front(means.tolist())
 
@@ -194,21 +194,23 @@ def test_given_evaluations_include_their_costs():
 def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     """Its standard error is that of the values (1 + r) c + a - c' per instance."""
     rng = np.random.default_rng(seed)
-    own, other = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(0.5, 2, (2, 1))
-    centred = [each - each.mean() for each in (own, other, own - other)]
-    scatters = [float(each @ each) for each in centred]
-    margin = compare_costs(own.mean(), other.mean(), *scatters, n, 1 / n, share, amount)
-    contrast = (1 + share) * own + amount - other
-    size = max(own.mean(), other.mean())
+    own_draws, other = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(0.5, 2, (2, 1))
+    centred = [entry - entry.mean() for entry in (own_draws, other, own_draws - other)]
+    scatters = [float(entry @ entry) for entry in centred]
+    margin = compare_costs(
+        own_draws.mean(), other.mean(), *scatters, n, 1 / n, share, amount
+    )
+    contrast = (1 + share) * own_draws + amount - other
+    size = max(own_draws.mean(), other.mean())
     scatter = (
         max(float(((contrast - contrast.mean()) ** 2).sum()), size**2) + 0.25 * size**2
     )
     assert margin.within == pytest.approx(contrast.mean() / size)
     assert margin.within_error == pytest.approx(np.sqrt(scatter) / n / size)
     assert margin.varies == 1.0
-    assert (margin.within >= 0) == find_affordable([own.mean(), other.mean()], amount)[
-        0, 1
-    ] or share
+    assert (margin.within >= 0) == find_affordable(
+        [own_draws.mean(), other.mean()], amount
+    )[0, 1] or share
 
 
 # Bad input.

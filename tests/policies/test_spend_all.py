@@ -148,11 +148,11 @@ def test_realised_costs_enter_the_next_target(given_problem, factor, seed, sprea
     assert before <= finder.budget * (1 + 1e-9)
     reached = 0
     for place, phase in enumerate(finder.phases):
-        left = costs[phase.active]
+        remaining = costs[phase.active]
         if place in planned:  # else nothing was pulled in this phase
-            budget = finder.budget - planned[place] + reached * left.sum()
+            budget = finder.budget - planned[place] + reached * remaining.sum()
             assert phase.target == floor(
-                budget / (exact_allocation_constant(left) * left.sum())
+                budget / (exact_allocation_constant(remaining) * remaining.sum())
             )
             assert phase.target > reached
         else:

@@ -109,8 +109,8 @@ def test_certain_claims_have_capital_or_are_final():
     near, spared = evidence.near.copy(), evidence.spared.copy()
     for q in range(n):
         evidence.add(active, rewards[:, q])
-        seen = rewards[:, : q + 1].sum(axis=1)
-        surely = (seen - seen[:, None] - (n - q - 1)) / n > -0.1 + 1e-9
+        partial_sums = rewards[:, : q + 1].sum(axis=1)
+        surely = (partial_sums - partial_sums[:, None] - (n - q - 1)) / n > -0.1 + 1e-9
         new = evidence.near & ~near & ~surely
         assert (evidence._cover_capital[new] >= 1 / error).all()
         new = evidence.spared & ~spared & ~surely.any(axis=2).T
@@ -150,10 +150,10 @@ def test_certified_race_decides_and_is_exact_at_the_end(
     options = {"tolerance": tolerance, "certified": True, "front": "objectives"}
     race = ParetoRace(rng.integers(1, 4, k), n_objectives, n, **options)
     race.evidence.limit = np.inf
-    made = play_once(race, rewards)
+    pairs = play_once(race, rewards)
     assert (
         race.status == "settled"
-        and len(set(made)) == len(made)
+        and len(set(pairs)) == len(pairs)
         and race.pulls.max() <= n
     )
     returned = np.isin(np.arange(k), race.recommend())
@@ -226,10 +226,12 @@ def test_boundary_pair_loses_at_most_its_share():
     `test_what_is_certain_has_its_capital`.
     """
     rewards, costs = two_on_the_boundary()
-    most = 4000 * 0.2 / 2
-    noise = 4 * np.sqrt(most)
-    assert count_wrong(rewards, costs, 0.1, 4000, error=0.2) <= most + noise
-    assert count_wrong(rewards, costs, 0.1, 4000, error=0.2, limit=0.5) > most + noise
+    maximum = 4000 * 0.2 / 2
+    noise = 4 * np.sqrt(maximum)
+    assert count_wrong(rewards, costs, 0.1, 4000, error=0.2) <= maximum + noise
+    assert (
+        count_wrong(rewards, costs, 0.1, 4000, error=0.2, limit=0.5) > maximum + noise
+    )
 
 
 CELLS = {

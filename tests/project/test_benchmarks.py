@@ -38,10 +38,10 @@ def test_memory_of_a_run_is_linear_in_arms():
         lambda K: workloads.Online(K, 2, rho=4),
         lambda K: workloads.Front(K, 200),
     ):
-        (table, run), (more, larger) = (make(K).megabytes() for K in (1024, 4096))
-        assert more == pytest.approx(4 * table, rel=0.01) and larger == pytest.approx(
-            4 * run
-        )
+        (table, run), (larger_run, larger) = (make(K).megabytes() for K in (1024, 4096))
+        assert larger_run == pytest.approx(
+            4 * table, rel=0.01
+        ) and larger == pytest.approx(4 * run)
 
 
 def test_pull_is_timed_with_the_requested_radii():

@@ -58,13 +58,13 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
         shutil.copytree(ROOT / folder, project / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", project)
     (mirror / "two-models").mkdir(parents=True)
-    here = {
+    variables = {
         "PYTHONPATH": str(project),
         "MPLBACKEND": "Agg",
         "COBANDIT_MIRROR": str(mirror),
     }
-    environment = os.environ | here
-    where = {"folder": project, "environment": environment}
+    environment = os.environ | variables
+    options = {"folder": project, "environment": environment}
     python = (sys.executable, "-W", "error")
     added = []
 
@@ -78,7 +78,7 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
             (project / name).write_text(text, encoding="utf-8")
             added.append(name)
             if name.endswith(".py"):
-                run(*python, "-m", "ruff", "check", "--no-cache", name, **where)
+                run(*python, "-m", "ruff", "check", "--no-cache", name, **options)
                 run(
                     *python,
                     "-m",
@@ -87,7 +87,7 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
                     "--check",
                     "--no-cache",
                     name,
-                    **where,
+                    **options,
                 )
             if ">>>" in text:
                 run(
@@ -99,14 +99,14 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
                     "-p",
                     "no:cacheprovider",
                     name,
-                    **where,
+                    **options,
                 )
         elif step["records"]:  # in place of the address that the card names
             (mirror / "two-models" / "answers.csv").write_bytes(
                 step["records"].encode()
             )
         else:
-            shown += run(*python, "-c", step["use"], **where)
+            shown += run(*python, "-c", step["use"], **options)
             used += 1
 
     assert len(added) == used == FILES[title]

@@ -31,7 +31,7 @@ def built(
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("options", "result"),
     [
         ({}, []),
         ({"term": "y"}, []),
@@ -41,10 +41,10 @@ def built(
         ({"extra": "more.html"}, ["more.html: in one build only"]),
     ],
 )
-def test_two_builds_are_compared(tmp_path, options, found):
+def test_two_builds_are_compared(tmp_path, options, result):
     assert (
         determinism.differences(built(tmp_path / "a"), built(tmp_path / "b", **options))
-        == found
+        == result
     )
 
 

@@ -67,15 +67,15 @@ class Edge(NamedTuple):
 @cache
 def modules() -> dict[str, ast.Module]:
     """The syntax tree of each module, by its dotted name."""
-    found = {}
+    matches = {}
     paths = sorted(
         path for package in PACKAGES for path in (ROOT / package).rglob("*.py")
     )
     for path in paths:
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
+        matches[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return matches
 
 
 def for_types(tree: ast.Module) -> set[int]:
@@ -179,7 +179,7 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
     class also what it inherits, which is reached through ``self``, ``cls`` or
     ``super()``.
     """
-    own = {"self", "cls"}
+    own_names = {"self", "cls"}
 
     defined = {
         node.name
@@ -190,12 +190,12 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
-        and node.value.id in own
+        and node.value.id in own_names
     }
-    found = []
+    matches = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            found += [
+            matches += [
                 (node.lineno, alias.name) for alias in node.names if private(alias.name)
             ]
         elif (
@@ -205,10 +205,10 @@ def foreign_underscores(tree: ast.Module) -> list[tuple[int, str]]:
         ):
             holder = ast.unparse(node.value)
             # os._exit is documented
-            if holder not in own and holder not in ("super()", "os"):
-                found.append((node.lineno, f"{holder}.{node.attr}"))
+            if holder not in own_names and holder not in ("super()", "os"):
+                matches.append((node.lineno, f"{holder}.{node.attr}"))
 
-    return found
+    return matches
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_private_names_are_used_only_in_their_module():
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "result"),
     [
         ("from cobandit.replay.kernels import _draw", ["_draw"]),
         ("from cobandit import _budget\n_budget.floor(1)", []),
@@ -238,5 +238,5 @@ def test_private_names_are_used_only_in_their_module():
         ("x.__dict__, point._replace(x=1)", []),
     ],
 )
-def test_private_names_are_recognised(source, found):
-    assert [name for _, name in foreign_underscores(ast.parse(source))] == found
+def test_private_names_are_recognised(source, result):
+    assert [name for _, name in foreign_underscores(ast.parse(source))] == result

@@ -47,13 +47,15 @@ def install(wheels, folder):
         [sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True
     )
     python = next(folder.glob("[bS]*/python*"))
-    where = [
+    command = [
         str(python),
         "-c",
         "import sysconfig; print(sysconfig.get_path('purelib'))",
     ]
     site = Path(
-        subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip()
+        subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.strip()
     )
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
@@ -127,9 +129,9 @@ print(json.dumps({"file": cb.__file__, "version": cb.__version__, "runs": len(ru
 """
     done = run(installed, code, tmp_path, "-W", "error")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert Path(said["file"]).is_relative_to(installed.parents[1])
-    assert said["runs"] == 2 and said["arms"][0] == 24 and len(said["arms"]) == 5
+    report = json.loads(done.stdout)
+    assert Path(report["file"]).is_relative_to(installed.parents[1])
+    assert report["runs"] == 2 and report["arms"][0] == 24 and len(report["arms"]) == 5
 
 
 @pytest.mark.slow

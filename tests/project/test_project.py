@@ -112,9 +112,11 @@ def test_binder_uses_the_lock_and_a_supported_python():
         "requirements.txt",
         "postBuild",
     }
-    found = re.fullmatch(r"python-(\d+)\.(\d+)\n", (binder / "runtime.txt").read_text())
-    least = PROJECT["requires-python"].removeprefix(">=").split(".")
-    assert tuple(map(int, found.groups())) >= tuple(map(int, least))
+    matched = re.fullmatch(
+        r"python-(\d+)\.(\d+)\n", (binder / "runtime.txt").read_text()
+    )
+    minimum = PROJECT["requires-python"].removeprefix(">=").split(".")
+    assert tuple(map(int, matched.groups())) >= tuple(map(int, minimum))
     lines = (binder / "requirements.txt").read_text().splitlines()
     (included,) = [line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
     assert (binder / included).resolve() == ROOT / "requirements.txt"
@@ -185,9 +187,9 @@ def test_no_file_names_a_local_directory():
         except UnicodeDecodeError:
             continue
         named += [
-            f"{path.relative_to(ROOT)}:{number}: {found.group()}"
+            f"{path.relative_to(ROOT)}:{number}: {matched.group()}"
             for number, line in enumerate(text.splitlines(), 1)
-            if (found := elsewhere.search(line))
+            if (matched := elsewhere.search(line))
         ]
 
     assert not named, "\n".join(named)
@@ -271,12 +273,12 @@ def test_reference_has_every_public_name_once():
         "cobandit.stats.metrics.f1_score",
     } <= set(listed)
 
-    found = {id(resolve_name(path)) for path in listed}
-    assert len(found) == len(listed)  # nothing stands in two places
+    matches = {id(resolve_name(path)) for path in listed}
+    assert len(matches) == len(listed)  # nothing stands in two places
     for name in cobandit.__all__:
         thing = getattr(cobandit, name)
         assert (
-            id(thing) in found or inspect.ismodule(thing) or isinstance(thing, str)
+            id(thing) in matches or inspect.ismodule(thing) or isinstance(thing, str)
         ), name
 
     assert "._" not in text and "cobandit.cli" not in text

@@ -43,9 +43,9 @@ def test_data_frame_becomes_a_table(tmp_path):
     shown = run(FROM_A_FRAME, tmp_path)
     assert "CoPSIOnce" in shown
     assert (tmp_path / "mine.png").is_file()
-    again = read(tmp_path / "mine.parquet")
-    assert again.configs == ("large", "small") and again.card.cost.unit == "USD"
-    assert again.objectives == ("accuracy", "speed")
+    restored = read(tmp_path / "mine.parquet")
+    assert restored.configs == ("large", "small") and restored.card.cost.unit == "USD"
+    assert restored.objectives == ("accuracy", "speed")
 
 
 def test_commands_run_as_written(tmp_path, monkeypatch):

@@ -70,8 +70,8 @@ def probed(package, value, **environment):
 
 @pytest.mark.slow
 def test_change_in_an_imported_helper_is_noticed(package):
-    *found, _ = probed(package, 1)
-    assert found == [1, 0, "''"]  # what the user compiles is kept as before
+    *result, _ = probed(package, 1)
+    assert result == [1, 0, "''"]  # what the user compiles is kept as before
     assert probed(package, 1)[:2] == (1, 1)
     assert probed(package, 2)[:2] == (2, 0)
     assert probed(package, 1)[:2] == (1, 1)  # and the former version is still there
@@ -95,9 +95,9 @@ def test_fallback_cache_is_beside_the_code_or_temporary(tmp_path, monkeypatch):
     monkeypatch.setattr(_cache, "__file__", str(tmp_path / "code" / "_cache.py"))
     assert _cache.make_folder().parent == tmp_path / "code" / "__pycache__"
     monkeypatch.setattr(_cache, "__file__", str(tmp_path / "blocked" / "_cache.py"))
-    found = _cache.make_folder()
-    assert found.is_dir() and not found.is_relative_to(tmp_path)
-    found.rmdir()
+    result = _cache.make_folder()
+    assert result.is_dir() and not result.is_relative_to(tmp_path)
+    result.rmdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "blocked"))
     assert _cache.make_folder() is None
 
@@ -116,8 +116,8 @@ def folder(tmp_path, monkeypatch):
 def compile_again():
     """Return the function of a fresh process, and whether each signature was loaded."""
     function = _cache.compiled(divide)
-    found = function(1, 2), function(1.0, 0.0), function(1j, 2.0)
-    return found, sum(function.stats.cache_hits.values())
+    result = function(1, 2), function(1.0, 0.0), function(1j, 2.0)
+    return result, sum(function.stats.cache_hits.values())
 
 
 EXPECTED = 0.5, float("inf"), 0.5j
@@ -129,10 +129,10 @@ def test_truncated_or_changed_file_is_rebuilt(folder):
     assert compile_again() == (EXPECTED, 0)
     assert compile_again() == (EXPECTED, 3)
     path = min(folder.rglob("*.nbc"))
-    whole = path.read_bytes()
-    middle = len(whole) // 2
-    flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
-    for damaged in (b"", whole[:20], whole[:middle], whole[:-1], flipped):
+    content = path.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    for damaged in (b"", content[:20], content[:middle], content[:-1], flipped):
         path.write_bytes(damaged)
         assert compile_again() == (EXPECTED, 2)
         assert path.read_bytes() != damaged

@@ -190,13 +190,13 @@ def test_replayed_means_converge_to_the_table(small_table):
     rounds, feedback = 20_000, small_table.feedback
     for arm in range(small_table.n_arms):
         first, last = feedback.offsets[arm : arm + 2]
-        own = np.column_stack([feedback.costs, feedback.rewards])[first:last]
-        drawn = own[
+        pulled = np.column_stack([feedback.costs, feedback.rewards])[first:last]
+        drawn = pulled[
             [kernels.instance(0, 0, arm, s, last - first) for s in range(rounds)]
         ]
-        error = 5 * own.std(axis=0) / np.sqrt(rounds) + 1e-12
-        assert (np.abs(drawn.mean(axis=0) - own.mean(axis=0)) <= error).all()
-        assert own[:, 1:].mean(axis=0) == pytest.approx(small_table.means[arm])
+        error = 5 * pulled.std(axis=0) / np.sqrt(rounds) + 1e-12
+        assert (np.abs(drawn.mean(axis=0) - pulled.mean(axis=0)) <= error).all()
+        assert pulled[:, 1:].mean(axis=0) == pytest.approx(small_table.means[arm])
 
 
 def test_methods_share_random_numbers(small_table):

@@ -136,8 +136,8 @@ def test_method_beats_a_random_subset_outside_stated_exceptions(cells):
     name, ours, subset = cells
     assert set(ours.index[ours["wrong"] > subset["wrong"]]) == BEHIND[name]
     assert set(ours.index[ours["f1"] < subset["f1"]]) == BEHIND[name]
-    told = ours["wrong"].between(1e-9, 0.9)
-    assert told.any() and (ours["wrong"] < subset["wrong"])[told].all()
+    is_uncertain = ours["wrong"].between(1e-9, 0.9)
+    assert is_uncertain.any() and (ours["wrong"] < subset["wrong"])[is_uncertain].all()
 
 
 def test_errors_by_share_of_cost_are_as_stated(cells):

@@ -129,8 +129,8 @@ def test_custom_formulas_share_the_compiled_run(
     policy, register, formula, others, run_of, forgotten
 ):
     """A class that a notebook defines again takes the place of the former one."""
-    again = type(policy.__name__, (policy,), {"__module__": __name__, **others})
-    for defined in (policy, again):
+    repeated = type(policy.__name__, (policy,), {"__module__": __name__, **others})
+    for defined in (policy, repeated):
         register(defined)(formula)
         assert KERNELS[defined].run is KERNELS[run_of].run
         testing.check_kernel(defined, range(3))
@@ -150,25 +150,25 @@ def test_formulas_are_stored_under_separate_names():
         for method in (cb.CoHVUCB, cb.HVUCB)
     ]
     names = {
-        KERNELS[type(each)].read(each).call._pyfunc.__qualname__ for each in policies
+        KERNELS[type(policy)].read(policy).call._pyfunc.__qualname__
+        for policy in policies
     }
     assert (
         len(names) == 2
-        and len({KERNELS[each].run.py_func.__qualname__ for each in KERNELS}) > 3
+        and len({KERNELS[policy].run.py_func.__qualname__ for policy in KERNELS}) > 3
     )
 
 
 def test_unsupported_replays_are_reported(forgotten):
     with pytest.raises(CobanditError, match="CoPSIOnce evaluates instances once"):
         testing.check_kernel("CoPSIOnce")
-    for wrong, said in (
-        (lambda at, stepp: 1, "no such attribute"),
+    for wrong, message in (
+        (lambda at, stepp: 1, "got no such attribute"),
         (lambda at, costs: 1, "got array"),
     ):
         kernels.elimination_target(Steady)(wrong)
         with pytest.raises(
-            CobanditError,
-            match=f"off Steady: a number is needed, {'got ' * ('no' in said)}{said}",
+            CobanditError, match=f"off Steady: a number is needed, {message}"
         ):
             testing.check_kernel(Steady)
 

@@ -34,10 +34,10 @@ def replays(table, **how):
     runs = cb.replay_online(table, methods, [0.5, 4], replications=25, seed=3, **how)
     paths = cb.replay_paths(table, methods, [0.5, 4], replications=25, seed=3, **how)
     finders = ["CoPSI", cb.spec("PSISR", rounds="mean"), "UniformIdentification"]
-    found = cb.replay_identification(
+    results = cb.replay_identification(
         table, finders, [9, 40], replications=25, seed=3, **how
     )
-    return runs, paths, found
+    return runs, paths, results
 
 
 @pytest.mark.slow
@@ -69,10 +69,10 @@ def dask(**how):
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask_changes_nothing(processes, usual, small_table):
     with dask(n_workers=2, processes=processes) as cluster:
-        found = replays(
+        result = replays(
             small_table, backend="dask", scheduler=cluster.scheduler_address
         )
-    for frame, same in zip(usual, found, strict=True):
+    for frame, same in zip(usual, result, strict=True):
         pd.testing.assert_frame_equal(frame, same)
 
 
@@ -81,8 +81,8 @@ def test_arrays_have_one_type_in_every_process(small_table, tmp_path):
     feedback = grid.pack_table(small_table).feedback
     mapped = joblib.load(joblib.dump(feedback, tmp_path / "feedback")[0], mmap_mode="r")
     types = {
-        numba.typeof(running.fix_types(each))
-        for each in (feedback, pickle.loads(pickle.dumps(feedback)), mapped)
+        numba.typeof(running.fix_types(result))
+        for result in (feedback, pickle.loads(pickle.dumps(feedback)), mapped)
     }
     assert len(types) == 1
 

@@ -371,12 +371,16 @@ def test_play_refuses_a_policy_of_another_shape(n_arms, n_objectives, small_tabl
 
 def test_play_calls_its_observer(small_table):
     """Before each pull that counts, with the policy as it was when it chose."""
-    seen = []
+    observations = []
     policy = online_policy("CoHVUCB", small_table, 20.0)
     run = cb.play(
-        policy, small_table, watch=lambda p, arm: seen.append((arm, int(p.pulls.sum())))
+        policy,
+        small_table,
+        watch=lambda p, arm: observations.append((arm, int(p.pulls.sum()))),
     )
-    assert seen == list(zip(run.arms.tolist(), range(len(run.arms)), strict=True))
+    assert observations == list(
+        zip(run.arms.tolist(), range(len(run.arms)), strict=True)
+    )
 
 
 # On real tables.
@@ -424,10 +428,10 @@ def test_class_without_kernel_replays_like_its_kernel(workers):
             *halves(replay(table, methods, [0.5, 4], **how), "OwnCoHV", "CoHVUCB")
         )
     for charge in ("declared", "realised"):
-        found = cb.replay_identification(
+        results = cb.replay_identification(
             table, [OwnCoPSI, "CoPSI"], rho=[1, 50], charge=charge, **how
         )
-        pd.testing.assert_frame_equal(*halves(found, "OwnCoPSI", "CoPSI"))
+        pd.testing.assert_frame_equal(*halves(results, "OwnCoPSI", "CoPSI"))
 
 
 def test_class_is_labelled_by_its_name():

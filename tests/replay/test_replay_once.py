@@ -75,13 +75,13 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
         for share in (0.1, 0.3, 0.6, 1.0):
             budget = share * n_instances * costs.sum()
             for options in OPTIONS.get(name, [{}]):
-                given = {
+                arguments = {
                     "costs": costs,
                     "n_objectives": n_objectives,
                     "n_instances": n_instances,
                 }
                 try:
-                    policy = METHODS[name](**given, **{"budget": budget, **options})
+                    policy = METHODS[name](**arguments, **{"budget": budget, **options})
                 except BudgetError:
                     continue
                 for realised in (False, True):
@@ -144,9 +144,11 @@ def test_incomplete_instances_are_excluded():
     shared = counts.index[counts == 3]
     source = pack_shared(table)
     assert np.diff(source.feedback.offsets).tolist() == [len(shared)] * 3
-    kept = rows[rows["instance"].astype(str).isin(shared)]
+    is_kept = rows[rows["instance"].astype(str).isin(shared)]
     means = (
-        kept.groupby("config", observed=True)[list(table.objectives)].mean().to_numpy()
+        is_kept.groupby("config", observed=True)[list(table.objectives)]
+        .mean()
+        .to_numpy()
     )
     assert source.problem.means == pytest.approx(means)
     if len(shared) < min(table.n_instances):
@@ -221,9 +223,9 @@ def test_race_needs_no_budget_and_reports_its_end():
     means = free.groupby("options")["share"].mean().tolist()
     assert means[1] < means[0] < 0.6  # the larger tolerance costs less
     tolerance = free["options"].str.removeprefix("tolerance=").astype(float)
-    off = (free[["cover", "excess"]].max(axis=1) > tolerance + 1e-9).mean()
+    is_off = (free[["cover", "excess"]].max(axis=1) > tolerance + 1e-9).mean()
     # 6 of 40: of runs that are off one time in twenty, more are seen in 0.3 %
-    assert off <= 0.15
+    assert is_off <= 0.15
 
     capped = cb.replay_identification(
         table, [*races, "UniformOnce"], share=0.1, feedback="once", replications=9

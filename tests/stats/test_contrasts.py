@@ -25,7 +25,7 @@ def test_pairs_cover_every_claim_and_every_derived_number():
 
 
 def test_differences_have_paired_intervals():
-    found = paired_contrasts(
+    contrast_rows = paired_contrasts(
         RUNS, "efficiency_regret", [("CoHVUCB", "HVUCB")]
     ).set_index(["rho", "measure"])
     for rho, part in RUNS.groupby("rho"):
@@ -33,7 +33,7 @@ def test_differences_have_paired_intervals():
             index="replication", columns="method", values="efficiency_regret"
         )
         apart = wide["CoHVUCB"] - wide["HVUCB"]
-        row = found.loc[(rho, "difference")]
+        row = contrast_rows.loc[(rho, "difference")]
         assert row["mean"] == pytest.approx(apart.mean())
         assert [row["low"], row["high"]] == pytest.approx(mean_interval(apart))
 
@@ -58,16 +58,16 @@ def test_errors_are_compared_by_their_joint_counts():
     )
     counts = joint_errors(runs).iloc[0]
     cells = experiment_cells.cells(runs, "identification", "error")
-    found = cells[cells["against"].notna()].set_index("measure")
+    result = cells[cells["against"].notna()].set_index("measure")
     alone = (counts["first"] - counts["both"], counts["second"] - counts["both"])
     expected = paired_difference(*map(int, alone), 60)
-    assert found.loc["difference", ["mean", "low", "high"]].tolist() == pytest.approx(
+    assert result.loc["difference", ["mean", "low", "high"]].tolist() == pytest.approx(
         expected
     )
-    again = ratio_of_counts(counts["first"], counts["second"], counts["both"], 60)
-    assert found.loc["ratio", "mean"] == pytest.approx(again[0])
-    assert found.loc["ratio", ["low", "high"]].tolist() == pytest.approx(
-        again[1:], rel=0.15
+    repeated = ratio_of_counts(counts["first"], counts["second"], counts["both"], 60)
+    assert result.loc["ratio", "mean"] == pytest.approx(repeated[0])
+    assert result.loc["ratio", ["low", "high"]].tolist() == pytest.approx(
+        repeated[1:], rel=0.15
     )
 
 
@@ -85,20 +85,20 @@ def test_infeasible_runs_are_left_out_in_pairs():
             (RUNS["method"] == "HVUCB") & (RUNS["rho"] == 4), "infeasible", "ok"
         )
     )
-    found = paired_contrasts(
+    contrast_rows = paired_contrasts(
         runs, "efficiency_regret", [("CoHVUCB", "HVUCB"), ("CoHVUCB", "CoPSI")]
     )
-    assert found["rho"].unique().tolist() == [8.0]
+    assert contrast_rows["rho"].unique().tolist() == [8.0]
 
 
 def test_repeated_replications_are_refused():
     twice = pd.concat([RUNS, RUNS.assign(options="reward_scale=0.5")])
     with pytest.raises(cb.CobanditError, match="several runs of one method"):
         paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")])
-    found = paired_contrasts(
+    contrast_rows = paired_contrasts(
         twice, "efficiency_regret", [("CoHVUCB", "HVUCB")], by=("options", "rho")
     )
-    assert set(found["options"]) == set(twice["options"])
+    assert set(contrast_rows["options"]) == set(twice["options"])
 
 
 @pytest.mark.slow
@@ -112,15 +112,15 @@ def test_realised_costs_are_compared_with_declared_ones():
     assert set(charged["costs"]) == {"realised"}
 
 
-@pytest.mark.parametrize("most", [False, True])
-def test_leaders_are_the_best_mean_and_methods_not_separated_from_it(most):
-    found = leaders(RUNS, "standard_regret", largest=most).set_index("rho")
+@pytest.mark.parametrize("maximum", [False, True])
+def test_leaders_are_the_best_mean_and_methods_not_separated_from_it(maximum):
+    leader_rows = leaders(RUNS, "standard_regret", largest=maximum).set_index("rho")
     for rho, part in RUNS.groupby("rho"):
         wide = part.pivot_table(
             index="replication", columns="method", values="standard_regret"
         )
-        order = wide.mean().sort_values(ascending=not most)
-        row, first = found.loc[rho], order.index[0]
+        order = wide.mean().sort_values(ascending=not maximum)
+        row, first = leader_rows.loc[rho], order.index[0]
         level = {
             name
             for name in order.index[1:]

@@ -120,17 +120,17 @@ def test_benchmark_intervals_use_the_finite_population(binary):
         finite=True,
     )
     low, high = mean_intervals(compared, 0.9)
-    own = np.nanmean(scores, axis=1)
+    own_means = np.nanmean(scores, axis=1)
     for arm, n in enumerate((56, 40, 20)):
         present = np.isfinite(scores[arm])
         expected = finite_mean_limits(
             scores[arm][None, present], np.ones((1, n)), 56, 0.9
         )
-        moved = np.array(expected)[:, 0] + compared.means[arm, 0] - own[arm]
+        moved = np.array(expected)[:, 0] + compared.means[arm, 0] - own_means[arm]
         possible = np.nansum(scores[arm]) / 56
         ends = np.clip(moved, possible, possible + (56 - n) / 56)
         assert (low[arm, 0], high[arm, 0]) == pytest.approx(tuple(ends))
-    assert low[0, 0] == high[0, 0] == own[0]
+    assert low[0, 0] == high[0, 0] == own_means[0]
     wider = mean_intervals(Paired(compared.table), 0.9)
     assert (high - low < wider[1] - wider[0]).all()
     for pair, n in (((0, 1), 40), ((1, 2), 4)):
@@ -152,12 +152,12 @@ def test_clusters_of_a_benchmark_are_uncertain_until_complete():
         // 4
     )
     options = {"cost": "cost", "objectives": ["accuracy"], "cluster": "passage"}
-    whole = Paired(cb.EvaluationTable.from_frame(frame, **options), finite=True)
-    low, high = mean_intervals(whole, 0.95)
-    np.testing.assert_allclose(low, whole.means, atol=1e-12)
-    np.testing.assert_allclose(high, whole.means, atol=1e-12)
-    held = (frame["config"] != "arm1") | (frame["passage"] < 7)
-    part = cb.EvaluationTable.from_frame(frame[held], **options)
+    all_pairs = Paired(cb.EvaluationTable.from_frame(frame, **options), finite=True)
+    low, high = mean_intervals(all_pairs, 0.95)
+    np.testing.assert_allclose(low, all_pairs.means, atol=1e-12)
+    np.testing.assert_allclose(high, all_pairs.means, atol=1e-12)
+    is_held = (frame["config"] != "arm1") | (frame["passage"] < 7)
+    part = cb.EvaluationTable.from_frame(frame[is_held], **options)
     arm = part.configs.index("arm1")
     widths = {}
     for finite in (True, False):

@@ -28,8 +28,8 @@ def passages(rng, accuracy=(0.5, 0.5), n_passages=40, sizes=10, noise=0.03, hole
         right = (rng.random(n_passages) < mean)[passage] ^ (
             rng.random(len(passage)) < noise
         )
-        there = rng.random(len(passage)) >= holes
-        for place in np.flatnonzero(there):
+        is_present = rng.random(len(passage)) >= holes
+        for place in np.flatnonzero(is_present):
             rows.append(
                 (
                     f"arm{arm}",
@@ -54,12 +54,12 @@ def averaged(frame):
 def test_clusters_of_one_size_count_as_their_means():
     """Ten near copies of each of 40 passages say what 40 instances say."""
     frame = passages(np.random.default_rng(0), (0.6, 0.5, 0.4))
-    (found,) = Paired(table_of(frame, cluster="passage")).dominance()
+    (result,) = Paired(table_of(frame, cluster="passage")).dominance()
     (single,) = Paired(averaged(frame)).dominance()
     (naive,) = Paired(table_of(frame)).dominance()
-    np.testing.assert_allclose(found.ratios[0], single.ratios[0])
-    assert (found.shared == 40).all() and abs(naive.ratios[0, 0, 2]) > 2.5 * abs(
-        found.ratios[0, 0, 2]
+    np.testing.assert_allclose(result.ratios[0], single.ratios[0])
+    assert (result.shared == 40).all() and abs(naive.ratios[0, 0, 2]) > 2.5 * abs(
+        result.ratios[0, 0, 2]
     )
 
 
@@ -68,10 +68,10 @@ def test_incomplete_clusters_of_one_size_count_as_their_means():
     frame = frame[
         (frame["config"] != "arm1") | ~frame["passage"].isin(["p03", "p08", "p30"])
     ]
-    (found,) = Paired(table_of(frame, cluster="passage")).dominance()
+    (result,) = Paired(table_of(frame, cluster="passage")).dominance()
     (single,) = Paired(averaged(frame)).dominance()
-    np.testing.assert_allclose(found.ratios[0], single.ratios[0])
-    assert found.shared[0, 1] == 37
+    np.testing.assert_allclose(result.ratios[0], single.ratios[0])
+    assert result.shared[0, 1] == 37
 
 
 @pytest.mark.slow
@@ -80,9 +80,9 @@ def test_errors_of_unequal_clusters_match_redraws(holes):
     rng, gaps, stated = np.random.default_rng(2), [], []
     for _ in range(150):
         frame = passages(rng, (0.6, 0.5), sizes=rng.integers(1, 20, 40), holes=holes)
-        (found,) = Paired(table_of(frame, cluster="passage")).dominance()
-        gaps.append(found.gaps[0, 0, 1])
-        stated.append(found.errors[0, 0, 1])
+        (result,) = Paired(table_of(frame, cluster="passage")).dominance()
+        gaps.append(result.gaps[0, 0, 1])
+        stated.append(result.errors[0, 0, 1])
     assert np.std(gaps) == pytest.approx(np.sqrt(np.mean(np.square(stated))), rel=0.15)
 
 
@@ -102,10 +102,10 @@ def test_certainty_counts_clusters():
     )
     frame = frame.assign(accuracy=right.astype(float))
     table = table_of(frame, cost={"arm0": 2.0, "arm1": 1.0})
-    asked = {"at_least": {"accuracy": 0.5}, "replications": 50}
+    options = {"at_least": {"accuracy": 0.5}, "replications": 50}
     naive, counted = (
-        cb.recommend(table, **asked),
-        cb.recommend(table, cluster="passage", **asked),
+        cb.recommend(table, **options),
+        cb.recommend(table, cluster="passage", **options),
     )
     assert naive.arms["front_settled"].all() and naive.choice.sure == "arm0"
     assert not counted.arms["front_settled"]["arm0"] and counted.choice.sure is None
@@ -155,13 +155,13 @@ def test_next_evaluations_are_whole_clusters():
 def test_card_stores_the_cluster_column(tmp_path):
     table = table_of(passages(np.random.default_rng(7)), cluster="passage")
     cb.save(table, tmp_path / "mine.parquet")
-    again = cb.read(tmp_path / "mine.parquet")
+    restored = cb.read(tmp_path / "mine.parquet")
     assert (
-        again.card.cluster == "passage"
-        and again.clusters.tolist() == table.clusters.tolist()
+        restored.card.cluster == "passage"
+        and restored.clusters.tolist() == table.clusters.tolist()
     )
-    assert len(np.unique(again.clusters)) == 40
-    part = again.subset("config != 'arm9'")
+    assert len(np.unique(restored.clusters)) == 40
+    part = restored.subset("config != 'arm9'")
     assert part.clusters.tolist() == table.clusters.tolist()
 
 
@@ -217,16 +217,18 @@ def test_similarity_is_reported_with_its_remedy():
         half=lambda f: f["instance"] < "q0200"
     )
     table = table_of(frame)
-    (finding,) = [each for each in doctor(table) if each.name == "clusters"]
+    (finding,) = [entry for entry in doctor(table) if entry.name == "clusters"]
     assert finding.number > 0.8 and "cluster='passage'" in finding.remedy
     assert not [
-        each for each in doctor(table.cluster_by("passage")) if each.name == "clusters"
+        entry
+        for entry in doctor(table.cluster_by("passage"))
+        if entry.name == "clusters"
     ]
-    (found,) = find_likeness(table)
-    assert (found.column, found.n_clusters) == (
+    (likeness,) = find_likeness(table)
+    assert (likeness.column, likeness.n_clusters) == (
         "passage",
         40,
-    ) and 40 <= found.effective_size < 60
+    ) and 40 <= likeness.effective_size < 60
 
 
 @pytest.mark.slow

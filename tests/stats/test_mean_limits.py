@@ -22,14 +22,14 @@ from cobandit.stats.limits import mean_limits, threshold_p_values
 @given(st.integers(0, 30), st.integers(0, 30), st.floats(0.01, 0.99))
 @settings(max_examples=40, deadline=None)
 def test_binary_scores_have_the_binomial_test(hits, misses, threshold):
-    found = threshold_p_values([0.0, 1.0], [[misses, hits]], threshold)[0]
-    assert found == pytest.approx(
+    p_value = threshold_p_values([0.0, 1.0], [[misses, hits]], threshold)[0]
+    assert p_value == pytest.approx(
         stats.binom.sf(hits - 1, hits + misses, threshold), abs=1e-12
     )
     turned = threshold_p_values(
         [-1.0, 1.0], [[misses, hits]], 2 * threshold - 1, low=-1.0
     )[0]
-    assert turned == pytest.approx(found, abs=1e-12)
+    assert turned == pytest.approx(p_value, abs=1e-12)
 
 
 @given(st.integers(1, 12), st.data(), st.floats(0.05, 0.95))
@@ -38,17 +38,19 @@ def test_binary_scores_of_a_benchmark_have_the_hypergeometric_test(
     total, data, threshold
 ):
     """Return the largest chance of so many hits on benchmarks below the threshold."""
-    seen = data.draw(st.integers(1, total))
-    hits = data.draw(st.integers(0, seen))
-    scores = np.arange(seen)[None] < hits
-    found = finite_threshold_p_values(
+    n_seen = data.draw(st.integers(1, total))
+    hits = data.draw(st.integers(0, n_seen))
+    scores = np.arange(n_seen)[None] < hits
+    p_value = finite_threshold_p_values(
         scores, np.ones_like(scores), threshold, total, 0.05
     )[0]
     below = [
-        held for held in range(total + 1) if held < total * threshold and held <= total
+        n_hits
+        for n_hits in range(total + 1)
+        if n_hits < total * threshold and n_hits <= total
     ]
-    chances = [stats.hypergeom.sf(hits - 1, total, held, seen) for held in below]
-    assert found == pytest.approx(max(chances), abs=1e-9)
+    chances = [stats.hypergeom.sf(hits - 1, total, n_hits, n_seen) for n_hits in below]
+    assert p_value == pytest.approx(max(chances), abs=1e-9)
 
 
 @pytest.mark.parametrize("shares", [[0.0, 1.0], [0.2, 0.5, 0.3], [0.9, 0.07, 0.03]])
@@ -77,18 +79,22 @@ def test_probability_matches_drawn_weights(n):
         weights = rng.standard_exponential((100_000, n + 1))
         means = weights[:, :-1] @ scores / weights.sum(axis=1)
         for level in (0.3, 0.05, 0.01):
-            found = threshold_p_values(
+            p_value = threshold_p_values(
                 scores[None], np.ones((1, n)), np.quantile(means, level)
             )[0]
             error = 3 / np.sqrt(level * 100_000)  # of the quantile
-            assert level * (1 - error) <= found <= level * (1.06 + error)
+            assert level * (1 - error) <= p_value <= level * (1.06 + error)
 
 
 def chance_of_small(values, shares, n, level, p_values=threshold_p_values):
     """The exact probability that a p-value of the true mean is at most ``level``."""
     values = np.array(values)
     counts = np.array(
-        [each for each in product(range(n + 1), repeat=len(values)) if sum(each) == n]
+        [
+            entry
+            for entry in product(range(n + 1), repeat=len(values))
+            if sum(entry) == n
+        ]
     )
     chances = stats.multinomial.pmf(counts, n, shares)
     small = p_values(values, counts, float(values @ shares)) <= level
@@ -136,8 +142,8 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
     orders = np.array(list(permutations(benchmark)))
     assert len(orders) == factorial(len(benchmark))
     total, mean = len(benchmark), float(np.mean(benchmark))
-    for seen in range(1, total):
-        drawn = orders[:, :seen]
+    for n_seen in range(1, total):
+        drawn = orders[:, :n_seen]
         for level in (0.05, 0.2, 0.5):
             doubt = finite_threshold_p_values(
                 drawn, np.ones(drawn.shape), mean, total, level
@@ -148,8 +154,8 @@ def test_bets_on_a_benchmark_are_valid_by_enumeration(benchmark):
 
 def test_complete_benchmark_is_exact():
     scores = np.array([[0.5, 0.75, 1.0], [0.25, 0.25, 0.5]])
-    found = finite_threshold_p_values(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
-    assert found.tolist() == [0.0, 1.0]
+    p_value = finite_threshold_p_values(scores, np.ones((2, 3)), [0.75, 0.34], 3, 0.05)
+    assert p_value.tolist() == [0.0, 1.0]
     # two of the last three would have to be negative
     first = [[1.0, 1.0, 0.9, 0.5, 0.5, 0.5]]
     assert (
@@ -211,8 +217,10 @@ def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
         assert low[at] * total == pytest.approx(right[possible & enough].min())
         assert high[at] * total == pytest.approx(right[possible & few].max())
     for count in right:
-        held = (low * total <= count + 1e-9) & (count - 1e-9 <= high * total)
-        assert stats.hypergeom.pmf(hits, total, count, seen)[held].sum() >= level - 1e-9
+        is_held = (low * total <= count + 1e-9) & (count - 1e-9 <= high * total)
+        assert (
+            stats.hypergeom.pmf(hits, total, count, seen)[is_held].sum() >= level - 1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -228,11 +236,11 @@ def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
 def test_limits_contain_the_mean_of_every_small_benchmark(benchmark):
     """Over all choices of instances, each end misses with its chance at most."""
     values = np.array(benchmark)
-    for seen in range(1, len(values)):
-        drawn = values[np.array(list(combinations(range(len(values)), seen)))]
+    for n_seen in range(1, len(values)):
+        drawn = values[np.array(list(combinations(range(len(values)), n_seen)))]
         low, high = finite_mean_limits(drawn, np.ones(drawn.shape), len(values), 0.8)
-        assert (low > values.mean() + 1e-9).mean() <= 0.1 + 1e-9, seen
-        assert (high < values.mean() - 1e-9).mean() <= 0.1 + 1e-9, seen
+        assert (low > values.mean() + 1e-9).mean() <= 0.1 + 1e-9, n_seen
+        assert (high < values.mean() - 1e-9).mean() <= 0.1 + 1e-9, n_seen
 
 
 def test_limits_of_a_complete_benchmark_equal_its_mean():
@@ -251,10 +259,10 @@ def test_limits_on_a_benchmark_narrow_and_are_symmetric(low):
         ends = np.array(finite_mean_limits(scores, counts, total, low=low))
         turned = finite_mean_limits(-scores, counts, total, low=-1.0, high=-low)
         np.testing.assert_allclose(turned, -ends[::-1], atol=2e-3)
-        least = (scores.sum() + (total - 40) * low) / total
-        most = (scores.sum() + (total - 40)) / total
-        assert least - 1e-9 <= ends[0] <= scores.mean() + 1e-9
-        assert scores.mean() - 1e-9 <= ends[1] <= most + 1e-9
+        minimum = (scores.sum() + (total - 40) * low) / total
+        maximum = (scores.sum() + (total - 40)) / total
+        assert minimum - 1e-9 <= ends[0] <= scores.mean() + 1e-9
+        assert scores.mean() - 1e-9 <= ends[1] <= maximum + 1e-9
         if before is not None:
             assert ends[0] < before[0] and before[1] < ends[1]
         before = ends

@@ -41,11 +41,11 @@ def table_of(scores, costs, **options):
 def test_easy_instances_decide_nothing_and_warn():
     table = easy_half(np.random.default_rng(0))
     advice = cb.recommend(table, at_least={"accuracy": 0.5}, replications=20)
-    (found,) = [each for each in advice.dependence if each.measure == "accuracy"]
-    assert (found.configuration, found.missing) == (
+    (matches,) = [entry for entry in advice.dependence if entry.measure == "accuracy"]
+    assert (matches.configuration, matches.missing) == (
         "arm0",
         20,
-    ) and found.where_missing < found.where_present
+    ) and matches.where_missing < matches.where_present
     assert not advice.arms["front_settled"].any()
     assert (advice.choice.sure, advice.choice.confidence, advice.next.settled) == (
         None,
@@ -53,11 +53,13 @@ def test_easy_instances_decide_nothing_and_warn():
         0,
     )
     texts = answer(advice)
-    assert describe_dependence(found) in texts.warnings[0] and "Sure" not in texts.lines
+    assert (
+        describe_dependence(matches) in texts.warnings[0] and "Sure" not in texts.lines
+    )
     assert "sure at" not in texts.lines["You asked"]
     assert set(advice.next.pairs["configuration"]) == {"arm0"}
-    assert [each.number for each in doctor(table) if each.name == "missing"] == [
-        found.where_missing - found.where_present
+    assert [entry.number for entry in doctor(table) if entry.name == "missing"] == [
+        matches.where_missing - matches.where_present
     ]
     json.dumps(advice.to_dict(), allow_nan=False)
 
@@ -65,8 +67,8 @@ def test_easy_instances_decide_nothing_and_warn():
 def test_shared_instances_precede_separate_means():
     """The second is worse by its mean but better, and cheaper, on shared instances."""
     table = easy_half(np.random.default_rng(0))
-    own = table.rows.groupby("config", observed=True)["accuracy"].mean()
-    assert own["arm0"] > own["arm1"]
+    group = table.rows.groupby("config", observed=True)["accuracy"].mean()
+    assert group["arm0"] > group["arm1"]
     advice = cb.recommend(table, replications=20)
     assert advice.front.index.tolist() == ["arm1"]
     assert advice.arms["accuracy"]["arm0"] < advice.arms["accuracy"]["arm1"]
@@ -88,9 +90,9 @@ def test_missing_expensive_instances_are_reported():
     costs = rng.lognormal(size=(3, 60)) * np.where(np.arange(60) < 20, 8.0, 1.0)
     scores = (rng.random((3, 60)) < 0.6).astype(float)
     scores[1, :20] = np.nan
-    found = find_dependence(table_of(scores, costs))
-    assert (found[0].configuration, found[0].measure) == ("arm1", "cost")
-    assert found[0].where_missing > 3 * found[0].where_present
+    dependence = find_dependence(table_of(scores, costs))
+    assert (dependence[0].configuration, dependence[0].measure) == ("arm1", "cost")
+    assert dependence[0].where_missing > 3 * dependence[0].where_present
 
 
 def test_many_small_differences_are_reported_together():
@@ -129,13 +131,13 @@ def test_races_are_not_reported_as_missing_hard_instances():
             index="instance", columns="config", values="objective0"
         ).to_numpy()
         race = cb.ParetoRace(np.ones(6), 1, 120, tolerance=0.02)
-        told = np.full(scores.T.shape, np.nan)
+        reported = np.full(scores.T.shape, np.nan)
         while (arm := race.ask()) is not None:
             place = race.begun[arm] - 1
-            told[arm, place] = scores[place, arm]
+            reported[arm, place] = scores[place, arm]
             race.tell(arm, [scores[place, arm]])
-        kept = ~np.isnan(told).all(axis=0)
-        alarms += bool(find_dependence(table_of(told[:, kept], np.ones(6))))
+        is_kept = ~np.isnan(reported).all(axis=0)
+        alarms += bool(find_dependence(table_of(reported[:, is_kept], np.ones(6))))
     assert alarms <= 2
 
 
@@ -150,13 +152,13 @@ def test_steps_use_shared_instances():
     assert advice.adjusted and not advice.dependence and len(advice.front) > 2
     numbers = [int(name.removeprefix("arm")) for name in advice.front.index]
     for place, (one, other) in enumerate(pairwise(numbers), 1):
-        both = ~np.isnan(scores[[one, other]]).any(axis=0)
+        is_shared = ~np.isnan(scores[[one, other]]).any(axis=0)
         row = advice.front.iloc[place]
         assert row["more_accuracy"] == pytest.approx(
-            scores[other, both].mean() - scores[one, both].mean()
+            scores[other, is_shared].mean() - scores[one, is_shared].mean()
         )
         assert row["times"] == pytest.approx(
-            costs[other, both].mean() / costs[one, both].mean()
+            costs[other, is_shared].mean() / costs[one, is_shared].mean()
         )
 
 

@@ -37,9 +37,9 @@ def test_mcnemar_equals_a_coin_test(b, c):
 
 def every_coupling(first: int, second: int, n: int) -> set[tuple[int, int, int]]:
     return {
-        (both, b, c)
-        for both, b, c in product(range(n + 1), repeat=3)
-        if both + b == first and both + c == second and both + b + c <= n
+        (n_both, b, c)
+        for n_both, b, c in product(range(n + 1), repeat=3)
+        if n_both + b == first and n_both + c == second and n_both + b + c <= n
     }
 
 
@@ -108,7 +108,7 @@ def slow_power(n: int, first: float, second: float, both: float) -> float:
 
 @pytest.mark.parametrize("n", [1, 5, 6, 7, 12, 25])
 @pytest.mark.parametrize(
-    ("first", "second", "both"),
+    ("first", "second", "n_both"),
     [
         (0.1, 0.4, 0.1),
         (0.1, 0.4, 0.04),
@@ -119,9 +119,9 @@ def slow_power(n: int, first: float, second: float, both: float) -> float:
         (0.2, 0.2, 0.2),
     ],
 )
-def test_power_matches_enumeration(n, first, second, both):
-    fast = paired_errors.paired_power(n, first, second, both)
-    assert fast == pytest.approx(slow_power(n, first, second, both), abs=1e-9)
+def test_power_matches_enumeration(n, first, second, n_both):
+    fast = paired_errors.paired_power(n, first, second, n_both)
+    assert fast == pytest.approx(slow_power(n, first, second, n_both), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_constrained_mle_maximises_the_likelihood(n, data):
         terms = ((b, x + delta), (c, x), (n - b - c, 1 - 2 * x - delta))
         return -sum(k * np.log(max(p, 1e-300)) for k, p in terms if k)
 
-    found = optimize.minimize_scalar(
+    result = optimize.minimize_scalar(
         minus_log_likelihood,
         bounds=(low, high),
         method="bounded",
@@ -168,7 +168,7 @@ def test_constrained_mle_maximises_the_likelihood(n, data):
     )
     ours = paired_errors.constrained_mle(b, c, n, delta)
     assert low - 1e-12 <= ours <= high + 1e-12
-    assert minus_log_likelihood(ours) <= found.fun + 1e-6
+    assert minus_log_likelihood(ours) <= result.fun + 1e-6
 
 
 @given(st.integers(1, 80), st.data())

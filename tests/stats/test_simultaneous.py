@@ -30,25 +30,25 @@ def by_hand(compared, alpha, seed=0):
     clearest = [max(t[:, i, j].min() for j in range(K) if j != i) for i in range(K)]
     largest = {}
     for i in range(K):
-        each = [np.full(draws.replications, -np.inf)]
+        entry = [np.full(draws.replications, -np.inf)]
         for j in range(K):
-            least = t[:, i, j].min()
-            if j == i or least < -3 or shared[i, j] < 2:
+            minimum = t[:, i, j].min()
+            if j == i or minimum < -3 or shared[i, j] < 2:
                 continue
             drawn = draws.of_gaps(i, np.array([j]))[:, 0]
-            each += [
+            entry += [
                 drawn[d] / error[d, i, j]
                 for d in range(D)
-                if t[d, i, j] <= 3 or t[d, i, j] <= least
+                if t[d, i, j] <= 3 or t[d, i, j] <= minimum
             ]
-        largest[i] = np.max(each, axis=0)
+        largest[i] = np.max(entry, axis=0)
     off, on, open_ = alpha / (2 * K * (K - 1)), alpha / (2 * K * D), set(range(K))
 
     def settled(i):
         others = [(t[:, i, j].min(), shared[i, j]) for j in range(K) if j != i]
-        if any(least > stats.t.isf(off, n - 1) for least, n in others if n > 1):
+        if any(minimum > stats.t.isf(off, n - 1) for minimum, n in others if n > 1):
             return True
-        return all(n > 1 and -least > stats.t.isf(on, n - 1) for least, n in others)
+        return all(n > 1 and -minimum > stats.t.isf(on, n - 1) for minimum, n in others)
 
     open_ = {i for i in open_ if not settled(i)}
     while open_:
@@ -57,14 +57,14 @@ def by_hand(compared, alpha, seed=0):
         parts = len(wrongly_off) + len(wrongly_on)
         if wrongly_off:
             share = alpha * len(wrongly_off) / parts
-            most = np.max([largest[i] for i in wrongly_off], axis=0)
-            value = np.sort(most)[int(np.ceil((1 - share) * (len(most) - 1)))]
+            maximum = np.max([largest[i] for i in wrongly_off], axis=0)
+            value = np.sort(maximum)[int(np.ceil((1 - share) * (len(maximum) - 1)))]
             off = max(off, stats.norm.sf(value), share / (len(wrongly_off) * (K - 1)))
         on = max(on, alpha / (parts * D))
-        left = {i for i in open_ if not settled(i)}
-        if left == open_:
+        leftovers = {i for i in open_ if not settled(i)}
+        if leftovers == open_:
             break
-        open_ = left
+        open_ = leftovers
     return off, on
 
 
@@ -73,27 +73,27 @@ def by_hand(compared, alpha, seed=0):
 @given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2]))
 def test_levels_match_the_procedure_by_hand(seed, alpha):
     compared = Paired(ragged_table(np.random.default_rng(seed), 6, 2))
-    found = find_levels(compared, alpha)
-    assert (found.off_front, found.on_front) == pytest.approx(
+    levels = find_levels(compared, alpha)
+    assert (levels.off_front, levels.on_front) == pytest.approx(
         by_hand(compared, alpha), rel=1e-3
     )
 
 
 def test_levels_of_one_table_match_a_hand_calculation():
     compared = Paired(ragged_table(np.random.default_rng(5), 6, 2))
-    found = find_levels(compared, 0.2)
-    assert (found.off_front, found.on_front) == pytest.approx(
+    levels = find_levels(compared, 0.2)
+    assert (levels.off_front, levels.on_front) == pytest.approx(
         by_hand(compared, 0.2), rel=1e-3
     )
 
 
 def test_blocks_change_nothing(monkeypatch):
     compared = Paired(drawn(np.random.default_rng(1), MEANS, COSTS, 60))
-    whole = find_levels(compared, 0.05)
+    levels = find_levels(compared, 0.05)
     # weights whole, arms in turn
     monkeypatch.setattr("cobandit.stats.evaluations.BLOCK_SIZE", 60 * 2000)
     cut = find_levels(compared, 0.05)
-    assert tuple(cut) == pytest.approx(tuple(whole), rel=1e-3)
+    assert tuple(cut) == pytest.approx(tuple(levels), rel=1e-3)
 
 
 @pytest.mark.slow
@@ -122,8 +122,8 @@ def test_levels_are_at_least_bonferroni_at_half_the_error():
     for seed in range(5):
         compared = Paired(drawn(np.random.default_rng(seed), MEANS, COSTS, 50))
         for alpha in (0.2, 0.05, 1e-4):  # the last with too few draws to tell
-            found, least = find_levels(compared, alpha), bonferroni(compared, alpha)
+            levels, minimum = find_levels(compared, alpha), bonferroni(compared, alpha)
             assert (
-                found.off_front >= least.off_front / 2
-                and found.on_front >= least.on_front / 2
+                levels.off_front >= minimum.off_front / 2
+                and levels.on_front >= minimum.on_front / 2
             )

@@ -9,12 +9,12 @@ from cobandit.stats.tails import estimate_tail
 
 
 def unmet(costs):
-    return [estimate_tail(np.array(each))[1] for each in costs]
+    return [estimate_tail(np.array(arm_costs))[1] for arm_costs in costs]
 
 
 def test_number_of_values_carrying_half_of_a_mean():
     costs = [8.0, *[0.5] * 15], [1.0] * 16, [6.0, 5.0, *[1.0] * 14]
-    carried = [estimate_tail(np.array(each))[0] for each in costs]
+    carried = [estimate_tail(np.array(arm_costs))[0] for arm_costs in costs]
     assert carried == [1, 8, 4]  # 8 of 15.5; 8 of 16; 6 + 5 + 1 + 1 of 25
 
 

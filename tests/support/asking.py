@@ -43,11 +43,11 @@ def noise_free(rewards, costs):
 
 def play_once(finder, rewards):
     """Play on rewards (K, N, D) in order, and return pairs of arm and instance."""
-    made = []
+    pulls = []
     while (pull := finder.ask()) is not None:
         finder.tell(pull, rewards[pull.key])
-        made.append(pull.key)
-    return made
+        pulls.append(pull.key)
+    return pulls
 
 
 def made_up(n_arms=8, n_instances=200, seed=0):
@@ -84,5 +84,5 @@ def successive_rejects(rewards, n_rounds):
 def brute_force_constant(costs):
     """Maximise `theory.exact_allocation_constant` over all K! orders."""
     orders = np.array(list(permutations(costs)))
-    left = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
-    return float(1 + (orders / left)[:, :-2].sum(axis=1).max())
+    remaining = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
+    return float(1 + (orders / remaining)[:, :-2].sum(axis=1).max())

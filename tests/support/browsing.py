@@ -106,8 +106,10 @@ class Visit:
 
     def _fail(self, request) -> None:
         # an old address may be left for the new one before it has been read to its end
-        left = request.is_navigation_request() and request.failure == "net::ERR_ABORTED"
-        if not (left and request.url.endswith(REDIRECTING)):
+        was_left = (
+            request.is_navigation_request() and request.failure == "net::ERR_ABORTED"
+        )
+        if not (was_left and request.url.endswith(REDIRECTING)):
             self.complaints.append(f"failed: {request.url}")
 
     def typeset(self) -> None:
@@ -149,7 +151,7 @@ class Visit:
             "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"
         )
         options = {"resultTypes": ["violations"], "preload": False} | options
-        found = axe.run(self.tab, None, options).response
+        result = axe.run(self.tab, None, options).response
         return [
             f"{violation['id']} ({violation['impact']}), {len(violation['nodes'])}"
             " times: "
@@ -157,6 +159,6 @@ class Visit:
                 f"{node['target']} {node['html'][:120]}"
                 for node in violation["nodes"][:3]
             )
-            for violation in found["violations"]
+            for violation in result["violations"]
             if violation["impact"] in ("serious", "critical")
         ]

@@ -17,16 +17,16 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
         np.empty((n_arms, n_instances)),
     )
     for arm in range(n_arms):
-        own = rng.random((n_objectives, n_instances))
-        met = np.where(
-            rng.random((n_objectives, n_instances)) < shared, difficulty, own
+        own_draws = rng.random((n_objectives, n_instances))
+        shared_draws = np.where(
+            rng.random((n_objectives, n_instances)) < shared, difficulty, own_draws
         )
-        scores[arm] = (met < means[arm][:, None]).T
+        scores[arm] = (shared_draws < means[arm][:, None]).T
         charged[arm] = costs[arm] * rng.uniform(0.5, 1.5, n_instances)
         scores[
             arm, (rng.random(n_instances) < holes) & (np.arange(n_instances) >= 8)
         ] = np.nan
-    about = {
+    card_fields = {
         "name": "drawn",
         "kind": "synthetic",
         "profiling": n_instances // 2,
@@ -37,7 +37,7 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
         [f"q{s:05d}" for s in range(n_instances)],
     )
     return EvaluationTable.from_arrays(
-        scores, charged, configs=configs, instances=instances, **about
+        scores, charged, configs=configs, instances=instances, **card_fields
     )
 
 
@@ -53,12 +53,12 @@ NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.
 def with_holes(n_instances, holes, seed):
     """A table of which pairs were taken away; ten instances stay whole."""
     rng = np.random.default_rng(seed)
-    whole = drawn(rng, MEANS, COSTS, n_instances)
-    rows = whole.rows.drop(columns="split")
-    kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin(
+    full_table = drawn(rng, MEANS, COSTS, n_instances)
+    rows = full_table.rows.drop(columns="split")
+    is_kept = (rng.random(len(rows)) >= holes) | rows["instance"].isin(
         [f"q{s:05d}" for s in range(10)]
     )
-    return EvaluationTable.from_records(rows[kept], whole.card)
+    return EvaluationTable.from_records(rows[is_kept], full_table.card)
 
 
 def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):

@@ -32,9 +32,10 @@ def answers():
     samples = sorted(STORED.rglob("samples_*"), reverse=True)
     lines = [line for path in samples for line in path.read_text().splitlines()[:12]]
     rows["text"] = [json.loads(line)["resps"][0][0] for line in lines]
-    by = rows.groupby(["model", "temperature"])
+    group = rows.groupby(["model", "temperature"])
     return {
-        f"{model} temperature={t}": list(part.itertuples()) for (model, t), part in by
+        f"{model} temperature={t}": list(part.itertuples())
+        for (model, t), part in group
     }
 
 

@@ -84,15 +84,16 @@ class Fake:
         ]
 
     async def evaluate(self, configuration, instances):
-        which = tuple(configuration.values())
-        tried = [self.evaluated.count((which, instance)) for instance in instances]
-        self.calls.append((which, tuple(instances)))
+        settings = tuple(configuration.values())
+        tried = [self.evaluated.count((settings, instance)) for instance in instances]
+        self.calls.append((settings, tuple(instances)))
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             await anyio.sleep(self.delay * self.rng.random())
             return [
-                await self._one(configuration, *each) for each in zip(instances, tried)
+                await self._one(configuration, *entry)
+                for entry in zip(instances, tried)
             ]
         finally:
             self.under_way -= 1

@@ -26,8 +26,8 @@ def sample(table, n_instances, rng):
 def thinned(table, share, rng):
     """A share of each configuration's evaluations, drawn at random, at least four."""
     rows, kept = table.rows, []
-    for _, own in rows.groupby("config", observed=True):
-        kept.append(own.sample(max(4, round(share * len(own))), random_state=rng))
+    for _, group in rows.groupby("config", observed=True):
+        kept.append(group.sample(max(4, round(share * len(group))), random_state=rng))
     return again(pd.concat(kept), table, rows["instance"].nunique())
 
 
@@ -61,7 +61,7 @@ def coverage(
     ``bonferroni``, and whether any is ``wrong``.
     """
     rng, true = np.random.default_rng(seed), Paired(table, strict=strict)
-    found = []
+    matches = []
     for number in range(samples):
         drawn = (
             sample(table, n_instances, rng)
@@ -74,11 +74,11 @@ def coverage(
         sure = ~np.isin(
             np.arange(table.n_arms), find_questions(compared, levels)["arm"]
         )
-        found.append(
+        matches.append(
             {
                 "settled": int(sure.sum()),
                 "bonferroni": table.n_arms - len(before),
                 "wrong": bool((compared.on_front != true.on_front)[sure].any()),
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(matches)

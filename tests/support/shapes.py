@@ -29,9 +29,9 @@ def draw_scores(rng, means, n):
     """Scores of right and wrong answers, by half on what is hard for all: (K, N, D)."""
     means = np.asarray(means, dtype=float)
     hard = rng.random((n, means.shape[1]))
-    own = rng.random((len(means), n, means.shape[1]))
-    met = np.where(rng.random(own.shape) < 0.5, hard, own)
-    return (met < means[:, None, :]).astype(float)
+    own_draws = rng.random((len(means), n, means.shape[1]))
+    shared_draws = np.where(rng.random(own_draws.shape) < 0.5, hard, own_draws)
+    return (shared_draws < means[:, None, :]).astype(float)
 
 
 def make_leaderboard(n=805, seed=0, seen=1.0):

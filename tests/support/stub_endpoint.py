@@ -39,8 +39,8 @@ def stub_endpoint(answer, models=(200, {"data": []})):
                     body,
                 )
             )
-            given = answer(body)
-            self.reply(*(given if isinstance(given, tuple) else (200, given)))
+            response = answer(body)
+            self.reply(*(response if isinstance(response, tuple) else (200, response)))
 
         def reply(self, status, body, headers=()):
             content = (

@@ -1,4 +1,4 @@
-"""What the tests of importers share."""
+"""Fixtures of the tests of importers."""
 
 import shutil
 
@@ -7,8 +7,8 @@ from support import logs
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder of its own, and a copy of the logs."""
+def workspace(tmp_path, monkeypatch):
+    """A temporary working folder with a copy of the logs."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(logs.STORED, tmp_path, dirs_exist_ok=True)
     return tmp_path

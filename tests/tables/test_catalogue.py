@@ -59,11 +59,12 @@ def test_bundled_cards_have_names_and_checksums():
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("synthetic24", "synthetic-24"), ("SWEbench-bash", SWEBENCH)]
+    ("name", "suggestion"),
+    [("synthetic24", "synthetic-24"), ("SWEbench-bash", SWEBENCH)],
 )
-def test_unknown_names_suggest_the_nearest(name, meant):
+def test_unknown_names_suggest_the_nearest(name, suggestion):
     for call in (load, available):
-        with pytest.raises(TableError, match=f"did you mean '{meant}'"):
+        with pytest.raises(TableError, match=f"did you mean '{suggestion}'"):
             call(name)
     with pytest.raises(
         TableError, match=r"'zzz' in the catalogue -> there are .*synthetic-24"

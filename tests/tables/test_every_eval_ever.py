@@ -74,8 +74,10 @@ def test_scores_tokens_and_times_are_read(lines):
         8,
         8,
     ]
-    both = import_logs("every-eval-ever", ["."], "b.parquet", count="all").table
-    assert both.rows["cost"].min() == 25
+    imported_both = import_logs(
+        "every-eval-ever", ["."], "b.parquet", count="all"
+    ).table
+    assert imported_both.rows["cost"].min() == 25
 
 
 def test_every_metric_has_its_own_line(lines):

@@ -28,14 +28,14 @@ def tables(draw):
     configs = draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
     instances = draw(st.lists(NAMES, min_size=5, max_size=7, unique=True))
     unit = draw(st.sampled_from(["tokens", "USD"]))
-    whole = draw(st.booleans())
+    is_integer = draw(st.booleans())
     rows = []
     for number, config in enumerate(configs):
         missing = draw(st.sampled_from([None, *instances]))
         for instance in instances:
             if instance == missing:
                 continue
-            cost = draw(st.integers(1, 900)) * (1 if whole else 0.001)
+            cost = draw(st.integers(1, 900)) * (1 if is_integer else 0.001)
             row = {
                 "config": config,
                 "instance": instance,

@@ -132,11 +132,11 @@ def test_saved_table_is_read_unchanged(part, tmp_path):
     }
     made = parts.get(part, made)
     card = cb.save(made, tmp_path / "mine.parquet")
-    again = cb.read(tmp_path / "mine.parquet")
-    assert card == tmp_path / "mine.yml" and again.card.records == "mine.parquet"
-    pd.testing.assert_frame_equal(again.rows, made.rows)
-    pd.testing.assert_frame_equal(again.summary(), made.summary())
-    assert again.limits == made.limits and again.arms.equals(made.arms)
+    restored = cb.read(tmp_path / "mine.parquet")
+    assert card == tmp_path / "mine.yml" and restored.card.records == "mine.parquet"
+    pd.testing.assert_frame_equal(restored.rows, made.rows)
+    pd.testing.assert_frame_equal(restored.summary(), made.summary())
+    assert restored.limits == made.limits and restored.arms.equals(made.arms)
 
 
 def test_part_with_unnameable_split_is_not_saved(tmp_path):

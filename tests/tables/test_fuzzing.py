@@ -124,14 +124,14 @@ def reads_or_gives_one_error(source, path, options):
     """Only what an importer itself does, without the table and its files."""
     chosen = IMPORTERS[source]
     try:
-        found = chosen.read_logs(
+        result = chosen.read_logs(
             [Path(path)], chosen.options.model_validate(options), Notes()
         )
     except CobanditError as error:
         assert " -> " in str(error) and len(str(error)) < 30_000
     else:
-        assert {"config", "instance", found.cost.column} <= set(found.frame) and len(
-            found.frame
+        assert {"config", "instance", result.cost.column} <= set(result.frame) and len(
+            result.frame
         )
 
 
@@ -141,12 +141,12 @@ def gives_a_table_or_one_error(source, path, options):
         imported = import_logs(source, [path], "my.parquet", **options)
     except CobanditError as error:
         assert " -> " in str(error) and len(str(error)) < 30_000
-        left = {
+        leftovers = {
             path.name
             for path in Path().iterdir()
             if path.name.startswith(("my.", ".cobandit"))
         }
-        assert not left
+        assert not leftovers
         return False
     try:
         assert imported.table.n_arms >= 2 and Path("my.yml").is_file()
@@ -157,12 +157,12 @@ def gives_a_table_or_one_error(source, path, options):
 
 
 def with_changed(path, content, name, on_disk):
-    source, given, options, _ = FILES[name]
+    source, source_file, options, _ = FILES[name]
     whole = path.read_bytes()
     try:
         path.write_bytes(content)
         (gives_a_table_or_one_error if on_disk else reads_or_gives_one_error)(
-            source, given, options
+            source, source_file, options
         )
     finally:
         path.write_bytes(whole)
@@ -394,8 +394,8 @@ CELL = st.sampled_from([*CELLS, '"x\ny"', "é", "1e-320"])
 )
 def test_any_cells_give_a_table_or_a_fault(folder, rows, how, transform, cost):
     head = "model,temperature,question,correct,tokens"
-    whole = [f"{model},0,{i},{i % 2},{i + 1}" for model in "ab" for i in range(3)]
-    Path("cells.csv").write_text("\n".join([head, *whole, *map(",".join, rows)]))
+    all_lines = [f"{model},0,{i},{i % 2},{i + 1}" for model in "ab" for i in range(3)]
+    Path("cells.csv").write_text("\n".join([head, *all_lines, *map(",".join, rows)]))
     options = TIDY | {"objective": [f"accuracy=correct{transform}"], "cost": cost}
     old = {path: path.read_bytes() for path in map(Path, ("old.parquet", "old.yml"))}
     if how > 1:
@@ -442,12 +442,12 @@ def test_any_card_values_give_a_table_or_a_fault(change):
 @fuzz()
 @given(change=damage(), text=st.text(max_size=30) | st.none())
 def test_any_card_bytes_give_a_table_or_a_fault(folder, change, text):
-    whole = (
+    content = (
         yaml.safe_dump(CARD).encode()
         if text is None
         else text.encode("utf-8", "surrogatepass")
     )
-    Path("card.yml").write_bytes(change(whole))
+    Path("card.yml").write_bytes(change(content))
     try:
         assert read_card("card.yml").columns[:2] == ("config", "instance")
     except CobanditError as error:

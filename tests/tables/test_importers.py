@@ -40,8 +40,8 @@ NAMES = ["example/heron-large temperature=0.7", "example/sparrow-mini temperatur
 def each_row(instance="{}", first=0):
     """Rows of the table that was written, each with what was said."""
     frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in logs.answers().items():
-        for i, one in enumerate(said, first):
+    for config, message in logs.answers().items():
+        for i, one in enumerate(message, first):
             yield frame.loc[(config, instance.format(i))], one
 
 
@@ -53,7 +53,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_imported_numbers_equal_logged_numbers(here, name):
+def test_imported_numbers_equal_logged_numbers(workspace, name):
     folder, options, instance, first = FORMATS[name]
     imported = import_logs(name.split(",")[0], [folder], "my.parquet", **options)
     table = imported.table
@@ -67,7 +67,7 @@ def test_imported_numbers_equal_logged_numbers(here, name):
         assert row["seconds"] == pytest.approx(one.seconds, rel=1e-12)
 
 
-def test_zstandard_archives_of_inspect_are_read(here):
+def test_zstandard_archives_of_inspect_are_read(workspace):
     for path in Path("eval").iterdir():
         logs.zip_with_zstandard(path, logs.members(path))
     import_logs("inspect", ["eval"], "new.parquet")
@@ -76,7 +76,7 @@ def test_zstandard_archives_of_inspect_are_read(here):
 
 
 @pytest.mark.slow
-def test_lm_eval_uses_one_filter_and_counts_tokens(here):
+def test_lm_eval_uses_one_filter_and_counts_tokens(workspace):
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.objectives == ("accuracy",)
     assert (
@@ -111,32 +111,47 @@ def multiple_choice(lines):
     return lines
 
 
-def test_pooled_tasks_need_one_metric_each(here):
+def test_pooled_tasks_need_one_metric_each(workspace):
     """Each task takes the first of the metrics named that it has."""
-    logs.write_lm_eval(here / "mc", "choices", multiple_choice)
-    both = {"task": ["sums", "choices"], "filter": "strict-match", "count": "all"}
+    logs.write_lm_eval(workspace / "mc", "choices", multiple_choice)
+    shared_options = {
+        "task": ["sums", "choices"],
+        "filter": "strict-match",
+        "count": "all",
+    }
     several = (
         r"more than one metric: acc, acc_norm, exact_match -> choose with --metric"
         r" \(repeat it"
     )
     with pytest.raises(CobanditError, match=several):
-        import_logs("lm-eval", ["lm", "mc"], "my.parquet", **both)
+        import_logs("lm-eval", ["lm", "mc"], "my.parquet", **shared_options)
     with pytest.raises(
         CobanditError, match="'choices' has acc, acc_norm, not exact_match"
     ):
-        import_logs("lm-eval", ["lm", "mc"], "my.parquet", metric="exact_match", **both)
-    found = import_logs(
-        "lm-eval", ["lm", "mc"], "my.parquet", metric=["acc", "exact_match"], **both
+        import_logs(
+            "lm-eval",
+            ["lm", "mc"],
+            "my.parquet",
+            metric="exact_match",
+            **shared_options,
+        )
+    imported = import_logs(
+        "lm-eval",
+        ["lm", "mc"],
+        "my.parquet",
+        metric=["acc", "exact_match"],
+        **shared_options,
     )
     assert (
-        "exact_match of sums" in found.report[1] and "acc of choices" in found.report[1]
+        "exact_match of sums" in imported.report[1]
+        and "acc of choices" in imported.report[1]
     )
     rows = pd.read_parquet("my.parquet")
     assert set(rows["instance"].str.partition("/")[0]) == {"sums", "choices"}
 
 
-def test_lm_eval_multiple_choice_costs_its_input(here):
-    logs.write_lm_eval(here / "mc", function=multiple_choice)
+def test_lm_eval_multiple_choice_costs_its_input(workspace):
+    logs.write_lm_eval(workspace / "mc", function=multiple_choice)
     rated = import_logs("lm-eval", ["mc"], "my.parquet", metric="acc")
     assert rated.table.card.cost.unit == "evaluations"
     assert any(
@@ -163,7 +178,7 @@ def write_two_tasks(first=list, second=list, **results):
 
 
 @pytest.mark.slow
-def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
+def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(workspace):
     write_two_tasks()
     for options, arms, instances in (
         ({"compare_tasks": True}, 4, 12),
@@ -177,44 +192,44 @@ def test_lm_eval_prompts_may_be_compared_as_tasks_or_pooled(here):
         assert (table.n_arms, int(table.n_instances[0])) == (arms, instances)
 
 
-def test_lm_eval_uses_the_only_filter(here):
+def test_lm_eval_uses_the_only_filter(workspace):
     write_two_tasks(logs.unfiltered)
-    both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
-    imported = import_logs("lm-eval", ["two"], "my.parquet", **both)
+    shared_options = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
+    imported = import_logs("lm-eval", ["two"], "my.parquet", **shared_options)
     assert list(imported.table.n_instances) == [24, 24]
     assert (
         "filters: none of sums, strict-match of sums_cot" in imported.table.card.source
     )
     for place in Path("two").rglob("samples_sums_2*.jsonl"):
         place.write_text("")
-    rest = import_logs("lm-eval", ["two"], "other.parquet", **both)
+    rest = import_logs("lm-eval", ["two"], "other.parquet", **shared_options)
     assert (
         list(rest.table.n_instances) == [12, 12]
         and "filters: strict-match;" in rest.table.card.source
     )
 
 
-def test_different_settings_of_pooled_tasks_are_reported(here):
+def test_different_settings_of_pooled_tasks_are_reported(workspace):
     write_two_tasks(**{"n-shot": {"sums": 0, "sums_cot": 5}})
-    both = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
+    shared_options = {"filter": "strict-match", "task": ["sums", "sums_cot"]}
     with pytest.raises(
         CobanditError,
         match=r"no instance .* \(model, num_fewshot, temperature\) .*--by",
     ):
-        import_logs("lm-eval", ["two"], "my.parquet", **both)
+        import_logs("lm-eval", ["two"], "my.parquet", **shared_options)
     table = import_logs(
-        "lm-eval", ["two"], "my.parquet", by=["temperature"], **both
+        "lm-eval", ["two"], "my.parquet", by=["temperature"], **shared_options
     ).table
     assert list(table.configs) == NAMES and list(table.n_instances) == [24, 24]
 
 
-def test_empty_response_costs_one_token_and_is_reported(here):
+def test_empty_response_costs_one_token_and_is_reported(workspace):
     def silent(lines):
         lines = logs.unfiltered(lines)
         lines[3]["resps"] = [[""]]
         return lines
 
-    logs.write_lm_eval(here / "silent", function=silent)
+    logs.write_lm_eval(workspace / "silent", function=silent)
     imported = import_logs("lm-eval", ["silent"], "my.parquet")
     assert any(
         line.startswith("note: 2 of 24 evaluations cost nothing")
@@ -233,7 +248,7 @@ def test_tokenizer_needs_its_package_and_file(tmp_path, monkeypatch):
         make_token_counter(file)
 
 
-def test_tokenizer_counts_tokens(here):
+def test_tokenizer_counts_tokens(workspace):
     tokenizers = pytest.importorskip("tokenizers")
     model = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({"the": 0, "sum": 1, "?": 2}, unk_token="?")
@@ -261,7 +276,7 @@ def report(**options):
     return "\n".join(import_logs("inspect", ["json"], "my.parquet", **options).report)
 
 
-def test_inspect_skips_and_reports_failed_samples(here):
+def test_inspect_skips_and_reports_failed_samples(workspace):
     def fail(i, sample):
         if i < 2:
             sample["error"] = {"message": "no"}
@@ -292,7 +307,7 @@ def test_inspect_skips_and_reports_failed_samples(here):
         *[(True, 1), (0.25, 0.25), ("0.25", 0.25)],
     ],
 )
-def test_inspect_scores_are_numbers_or_letters(here, value, score):
+def test_inspect_scores_are_numbers_or_letters(workspace, value, score):
     logs.change_samples(
         lambda i, sample: sample["scores"]["match"].update(value=value), logs.HEADS
     )
@@ -303,7 +318,7 @@ def test_inspect_scores_are_numbers_or_letters(here, value, score):
     assert (frame["score"] == score).all()
 
 
-def test_inspect_scores_may_be_a_dictionary(here):
+def test_inspect_scores_may_be_a_dictionary(workspace):
     logs.change_samples(
         lambda i, sample: sample["scores"]["match"].update(value={"f1": 0.5, "em": 1})
     )
@@ -315,7 +330,7 @@ def test_inspect_scores_may_be_a_dictionary(here):
     assert (pd.read_parquet("my.parquet")["score"] == 0.5).all()
 
 
-def test_judge_scores_are_scaled_on_request(here):
+def test_judge_scores_are_scaled_on_request(workspace):
     logs.change_samples(
         lambda i, sample: sample["scores"]["match"].update(value=i % 11)
     )
@@ -326,7 +341,7 @@ def test_judge_scores_are_scaled_on_request(here):
 
 
 @pytest.mark.slow
-def test_inspect_counts_graders_on_request(here):
+def test_inspect_counts_graders_on_request(workspace):
     def graded(i, sample):
         sample["model_usage"]["example/grader"] = {
             "output_tokens": 1000,
@@ -340,27 +355,28 @@ def test_inspect_counts_graders_on_request(here):
     assert np.allclose(together - alone, [0, 1000])
 
 
-def test_every_named_score_is_an_objective(here):
+def test_every_named_score_is_an_objective(workspace):
     """Scorers of Inspect and metrics of HELM and the harness keep their names."""
     logs.change_samples(
         lambda i, s: s["scores"].update(kind={"value": i / 20}, cost={"value": 0.5})
     )
-    found = import_logs(
+    imported = import_logs(
         "inspect",
         ["json"],
         "my.parquet",
         metric=["kind", "match", "cost"],
         latency="none",
     )
-    assert found.table.objectives == ("kind", "match", "cost_score")
-    assert found.table.raw_means["kind"].tolist() == pytest.approx(
+    assert imported.table.objectives == ("kind", "match", "cost_score")
+    assert imported.table.raw_means["kind"].tolist() == pytest.approx(
         [np.mean(np.arange(12) / 20)] * 2
     )
     alone = import_logs(
         "inspect", ["json"], "alone.parquet", metric="match", latency="none"
     ).table
     assert (
-        found.table.summary()["match"].tolist() == alone.summary()["accuracy"].tolist()
+        imported.table.summary()["match"].tolist()
+        == alone.summary()["accuracy"].tolist()
     )
     logs.change_samples(lambda i, s: i == 3 and s["scores"].pop("kind"), logs.HEADS)
     fewer = import_logs("inspect", ["json"], "my.parquet", metric=["match", "kind"])
@@ -386,21 +402,21 @@ PROMPT = "Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:"
         ("lm-eval", "lm", {"filter": "strict-match"}, -(-len(PROMPT) // 4)),
     ],
 )
-def test_count_all_adds_prompt_tokens(here, source, folder, options, prompt):
+def test_count_all_adds_prompt_tokens(workspace, source, folder, options, prompt):
     generated, everything = (
         import_logs(source, [folder], f"{count}.parquet", count=count, **options)
         for count in ("generated", "all")
     )
     assert np.allclose(everything.table.costs - generated.table.costs, prompt)
-    said = f"prompts are not in the cost: they would add {prompt} tokens"
+    text = f"prompts are not in the cost: they would add {prompt} tokens"
     assert [
-        any(line.startswith(said) for line in each.report)
-        for each in (generated, everything)
+        any(line.startswith(text) for line in entry.report)
+        for entry in (generated, everything)
     ] == [1, 0]
 
 
 @pytest.mark.slow
-def test_inspect_times_may_be_other_fields_or_none(here):
+def test_inspect_times_may_be_other_fields_or_none(workspace):
     total = import_logs(
         "inspect", ["json"], "a.parquet", latency="total_time"
     ).table.raw_means["seconds"]
@@ -412,14 +428,14 @@ def test_inspect_times_may_be_other_fields_or_none(here):
 
 
 @pytest.mark.slow
-def test_inspect_epochs_are_averaged(here):
+def test_inspect_epochs_are_averaged(workspace):
     logs.change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     imported = import_logs("inspect", ["json"], "my.parquet", latency="total_time")
     assert list(imported.table.n_instances) == [6, 6]
     frame = pd.read_parquet("my.parquet").set_index(["config", "instance"])
-    for config, said in logs.answers().items():
+    for config, message in logs.answers().items():
         for i in range(6):
-            pair, row = said[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
+            pair, row = message[2 * i : 2 * i + 2], frame.loc[(config, str(i))]
             assert row["score"] == np.mean([one.correct for one in pair])
             assert row["tokens"] == np.mean([one.tokens for one in pair])
             assert row["seconds"] == pytest.approx(
@@ -436,7 +452,7 @@ def test_inspect_epochs_are_averaged(here):
     )
 
 
-def test_unfinished_archive_gives_finished_samples(here):
+def test_unfinished_archive_gives_finished_samples(workspace):
     path = next(Path("eval").glob("sparrow*"))
     logs.pack(path, "header.json|summaries.json")
     with pytest.raises(CobanditError, match=r"ended as 'started' .* with --unfinished"):
@@ -448,12 +464,12 @@ def test_unfinished_archive_gives_finished_samples(here):
 # HELM.
 
 
-def test_helm_skips_perturbed_instances(here):
+def test_helm_skips_perturbed_instances(workspace):
     imported = import_logs("helm", ["helm"], "my.parquet", metric="quasi_exact_match")
     assert any("left out: 2 perturbed instances" in line for line in imported.report)
 
 
-def test_white_space_distinguishes_settings(here):
+def test_white_space_distinguishes_settings(workspace):
     for suffix in ("\n", "\n\n", ""):
         place = Path("helm/runs/v1") / f"suffix{len(suffix)}"
         shutil.copytree("helm/runs/v1/sums_model=sparrow-mini-t0", place)
@@ -470,7 +486,7 @@ def test_white_space_distinguishes_settings(here):
     ]
 
 
-def test_helm_trials_are_averaged_or_separate_instances(here):
+def test_helm_trials_are_averaged_or_separate_instances(workspace):
     for file in Path("helm").rglob("per_instance_stats.json"):
         logs.change(
             file,
@@ -486,7 +502,7 @@ def test_helm_trials_are_averaged_or_separate_instances(here):
     )
 
 
-def test_helm_finish_reasons_are_not_metrics(here):
+def test_helm_finish_reasons_are_not_metrics(workspace):
     for file in Path("helm").rglob("per_instance_stats.json"):
         entries = [
             entry for entry in json.loads(file.read_text()) if len(entry["stats"]) > 1
@@ -503,7 +519,7 @@ def test_helm_finish_reasons_are_not_metrics(here):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
-def test_tidy_tables_of_every_format_are_read(here, suffix):
+def test_tidy_tables_of_every_format_are_read(workspace, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     write_frame(frame, f"t.{suffix}")
     objective = ["accuracy=correct", "efficiency=seconds:inverse-percentile"]
@@ -520,7 +536,7 @@ def test_tidy_tables_of_every_format_are_read(here, suffix):
     assert np.allclose(table.raw_means, other.raw_means)
 
 
-def test_wide_tables_are_read(here):
+def test_wide_tables_are_read(workspace):
     table = import_logs("csv", ["wide.csv"], "my.parquet", **WIDE).table
     assert table.configs == ("heron-large-t0.7", "sparrow-mini-t0")
     tidy = import_logs("csv", ["tidy.csv"], "other.parquet", **TIDY).table
@@ -529,7 +545,7 @@ def test_wide_tables_are_read(here):
     )
 
 
-def test_missing_cells_of_a_wide_table_are_counted(here):
+def test_missing_cells_of_a_wide_table_are_counted(workspace):
     lines = Path("wide.csv").read_text().splitlines()
     for i in (2, 5):
         lines[i] = ",".join([*lines[i].split(",")[:3], "", ""])
@@ -540,7 +556,7 @@ def test_missing_cells_of_a_wide_table_are_counted(here):
 
 
 @pytest.mark.slow
-def test_mapping_file_equals_options_and_options_win(here):
+def test_mapping_file_equals_options_and_options_win(workspace):
     """Also where it has an objective as a card has."""
     fast = {
         "name": "fast",
@@ -562,7 +578,7 @@ def test_mapping_file_equals_options_and_options_win(here):
 # Written files.
 
 
-def test_card_has_default_split_and_report(here):
+def test_card_has_default_split_and_report(workspace):
     imported = import_logs(
         "inspect", [logs.THIRD.parent], "My Evals.parquet", license="MIT", title="Mine"
     )
@@ -585,7 +601,7 @@ def test_card_has_default_split_and_report(here):
 
 
 @pytest.mark.slow
-def test_existing_files_are_replaced_only_on_request(here):
+def test_existing_files_are_replaced_only_on_request(workspace):
     Path("my.yml").write_text("name: mine  # by hand")
     with pytest.raises(
         CobanditError, match=r"my\.yml: this is already there .*--force"
@@ -599,7 +615,7 @@ def test_existing_files_are_replaced_only_on_request(here):
 
 
 @pytest.mark.parametrize("seeds", [(10**400, 1), (10**400, 0.5), (2**63, 2**63 + 1)])
-def test_settings_may_be_long_integers(here, seeds):
+def test_settings_may_be_long_integers(workspace, seeds):
     for path, seed in zip(sorted(Path("json").iterdir()), seeds, strict=True):
         logs.change(
             path,
@@ -622,7 +638,7 @@ def test_long_settings_are_shortened_and_stay_distinct():
 # The command and the example.
 
 
-def test_command_imports_reports_and_validates(here):
+def test_command_imports_reports_and_validates(workspace):
     result = call("import", "inspect", "eval", "-o", "my.parquet")
     assert result.exit_code == 0, result.output
     assert "took: 24 evaluations of 2 configurations" in result.stdout
@@ -630,7 +646,7 @@ def test_command_imports_reports_and_validates(here):
 
 
 @pytest.mark.slow
-def test_commands_of_the_book_work(here):
+def test_commands_of_the_book_work(workspace):
     text = (Path(__file__).parents[2] / "book" / "data.md").read_text()
     section = (
         text.partition("(from-logs)=")[2]
@@ -674,7 +690,7 @@ def test_bundled_logs_are_imported(tmp_path):
     assert fronts == [[True, True, True, False]] * 2
 
 
-def test_incomplete_logs_are_reported(here):
+def test_incomplete_logs_are_reported(workspace):
     samples = sorted(Path("lm").rglob("samples_*.jsonl"))[0]
     samples.write_text("".join(samples.read_text().splitlines(keepends=True)[:10]))
     logs.change(logs.HEADS, lambda log: log.update(samples=log["samples"][:10]))
@@ -687,7 +703,7 @@ def test_incomplete_logs_are_reported(here):
 
 
 @pytest.mark.parametrize("counted", [None, {}, {"sums": None}])
-def test_runs_without_a_stated_count_are_accepted(here, counted):
+def test_runs_without_a_stated_count_are_accepted(workspace, counted):
     for path in Path("lm").rglob("results_*.json"):
         logs.change(path, lambda results: results.update({"n-samples": counted}))
     for path in Path("json").glob("*.json"):
@@ -701,7 +717,7 @@ def test_runs_without_a_stated_count_are_accepted(here, counted):
         )
 
 
-def test_runs_counting_only_completions_use_these(here):
+def test_runs_counting_only_completions_use_these(workspace):
     def without_output(entries):
         for entry in entries:
             entry["stats"] = [
@@ -710,9 +726,9 @@ def test_runs_counting_only_completions_use_these(here):
                 if each["name"]["name"] != "num_output_tokens"
             ]
 
-    whole = import_logs("helm", ["helm"], "a.parquet", metric="exact_match")
+    imported_whole = import_logs("helm", ["helm"], "a.parquet", metric="exact_match")
     for path in Path("helm").rglob("per_instance_stats.json"):
         logs.change(path, without_output)
     assert len(
         import_logs("helm", ["helm"], "b.parquet", metric="exact_match").table.rows
-    ) == len(whole.table.rows)
+    ) == len(imported_whole.table.rows)

@@ -177,8 +177,10 @@ def test_failed_inspect_run_and_retry_are_merged(inspect_ai, tmp_path):
     evaluate(inspect_ai, tmp_path / "logs", "brief")
     failed = evaluate(inspect_ai, tmp_path / "logs", "wordy", solver=[breaks_once()])
     assert failed.status == "error"
-    again = evaluate(inspect_ai, tmp_path / "logs", "wordy", solver=[breaks_once()])
-    assert again.status == "success"
+    second_run = evaluate(
+        inspect_ai, tmp_path / "logs", "wordy", solver=[breaks_once()]
+    )
+    assert second_run.status == "success"
     imported = import_logs(
         "inspect", [tmp_path / "logs"], tmp_path / "my.parquet", profiling=4
     )
@@ -187,15 +189,15 @@ def test_failed_inspect_run_and_retry_are_merged(inspect_ai, tmp_path):
         "ended as 'error'" in line and Path(failed.location).name in line
         for line in imported.report
     )
-    both = import_logs(
+    imported_both = import_logs(
         "inspect",
         [tmp_path / "logs"],
         tmp_path / "two.parquet",
         profiling=4,
         unfinished=True,
     )
-    assert rows(both).equals(rows(imported))
-    assert any(line.startswith("rerun: ") for line in both.report)
+    assert rows(imported_both).equals(rows(imported))
+    assert any(line.startswith("rerun: ") for line in imported_both.report)
 
 
 def test_unscored_inspect_log_is_reported(inspect_ai, tmp_path):

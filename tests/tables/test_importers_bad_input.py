@@ -71,8 +71,8 @@ def write(pattern, content, every=False):
     raw = content if isinstance(content, bytes) else content.encode()
 
     def apply():
-        found = sorted(Path().rglob(pattern)) or [Path(pattern)]
-        for path in found if every else found[:1]:
+        files = sorted(Path().rglob(pattern)) or [Path(pattern)]
+        for path in files if every else files[:1]:
             path.write_bytes(raw)
 
     return apply
@@ -148,8 +148,10 @@ def archive(then=None, **members):
             for name, content in members.items():
                 file.writestr(name, content)
         content = bytearray(path.read_bytes())
-        for found in re.finditer(b"PK\x01\x02", bytes(content) if then else b""):
-            content[found.start() + 24 : found.start() + 28] = struct.pack("<I", then)
+        for matched in re.finditer(b"PK\x01\x02", bytes(content) if then else b""):
+            content[matched.start() + 24 : matched.start() + 28] = struct.pack(
+                "<I", then
+            )
         path.write_bytes(content)
 
     return change
@@ -795,7 +797,7 @@ BAD = [
     ids=[f"{words[0]}: {message}" for _, words, _, message in BAD],
 )
 def test_bad_input_gives_one_message_and_exit_code_2(
-    here, spoil, words, code, message, refused, monkeypatch
+    workspace, spoil, words, code, message, refused, monkeypatch
 ):
     errors = []
 
@@ -810,18 +812,18 @@ def test_bad_input_gives_one_message_and_exit_code_2(
     spoil()
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     err = refused("import", *words, *([] if "-o" in words else ["-o", "my.parquet"]))
-    said = " ".join(err.split())
+    text = " ".join(err.split())
     (error,) = errors
     assert error.faults[0].code == code and error.faults[0].remedy
     # the terminal's width may break the message anywhere
-    assert message.replace(" ", "") in said.replace(" ", ""), said
-    assert err.startswith("error: ") and " -> " in said and len(said) < 1000
+    assert message.replace(" ", "") in text.replace(" ", ""), text
+    assert err.startswith("error: ") and " -> " in text and len(text) < 1000
     assert {
         path: path.read_bytes() for path in Path().rglob("*") if path.is_file()
     } == before
 
 
-def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
+def test_failed_import_keeps_the_earlier_table(workspace, monkeypatch):
     import_logs("inspect", ["json"], "my.parquet")
     before = [Path(name).read_bytes() for name in ("my.parquet", "my.yml")]
     with pytest.raises(CobanditError, match="no scorer"):
@@ -846,13 +848,13 @@ def test_failed_import_keeps_the_earlier_table(here, monkeypatch):
         (archives, "MAX_EXPANDED", "eval"),
     ],
 )
-def test_sizes_of_logs_are_bounded(here, monkeypatch, module, name, source):
+def test_sizes_of_logs_are_bounded(workspace, monkeypatch, module, name, source):
     monkeypatch.setattr(module, name, 100)
     with pytest.raises(CobanditError, match="100"):
         import_logs("inspect", [source], "my.parquet")
 
 
-def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
+def test_sizes_of_tables_and_mappings_are_bounded(workspace, monkeypatch):
     monkeypatch.setattr(table_files, "MAX_FILE", 100)
     with pytest.raises(CobanditError, match="more than the 100 that are read"):
         import_logs(
@@ -864,7 +866,7 @@ def test_sizes_of_tables_and_mappings_are_bounded(here, monkeypatch):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")
 
 
-def test_unreadable_file_is_reported(here, monkeypatch):
+def test_unreadable_file_is_reported(workspace, monkeypatch):
     def refuse(self):
         raise PermissionError(13, "Permission denied")
 

@@ -33,7 +33,7 @@ def said(imported):
 
 
 @pytest.mark.slow
-def test_update_of_everything_equals_an_import(here):
+def test_update_of_everything_equals_an_import(workspace):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
     import_logs("csv", ["tidy.csv"], "other.parquet", **CSV)
@@ -41,7 +41,7 @@ def test_update_of_everything_equals_an_import(here):
 
 
 @pytest.mark.slow
-def test_first_update_creates_the_table(here):
+def test_first_update_creates_the_table(workspace):
     words = ["import", "inspect", "json", "-o", "my.parquet", "--update"]
     for _ in range(2):
         result = call(*words)
@@ -50,7 +50,7 @@ def test_first_update_creates_the_table(here):
 
 
 @pytest.mark.slow
-def test_update_names_new_configurations_by_known_settings(here):
+def test_update_names_new_configurations_by_known_settings(workspace):
     """Also alone, without differing settings, and with a number in another notation."""
     import_logs("inspect", ["json"], "my.parquet")
     logs.put("new", logs.THIRD)
@@ -68,7 +68,7 @@ def test_update_names_new_configurations_by_known_settings(here):
     assert imported.table.n_arms == 3 and "12 unchanged" in said(imported)
 
 
-def test_equal_descriptions_keep_names(here):
+def test_equal_descriptions_keep_names(workspace):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     frame.assign(kind="small").to_csv("my.csv", index=False)
     options = CSV | {"config": ["model"], "arm": ["kind"]}
@@ -81,7 +81,7 @@ def test_equal_descriptions_keep_names(here):
 
 
 @pytest.mark.slow
-def test_other_settings_under_the_same_name_are_refused(here):
+def test_other_settings_under_the_same_name_are_refused(workspace):
     import_logs("inspect", ["json"], "my.parquet")
     before = Path("my.parquet").read_bytes()
     logs.change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
@@ -98,7 +98,7 @@ def test_other_settings_under_the_same_name_are_refused(here):
 
 
 @pytest.mark.slow
-def test_update_keeps_the_card(here):
+def test_update_keeps_the_card(workspace):
     import_logs("csv", ["tidy.csv"], "my.parquet", seed=7, license="MIT", **CSV)
     card = yaml.safe_load(Path("my.yml").read_text()) | {
         "attribution": "somebody",
@@ -123,8 +123,10 @@ def test_update_keeps_the_card(here):
         "csv", ["more.csv"], "my.parquet", update=True, profiling=9, title="Mine", **CSV
     ).table
     assert table.card.title == "Mine" and table.card.split.profiling == 9
-    again = import_logs("csv", ["more.csv"], "my.parquet", update=True, **CSV).table
-    assert again.card.split.profiling == 9
+    imported_again = import_logs(
+        "csv", ["more.csv"], "my.parquet", update=True, **CSV
+    ).table
+    assert imported_again.card.split.profiling == 9
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_update_keeps_the_card(here):
         ),
     ],
 )
-def test_different_measurements_are_not_mixed(here, options, message):
+def test_different_measurements_are_not_mixed(workspace, options, message):
     logs.change_samples(lambda i, sample: sample["scores"].update(other={"value": 1}))
     import_logs("inspect", ["json"], "my.parquet", metric="match")
     before = {path: path.read_bytes() for path in (Path("my.parquet"), Path("my.yml"))}
@@ -160,7 +162,7 @@ def test_different_measurements_are_not_mixed(here, options, message):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_reading_an_imported_file_names_its_table(here):
+def test_reading_an_imported_file_names_its_table(workspace):
     import_logs("csv", ["tidy.csv"], "tidy.parquet", **CSV)
     with pytest.raises(
         CobanditError,
@@ -169,7 +171,7 @@ def test_reading_an_imported_file_names_its_table(here):
         cb.read("tidy.csv")
 
 
-def test_update_refuses_table_from_other_tool(here):
+def test_update_refuses_table_from_other_tool(workspace):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     with pytest.raises(
         CobanditError, match=r"was not made by cobandit import inspect.*--force"
@@ -185,7 +187,7 @@ def test_update_refuses_table_from_other_tool(here):
         import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
 
 
-def test_faults_after_an_update_name_rows_of_the_file(here):
+def test_faults_after_an_update_name_rows_of_the_file(workspace):
     import_logs("csv", ["tidy.csv"], "my.parquet", **CSV)
     lines = Path("tidy.csv").read_text().splitlines()
     Path("more.csv").write_text(
@@ -197,7 +199,7 @@ def test_faults_after_an_update_name_rows_of_the_file(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_order_of_parts_does_not_change_the_table(here, seed):
+def test_order_of_parts_does_not_change_the_table(workspace, seed):
     """Twin: the last part that has a pair wins, as in a dictionary."""
     dice = np.random.default_rng(seed)
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
@@ -235,11 +237,11 @@ def test_order_of_parts_does_not_change_the_table(here, seed):
                 counts.values()
             )
             assert said(imported) in Path("my.yml").read_text()
-    found = {
+    matches = {
         (r.config, r.instance): (r.cost, r.accuracy)
         for r in imported.table.rows.itertuples()
     }
-    assert found == expected
+    assert matches == expected
 
 
 @pytest.mark.parametrize("then", ["0", "0.0"])
@@ -247,7 +249,7 @@ def test_setting_is_the_same_in_a_text_column(then):
     """A second import adds no configuration under another name."""
     old = pd.DataFrame({"config": [f"m t={then}", "m"], "t": [then, "not set"]})
     new = pd.DataFrame({"config": ["m t=0.0"], "t": [0.0]})
-    found = ImportResult(
+    result = ImportResult(
         new,
         Cost(column="c", unit="u"),
         (),
@@ -256,5 +258,5 @@ def test_setting_is_the_same_in_a_text_column(then):
         {},
         settings={"m t=0.0": {}},
     )
-    named = _named_as_before(Earlier(Path("a.parquet"), None, old, {}), found)
+    named = _named_as_before(Earlier(Path("a.parquet"), None, old, {}), result)
     assert named.frame["config"].tolist() == [*named.settings] == [f"m t={then}"]

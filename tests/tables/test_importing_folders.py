@@ -20,9 +20,11 @@ import_logs = partial(import_new, force=True)
 SPARROW = "example/sparrow-mini temperature=0.0"
 
 
-def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **tokens):
+def rerun(
+    path, repeated, created="2026-02-01T10:20:30+00:00", status="success", **tokens
+):
     """Another run of the same, later, in which every answer has its tokens."""
-    shutil.copy(path, again)
+    shutil.copy(path, repeated)
 
     def later(log):
         log["eval"]["created"], log["status"] = created, status
@@ -30,7 +32,7 @@ def rerun(path, again, created="2026-02-01T10:20:30+00:00", status="success", **
             for usage in sample["model_usage"].values():
                 usage.update(tokens)
 
-    logs.change(again, later)
+    logs.change(repeated, later)
 
 
 def set_stat(path, name, value, *instances):
@@ -55,16 +57,19 @@ def tokens(config, path="my.parquet"):
 
 
 @pytest.mark.slow
-def test_newest_of_two_runs_counts(here):
-    whole = import_logs("inspect", ["json"], "my.parquet")
+def test_newest_of_two_runs_counts(workspace):
+    imported_whole = import_logs("inspect", ["json"], "my.parquet")
     # the time zone matters: this is later than the first, whatever its digits say
     rerun(HEADS, "json/a.json", "2026-01-15T09:20:31-02:00", output_tokens=777)
-    again = import_logs("inspect", ["json"], "my.parquet")
-    assert tokens("sparrow") == {777} and again.table.configs == whole.table.configs
-    assert lines(again, "rerun: ") == [
+    imported_again = import_logs("inspect", ["json"], "my.parquet")
+    assert (
+        tokens("sparrow") == {777}
+        and imported_again.table.configs == imported_whole.table.configs
+    )
+    assert lines(imported_again, "rerun: ") == [
         f"rerun: json/a.json counts, not {HEADS}: 12 evaluations"
     ]
-    assert "from 2 logs" in again.report[2]
+    assert "from 2 logs" in imported_again.report[2]
     rerun(HEADS, "json/a.json", "2026-01-15T10:20:29", output_tokens=777)
     assert 777 not in tokens(
         "sparrow", import_logs("inspect", ["json"], "my.parquet").records
@@ -72,7 +77,7 @@ def test_newest_of_two_runs_counts(here):
 
 
 @pytest.mark.parametrize(("began", "counts"), [("30.950", True), ("30.100", False)])
-def test_first_sample_orders_runs_of_one_second(here, began, counts):
+def test_first_sample_orders_runs_of_one_second(workspace, began, counts):
     """A sample reused by a retry does not make the retry an earlier run."""
 
     def begin(seconds):
@@ -90,7 +95,7 @@ def test_first_sample_orders_runs_of_one_second(here, began, counts):
     assert (tokens("sparrow") == {777}) == counts
 
 
-def test_runs_of_different_instances_are_merged(here):
+def test_runs_of_different_instances_are_merged(workspace):
     """With ``--limit 0-8`` and ``6-12``, shared instances use the newer run."""
     rerun(HEADS, "json/a.json", output_tokens=777)
     logs.change(HEADS, lambda log: log.update(samples=log["samples"][:8]))
@@ -103,12 +108,12 @@ def test_runs_of_different_instances_are_merged(here):
     assert len(frame) == 12 and "2 evaluations" in lines(imported, "rerun: ")[0]
 
 
-def test_instance_has_its_epochs_from_one_run(here):
+def test_instance_has_its_epochs_from_one_run(workspace):
     def twice(log):
         wrong = {"scores": {"match": {"value": 0.0}}}
         log["samples"] = [
-            each | wrong | {"epoch": epoch}
-            for each in log["samples"]
+            entry | wrong | {"epoch": epoch}
+            for entry in log["samples"]
             for epoch in (1, 2)
         ]
 
@@ -125,7 +130,7 @@ def test_instance_has_its_epochs_from_one_run(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
-def test_unfinished_run_is_skipped(here, status):
+def test_unfinished_run_is_skipped(workspace, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
     imported = import_logs("inspect", ["json"], "my.parquet")
     (line,) = lines(imported, "left out: ")
@@ -166,7 +171,7 @@ USELESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["sums", "products"])
 @pytest.mark.parametrize("how", USELESS)
-def test_unusable_log_among_good_ones_is_skipped(here, how, task):
+def test_unusable_log_among_good_ones_is_skipped(workspace, how, task):
     """A log of another task and configuration changes only the report."""
     options = {"metric": "match", "task": ["sums"]}
     before = import_logs("inspect", ["json"], "before.parquet", **options)
@@ -184,7 +189,7 @@ def test_unusable_log_among_good_ones_is_skipped(here, how, task):
     assert " -> " in extra[0] or task == "products"
 
 
-def test_skipped_logs_are_listed_below_an_error(here):
+def test_skipped_logs_are_listed_below_an_error(workspace):
     logs.change(HEADS, lambda log: log.update(status="error"))
     result = call("import", "inspect", "json", "-o", "my.parquet")
     with pytest.raises(
@@ -194,7 +199,7 @@ def test_skipped_logs_are_listed_below_an_error(here):
     assert result.exit_code and not Path("my.parquet").exists()
 
 
-def test_many_unusable_logs_are_counted(here):
+def test_many_unusable_logs_are_counted(workspace):
     for i in range(50):
         Path(f"json/x{i:02}.json").write_text("{}")
     imported = import_logs("inspect", ["json"], "my.parquet")
@@ -203,7 +208,7 @@ def test_many_unusable_logs_are_counted(here):
     )
 
 
-def test_newest_finished_rerun_counts(here):
+def test_newest_finished_rerun_counts(workspace):
     later = "2026-01-15T10-20-31.123456"
     run = next(path for path in Path("lm").rglob("samples_*") if "sparrow" in str(path))
     better = [
@@ -220,14 +225,14 @@ def test_newest_finished_rerun_counts(here):
     )
     imported = import_logs("lm-eval", ["lm"], "my.parquet", filter="strict-match")
     assert imported.table.summary().loc[SPARROW, "accuracy"] == 1
-    (said,) = lines(imported, "rerun: ")
-    assert said.startswith(
+    (message,) = lines(imported, "rerun: ")
+    assert message.startswith(
         f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}"
     )
     assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
 
 
-def test_helm_run_without_statistics_is_skipped(here):
+def test_helm_run_without_statistics_is_skipped(workspace):
     runs = sorted(Path("helm/runs/v1").iterdir())
     for number, suite in enumerate(("v0", "v2")):
         copy = Path("helm/runs") / suite / runs[0].name
@@ -261,7 +266,7 @@ def without_tokens(path, *which, **usage):
 
 
 @pytest.mark.slow
-def test_answer_without_tokens_costs_one(here):
+def test_answer_without_tokens_costs_one(workspace):
     """In importers alike: leaving the answer out would make the means too good."""
     without_tokens(HEADS, 0, 3, 5)
     for path in Path("helm").rglob("per_instance_stats.json"):
@@ -286,21 +291,21 @@ def test_answer_without_tokens_costs_one(here):
 
 
 @pytest.mark.parametrize("unmeasured", ["leave-out", "mean"])
-def test_answer_without_usage_is_not_free(here, unmeasured):
+def test_answer_without_usage_is_not_free(workspace, unmeasured):
     """As one that came from a cache."""
     logs.change(
         HEADS, lambda log: [log["samples"][i].update(model_usage={}) for i in (0, 3)]
     )
     imported = import_logs("inspect", ["json"], "my.parquet", unmeasured=unmeasured)
-    kept = 12 if unmeasured == "mean" else 10
-    assert sorted(imported.table.n_instances.tolist()) == [kept, 12]
+    record = 12 if unmeasured == "mean" else 10
+    assert sorted(imported.table.n_instances.tolist()) == [record, 12]
     assert len(lines(imported, "cost not measured, ")) == 1 and not lines(
         imported, "note: "
     )
 
 
 @pytest.mark.parametrize("cost", ["none", "seconds"])
-def test_logs_without_usage_use_other_costs(here, cost):
+def test_logs_without_usage_use_other_costs(workspace, cost):
     for path in (HEADS, TAILS):
         logs.change(
             path,
@@ -318,7 +323,7 @@ def test_logs_without_usage_use_other_costs(here, cost):
     assert (len(set(table.rows["cost"])) == 1) == (cost == "none")
 
 
-def test_partly_missing_times_are_handled(here):
+def test_partly_missing_times_are_handled(workspace):
     logs.change(
         HEADS,
         lambda log: [sample.update(working_time=None) for sample in log["samples"]],
@@ -330,7 +335,7 @@ def test_partly_missing_times_are_handled(here):
     )
 
 
-def test_free_evaluation_costs_a_thousandth_of_the_median(here):
+def test_free_evaluation_costs_a_thousandth_of_the_median(workspace):
     for path in (HEADS, TAILS):
         without_tokens(path, *range(12), total_cost=0.25)
     without_tokens(HEADS, 2, total_cost=0.0)
@@ -343,7 +348,7 @@ def test_free_evaluation_costs_a_thousandth_of_the_median(here):
 
 
 @pytest.mark.slow
-def test_free_epoch_is_not_a_free_evaluation(here):
+def test_free_epoch_is_not_a_free_evaluation(workspace):
     """The rule holds for evaluations, before they are averaged."""
     change_samples(lambda i, sample: sample.update(id=i // 2, epoch=1 + i % 2))
     before = import_logs("inspect", ["json"], "my.parquet").table.rows

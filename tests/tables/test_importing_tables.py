@@ -51,8 +51,8 @@ def tidy(**columns):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
     frame = frame.assign(
         **{
-            name: given(frame) if callable(given) else given
-            for name, given in columns.items()
+            name: column_options(frame) if callable(column_options) else column_options
+            for name, column_options in columns.items()
         }
     )
     frame.to_csv("my.csv", index=False)
@@ -63,7 +63,7 @@ def tidy(**columns):
 
 
 @pytest.mark.slow
-def test_repeats_are_averaged_like_in_other_importers(here):
+def test_repeats_are_averaged_like_in_other_importers(workspace):
     pd.concat([tidy(), tidy()]).to_csv("my.csv", index=False)
     twice = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
     assert said(twice, "note: repeats of an instance are averaged")
@@ -114,7 +114,7 @@ def test_means_of_repeats_match_a_loop(tmp_path_factory, rows):
         assert row.cost == pytest.approx(np.mean([t for _, t in mine]))
 
 
-def test_rows_with_other_descriptions_are_duplicates(here):
+def test_rows_with_other_descriptions_are_duplicates(workspace):
     frame = tidy()
     pd.concat([frame, frame.assign(temperature=0.1)]).to_csv("my.csv", index=False)
     with pytest.raises(TableError) as error:
@@ -129,7 +129,7 @@ def test_rows_with_other_descriptions_are_duplicates(here):
 # Scores.
 
 
-def test_scores_are_divided_by_their_scale(here):
+def test_scores_are_divided_by_their_scale(workspace):
     tidy(rating=lambda f: f["correct"] * 9 + 1)
     options = PAID | {
         "objective": ["quality=rating", "speed=seconds:inverse-percentile"]
@@ -156,7 +156,7 @@ def test_scores_are_divided_by_their_scale(here):
 # Costs.
 
 
-def test_default_cost_is_one_evaluation(here):
+def test_default_cost_is_one_evaluation(workspace):
     imported = import_logs("csv", ["tidy.csv"], "a.parquet", **TIDY)
     assert (
         imported.table.rows["cost"] == 1
@@ -175,7 +175,7 @@ def test_default_cost_is_one_evaluation(here):
         (["example/sparrow-mini=0.5", "example/heron-large=2"], {0.5, 2}),
     ],
 )
-def test_costs_may_be_constant_or_per_configuration(here, cost, expected):
+def test_costs_may_be_constant_or_per_configuration(workspace, cost, expected):
     Path("map.yml").write_text(yaml.safe_dump(TIDY | {"cost": cost, "unit": "USD"}))
     table = import_logs("csv", ["tidy.csv"], "a.parquet", mapping="map.yml").table
     assert set(table.rows["cost"]) == expected and table.card.cost.unit == "USD"
@@ -184,17 +184,17 @@ def test_costs_may_be_constant_or_per_configuration(here, cost, expected):
             "example/sparrow-mini": 0.5,
             "example/heron-large": 2,
         }
-    given = cost if isinstance(cost, list) else [str(cost)]
+    cost_options = cost if isinstance(cost, list) else [str(cost)]
     run(
         "tidy.csv",
         "--unit",
         "USD",
-        *(word for one in given for word in ("--cost", one)),
+        *(word for one in cost_options for word in ("--cost", one)),
     )
     assert set(cb.read("b.parquet").rows["cost"]) == expected
 
 
-def test_numeric_column_name_precedes_constant_cost(here):
+def test_numeric_column_name_precedes_constant_cost(workspace):
     tidy().rename(columns={"tokens": "17"}).to_csv("my.csv", index=False)
     table = import_logs(
         "csv", ["my.csv"], "a.parquet", cost="17", unit="tokens", **TIDY
@@ -202,14 +202,16 @@ def test_numeric_column_name_precedes_constant_cost(here):
     assert table.rows["cost"].nunique() > 2
 
 
-def test_length_of_text_may_be_the_cost(here):
-    said_ = [answer.text for said in logs.answers().values() for answer in said][::-1]
+def test_length_of_text_may_be_the_cost(workspace):
+    said_ = [answer.text for message in logs.answers().values() for answer in message][
+        ::-1
+    ]
     said_[0] = None  # which is free
     tidy(answer=said_, prompt=lambda f: "Add: " + f["question"]).to_parquet(
         "texts.parquet"
     )
-    by = {"instance": "question", "config": ["model"]}
-    options = by | {"objective": ["accuracy=correct"]}
+    columns = {"instance": "question", "config": ["model"]}
+    options = columns | {"objective": ["accuracy=correct"]}
     imported = import_logs(
         "csv", ["texts.parquet"], "a.parquet", text=["answer"], **options
     )
@@ -219,10 +221,10 @@ def test_length_of_text_may_be_the_cost(here):
     assert sorted(table.rows["cost"]) == sorted(
         max(1, -(-len(text or "") // 4)) for text in said_
     )
-    both = import_logs(
+    imported_both = import_logs(
         "csv", ["texts.parquet"], "b.parquet", text=["answer", "prompt"], **options
     ).table
-    assert np.allclose(both.costs - table.costs, 2)
+    assert np.allclose(imported_both.costs - table.costs, 2)
     assert "answer" not in pd.read_parquet("a.parquet") and "tokens" in pd.read_parquet(
         "a.parquet"
     )
@@ -232,7 +234,7 @@ def test_length_of_text_may_be_the_cost(here):
 
 
 @pytest.mark.slow
-def test_condition_counts_excluded_rows(here):
+def test_condition_counts_excluded_rows(workspace):
     tidy(split=lambda f: np.where(f["question"] < "006", "test", "train"))
     imported = import_logs(
         "csv", ["my.csv"], "a.parquet", where="split == 'test'", **PAID
@@ -244,7 +246,7 @@ def test_condition_counts_excluded_rows(here):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])
-def test_text_may_be_compressed(here, suffix):
+def test_text_may_be_compressed(workspace, suffix):
     write_frame(tidy(), f"t.{suffix}")
     plain = Path(f"t.{suffix}")
     Path(f"t.{suffix}.gz").write_bytes(gzip.compress(plain.read_bytes()))
@@ -255,7 +257,7 @@ def test_text_may_be_compressed(here, suffix):
     assert a.equals(b)
 
 
-def test_decompression_bomb_is_refused(here, monkeypatch):
+def test_decompression_bomb_is_refused(workspace, monkeypatch):
     monkeypatch.setattr(record_files, "MAX_EXPANDED_TEXT", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
     with pytest.raises(CobanditError, match="expands to more than the 1,000,000 bytes"):
@@ -265,7 +267,7 @@ def test_decompression_bomb_is_refused(here, monkeypatch):
 # Wide files.
 
 
-def test_wide_file_may_have_only_configurations(here):
+def test_wide_file_may_have_only_configurations(workspace):
     wide = pd.DataFrame({"id": [f"q{i}" for i in range(10)], "category": "maths"})
     for number, name in enumerate(("[0-shot] gpt", "b.c|d")):
         wide[name] = [(i + number) % 3 / 2 for i in range(10)]
@@ -297,7 +299,7 @@ def test_wide_file_may_have_only_configurations(here):
     ) and priced.objectives == ("quality",)
 
 
-def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
+def test_faults_of_a_wide_file_name_its_rows_and_columns(workspace):
     rows = [
         "question,a_correct,a_tokens,b_correct,b_tokens",
         *(f"q{i},1,5,0,4" for i in range(9)),
@@ -323,7 +325,7 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(here):
     assert "melted" not in message and "card" not in message
 
 
-def test_faults_of_later_files_name_their_rows(here):
+def test_faults_of_later_files_name_their_rows(workspace):
     """Rows are the file's, though a condition excludes some and repeats merge."""
     tidy(temperature=lambda f: np.where(f.index == 20, 0.1, f["temperature"]))
     with pytest.raises(TableError) as error:
@@ -343,7 +345,7 @@ def test_faults_of_later_files_name_their_rows(here):
 # Words.
 
 
-def test_title_is_the_name_of_the_file(here):
+def test_title_is_the_name_of_the_file(workspace):
     assert (
         import_logs(
             "csv", ["tidy.csv"], "My Evals, May.parquet", **PAID
@@ -352,7 +354,7 @@ def test_title_is_the_name_of_the_file(here):
     )
 
 
-def test_numbers_are_written_in_full(here):
+def test_numbers_are_written_in_full(workspace):
     tidy(characters=lambda f: f["tokens"] * 113)
     output = run("my.csv", "--cost", "characters", "--unit", "characters")
     assert "e+0" not in output
@@ -361,7 +363,7 @@ def test_numbers_are_written_in_full(here):
 
 
 @pytest.mark.slow
-def test_remedies_do_not_name_a_missing_card(here):
+def test_remedies_do_not_name_a_missing_card(workspace):
     """Or advises to leave rows out, which would bias the means."""
     objectives = [
         "speed=temperature:inverse-percentile",
@@ -373,7 +375,7 @@ def test_remedies_do_not_name_a_missing_card(here):
         "accuracy=holes",
         "accuracy=model",
     ]
-    wrong = [{"objective": [each]} for each in [*objectives, "cost=correct"]]
+    wrong = [{"objective": [entry]} for entry in [*objectives, "cost=correct"]]
     wrong += [{"profiling": 11}, {"profiling": 1}, {"cost": "minus"}, {"cost": "holes"}]
     wrong += [{"arm": ["question"]}, {"name": "A B"}]
     for options in wrong:
@@ -396,7 +398,7 @@ EXAMPLE = [
 ]
 
 
-def test_spreadsheet_with_semicolons_and_decimal_commas(here):
+def test_spreadsheet_with_semicolons_and_decimal_commas(workspace):
     lines = ["modèle;frage;score;usd"]
     lines += [f"{c};{q};{str(s).replace('.', ',')};{usd},5" for c, q, s, usd in EXAMPLE]
     Path("t.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
@@ -405,13 +407,13 @@ def test_spreadsheet_with_semicolons_and_decimal_commas(here):
     assert done.table.rows["cost"].min() == 10.5
     assert any("decimal comma, encoding cp1252" in line for line in done.report)
     Path("t.csv").write_text("\n".join(lines).replace(";", "|"), "utf-16")
-    again = import_logs(
+    imported_again = import_logs(
         "csv", ["t.csv"], "b.parquet", cost="usd", unit="USD", **columns
     )
-    assert again.table.rows.equals(done.table.rows)
+    assert imported_again.table.rows.equals(done.table.rows)
 
 
-def test_configuration_may_be_the_name_of_the_file(here):
+def test_configuration_may_be_the_name_of_the_file(workspace):
     for config in ("a", "bb"):
         rows = [
             {"q": q, "score": s, "usd": usd} for c, q, s, usd in EXAMPLE if c == config
@@ -437,7 +439,7 @@ def test_configuration_may_be_the_name_of_the_file(here):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "json"])
-def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
+def test_long_numbers_with_a_gap_stay_different_names(workspace, suffix):
     first = 2**62
     rows = [
         {"run": first + k, "q": i, "usage": {"usd": 1 + i}, "ok": i % 2}
@@ -471,7 +473,7 @@ def test_long_numbers_with_a_gap_stay_different_names(here, suffix):
     assert set(done.table.rows["instance"]) == set("012345")
 
 
-def test_rounded_numbers_are_refused_as_names(here):
+def test_rounded_numbers_are_refused_as_names(workspace):
     frame = pd.DataFrame(
         {"run": [1e18, 1e18 + 200] * 4, "q": range(8), "ok": 1, "usd": 1}
     )
@@ -492,7 +494,7 @@ def test_rounded_numbers_are_refused_as_names(here):
 
 
 @pytest.fixture
-def judged(here):
+def judged(workspace):
     """Scores from -33 to 10, with three values of -999, which mean missing."""
     rows = [
         (config, f"q{i}", 10 - 4 * ((i + n) % 9))
@@ -530,7 +532,7 @@ def test_scores_have_ranges_and_missing_values(judged):
     assert (done.table.rows["quality"] == 0).sum() == 3
 
 
-def test_words_become_the_given_numbers(here):
+def test_words_become_the_given_numbers(workspace):
     frame = pd.DataFrame(
         {
             "model": list("ab") * 8,
@@ -548,7 +550,7 @@ def test_words_become_the_given_numbers(here):
         import_logs("csv", ["t.csv"], "a.parquet", word="left", **columns)
 
 
-def test_remedy_for_a_missing_cost_works(here):
+def test_remedy_for_a_missing_cost_works(workspace):
     frame = pd.DataFrame(
         {"model": list("ab") * 8, "q": np.arange(16) // 2, "ok": 1, "cost usd": 0.5}
     )
@@ -568,7 +570,7 @@ def test_remedy_for_a_missing_cost_works(here):
     assert option == "--where" and done.table.n_instances.tolist() == [8, 7]
 
 
-def test_misspelt_column_beside_an_unnamed_one_is_reported(here):
+def test_misspelt_column_beside_an_unnamed_one_is_reported(workspace):
     Path("t.csv").write_text(
         ",model,q,ok\n" + "\n".join(f"{i},{'ab'[i % 2]},{i // 2},1" for i in range(16))
     )
@@ -579,7 +581,7 @@ def test_misspelt_column_beside_an_unnamed_one_is_reported(here):
     assert caught.value.faults[0].column == "okk"
 
 
-def test_wide_file_has_a_cluster_column(here):
+def test_wide_file_has_a_cluster_column(workspace):
     frame = pd.read_csv("wide.csv", dtype={"question": str})
     frame.assign(passage=[f"p{i // 3}" for i in range(len(frame))]).to_csv(
         "my.csv", index=False
@@ -655,7 +657,7 @@ MENDABLE = {
 
 
 @pytest.mark.parametrize("what", MENDABLE)
-def test_offered_remedies_work(here, what):
+def test_offered_remedies_work(workspace, what):
     """Where a number is asked for, any does."""
     MENDABLE[what]()
     file = next(Path().glob("my.*"))
@@ -708,7 +710,7 @@ def test_offered_remedies_work(here, what):
     assert done.exit_code == 0, (remedy, done.output, done.exception)
 
 
-def test_missing_latency_is_not_counted_as_zero(here):
+def test_missing_latency_is_not_counted_as_zero(workspace):
     rows(secs=[None, *np.linspace(1, 2, 15)]).to_csv("my.csv", index=False)
     mapping = {
         "config": ["model"],

@@ -611,12 +611,12 @@ def test_long_numbers_in_json_stay_names():
         for i in range(8)
     ]
     write_csv("t.csv", [*rows, {"meta": None, "q": 9, "cost": 1}])
-    where = "`meta.run`.notna()"
+    condition = "`meta.run`.notna()"
     done = import_logs(
         paths=["files"],
         config=["meta.run"],
         instance="q",
         objective=["a=meta.ok"],
-        where=where,
+        where=condition,
     )
     assert done.table.configs == tuple(str(2**62 + k) for k in range(3))

@@ -18,7 +18,7 @@ HERON, SPARROW = (
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def workspace(tmp_path, monkeypatch):
     for name in ("json", "eval", "lm", "helm"):
         shutil.copytree(logs.STORED / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
@@ -46,7 +46,7 @@ def say(path, value, reducer=None, **results):
     logs.change(path, lambda log: log["results"].update(scores=[scored], **results))
 
 
-def test_stated_mean_is_compared(here):
+def test_stated_mean_is_compared(workspace):
     means = take().table.summary()["accuracy"]
     say(HEADS, means[SPARROW])
     say(TAILS, means[HERON] - 0.25, "mode")
@@ -54,10 +54,12 @@ def test_stated_mean_is_compared(here):
     assert "heron-large" in line and "mode" in line and f"{means[HERON]:.4g}" in line
 
 
-def test_harness_states_a_mean_per_filter(here):
-    own = {"exact_match,strict-match": 0.123, "exact_match,flexible-extract": 1.0}
+def test_harness_states_a_mean_per_filter(workspace):
+    own_names = {"exact_match,strict-match": 0.123, "exact_match,flexible-extract": 1.0}
     for results in Path("lm").rglob("results_*.json"):
-        logs.change(results, lambda content: content.update(results={"sums": own}))
+        logs.change(
+            results, lambda content: content.update(results={"sums": own_names})
+        )
     assert len(remarks(take("lm-eval", "lm", filter="strict-match"), "differs: ")) == 2
     assert not remarks(take("lm-eval", "lm", filter="flexible-extract"), "differs: ")
 
@@ -70,7 +72,7 @@ def total(mean, **name):
     }
 
 
-def test_helm_means_are_read_from_their_file(here):
+def test_helm_means_are_read_from_their_file(workspace):
     means = take("helm", "helm", metric=["exact_match"]).table.summary()["accuracy"]
     runs = {path.parent: path for path in Path("helm").rglob("run_spec.json")}
     for folder in runs:
@@ -87,14 +89,14 @@ def test_helm_means_are_read_from_their_file(here):
 @pytest.mark.parametrize(
     "totals", [[total("n/a")], [total(0.1), total(0.2, split="valid")], []]
 )
-def test_incomparable_helm_means_are_ignored(here, totals):
+def test_incomparable_helm_means_are_ignored(workspace, totals):
     for spec in Path("helm").rglob("run_spec.json"):
         spec.with_name("stats.json").write_text(json.dumps(totals))
     assert not remarks(take("helm", "helm", metric=["exact_match"]), "differs: ")
 
 
 @pytest.mark.parametrize("value", [None, "n/a", float("nan"), {"mean": 1}])
-def test_incomparable_means_refuse_no_log(here, value):
+def test_incomparable_means_refuse_no_log(workspace, value):
     say(HEADS, value, total_samples="many")
     logs.change_samples(
         lambda i, sample: sample.update(metadata=None, output=None), HEADS
@@ -104,7 +106,7 @@ def test_incomparable_means_refuse_no_log(here, value):
 
 
 @pytest.mark.parametrize("counted", [12, 24])
-def test_repeated_samples_count_once(here, counted):
+def test_repeated_samples_count_once(workspace, counted):
     before = take().table
     logs.change(HEADS, lambda log: log.update(samples=log["samples"] * 2))
     say(HEADS, 0, total_samples=counted)
@@ -113,7 +115,7 @@ def test_repeated_samples_count_once(here, counted):
     assert remarks(imported, "written twice") and not remarks(imported, "incomplete")
 
 
-def test_repeated_harness_lines_count_once(here):
+def test_repeated_harness_lines_count_once(workspace):
     for path in Path("lm").rglob("samples_*.jsonl"):
         path.write_text(path.read_text() + path.read_text())
     imported = take("lm-eval", "lm", filter="strict-match")
@@ -123,7 +125,7 @@ def test_repeated_harness_lines_count_once(here):
     )
 
 
-def test_log_with_surplus_samples_is_reported(here):
+def test_log_with_surplus_samples_is_reported(workspace):
     say(HEADS, 0, total_samples=7)
     assert any("its run counted 7" in line for line in remarks(take(), "differs: "))
 
@@ -137,7 +139,7 @@ def pairs(imported):
     return sorted(rows.groupby("instance", observed=True)["accuracy"].agg(tuple))
 
 
-def test_reordered_questions_are_matched(here):
+def test_reordered_questions_are_matched(workspace):
     """Tasks are compared on the same questions, though their numbers are others."""
     before = take().table.summary()
 
@@ -158,12 +160,12 @@ def test_reordered_questions_are_matched(here):
         TAILS,
         lambda log: [sample.update(id=13 - sample["id"]) for sample in log["samples"]],
     )
-    again = take(compare_tasks=True, by=["model"])
-    assert not remarks(again, "another order") and pairs(again) == pairs(imported)
+    repeated = take(compare_tasks=True, by=["model"])
+    assert not remarks(repeated, "another order") and pairs(repeated) == pairs(imported)
     assert sorted(imported.table.summary()["accuracy"]) == sorted(before["accuracy"])
 
 
-def test_different_questions_are_different_instances(here):
+def test_different_questions_are_different_instances(workspace):
     logs.change_samples(
         lambda i, sample: i < 2 and sample.update(input="What is 1 + 1?", target=i),
         HEADS,
@@ -174,7 +176,7 @@ def test_different_questions_are_different_instances(here):
     assert len(set(imported.table.rows["instance"])) == 14
 
 
-def test_prompts_in_questions_do_not_change_names(here):
+def test_prompts_in_questions_do_not_change_names(workspace):
     logs.change_samples(
         lambda i, sample: sample.update(input=f"Think. {sample['input']}"), HEADS
     )
@@ -190,7 +192,7 @@ def tag(i, sample):
     sample["metadata"] = {"passage": f"p{i // 3}", "hard": i % 2 == 0}
 
 
-def test_condition_reads_fields_of_samples(here):
+def test_condition_reads_fields_of_samples(workspace):
     logs.change_samples(tag)
     imported = take(where="hard and seconds < 100")
     assert imported.table.n_instances.tolist() == [6, 6]
@@ -200,7 +202,7 @@ def test_condition_reads_fields_of_samples(here):
         take(where="hrad")
 
 
-def test_condition_reads_harness_documents(here):
+def test_condition_reads_harness_documents(workspace):
     for path in Path("lm").rglob("samples_*.jsonl"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         path.write_text(
@@ -212,7 +214,7 @@ def test_condition_reads_harness_documents(here):
     assert imported.table.n_instances.tolist() == [8, 8]
 
 
-def test_field_gives_the_cluster_of_instances(here):
+def test_field_gives_the_cluster_of_instances(workspace):
     logs.change_samples(tag)
     table = take(cluster="passage").table
     assert table.card.cluster == "passage" and len(set(table.clusters)) == 4
@@ -223,7 +225,7 @@ def test_field_gives_the_cluster_of_instances(here):
 # Costs, and doubtful answers.
 
 
-def test_folder_with_unlogged_usage_is_imported_completely(here):
+def test_folder_with_unlogged_usage_is_imported_completely(workspace):
     logs.change_samples(lambda i, sample: sample.update(model_usage={}), HEADS)
     imported = take()
     assert imported.table.card.cost.unit == "evaluations" and imported.table.n_arms == 2
@@ -234,14 +236,14 @@ def test_folder_with_unlogged_usage_is_imported_completely(here):
         take(cost="tokens")
 
 
-def test_usage_of_other_models_is_offered(here):
+def test_usage_of_other_models_is_offered(workspace):
     usage = {"else": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}}
     logs.change_samples(lambda i, sample: sample.update(model_usage=usage), HEADS)
     (line,) = remarks(take(), "cost: 1 of 2 logs")
     assert "--usage all" in line and take(usage="all").table.card.cost.unit == "tokens"
 
 
-def test_doubtful_answers_are_counted_per_configuration(here):
+def test_doubtful_answers_are_counted_per_configuration(workspace):
     def spoil(i, sample):
         sample["output"] = {"choices": [{"message": {"content": "" if i < 3 else "4"}}]}
         if 2 <= i < 7:
@@ -261,7 +263,7 @@ def test_doubtful_answers_are_counted_per_configuration(here):
     assert counts["answers cut off"] == 5 and HERON not in imported.table.card.counts
 
 
-def test_repeats_that_never_differ_are_named(here):
+def test_repeats_that_never_differ_are_named(workspace):
     def repeat(log, differ):
         second = [sample | {"epoch": 2} for sample in log["samples"]]
         if differ:

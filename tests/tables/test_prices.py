@@ -44,7 +44,7 @@ def test_cached_input_defaults_to_the_price_of_input(write):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "the file is empty"),
         ("- small", "it holds no prices"),
@@ -72,11 +72,11 @@ def test_cached_input_defaults_to_the_price_of_input(write):
         ("smal: {input: 1, output: 3}", "it has no price of 'small', and genai-prices"),
     ],
 )
-def test_invalid_price_file_is_refused(write, content, said):
+def test_invalid_price_file_is_refused(write, content, message):
     path = write(content)
     with pytest.raises(TableError) as caught:
         read_prices(path).require([("small", None)])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
 
@@ -146,13 +146,13 @@ print(Prices().usd(Usage(10**6, 0, 0), "gpt-4o-mini"))
 
 
 @pytest.fixture
-def priced(here):
+def priced(workspace):
     """Logs, and prices of their models."""
     models = ["example/sparrow-mini", "example/heron-large"]
-    (here / "prices.yml").write_text(
+    (workspace / "prices.yml").write_text(
         "".join(f"{m}: {{input: 2, cached: 0.5, output: 10}}\n" for m in models)
     )
-    return here
+    return workspace
 
 
 def costs(table):
@@ -204,7 +204,7 @@ def test_logged_money_precedes_prices(priced):
 
 
 @pytest.mark.parametrize(
-    ("source", "options", "said"),
+    ("source", "options", "message"),
     [
         ("inspect", {"cost": "usd"}, "no price is known -> give it with --prices"),
         (
@@ -225,12 +225,12 @@ def test_logged_money_precedes_prices(priced):
         ),
     ],
 )
-def test_missing_prices_are_reported(priced, source, options, said):
+def test_missing_prices_are_reported(priced, source, options, message):
     (priced / "other.yml").write_text("other: {input: 1, output: 1}\n")
     folder, metric = {"inspect": ("json", "match"), "helm": ("helm", "exact_match")}[
         source
     ]
     with pytest.raises(TableError) as caught:
         import_logs(source, [folder], "my.parquet", metric=metric, **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert not (priced / "my.parquet").exists()

@@ -32,14 +32,14 @@ def entry(provider, question, score, **fields):
     }
 
 
-def write(entries, name="results.json", **more):
+def write(entries, name="results.json", **extra):
     stats = {"successes": len(entries), "failures": 0, "errors": 0}
     results = {
         "version": 3,
         "timestamp": "2026-01-01T00:00:00Z",
         "results": entries,
         "stats": stats,
-        **more,
+        **extra,
     }
     Path(name).write_text(json.dumps({"evalId": "e", "results": results, "config": {}}))
 
@@ -101,8 +101,8 @@ def test_failed_assertions_are_answers_but_errors_are_not(entries):
 
 
 def test_repeats_are_averaged_and_prompts_are_configurations(entries):
-    again = [item | {"score": 1} for item in entries]
-    write(entries + again)
+    repeated = [item | {"score": 1} for item in entries]
+    write(entries + repeated)
     table = import_logs("promptfoo", ["results.json"], "a.parquet").table
     assert table.n_instances.tolist() == [12, 12] and set(table.rows["accuracy"]) == {
         0.5,

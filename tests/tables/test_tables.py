@@ -261,12 +261,14 @@ def test_new_transform_needs_one_entry(monkeypatch, tmp_path):
     ):
         card(objectives=[objectives[1] | {"low": 10}])
     rows = frame(arms=2, instances=4).assign(bytes=10.0)
-    seen = EvaluationTable.from_records(rows, card(arms=[])).rows.query(
+    visible = EvaluationTable.from_records(rows, card(arms=[])).rows.query(
         "split == 'profiling'"
     )
-    seen = rows["instance"].isin(set(seen["instance"]))
-    rows.loc[seen & (rows["config"] == "arm0"), "bytes"] = 1000.0
-    rows.loc[~seen, "bytes"] = np.where(rows.loc[~seen, "config"] == "arm0", 100.0, 1e6)
+    visible = rows["instance"].isin(set(visible["instance"]))
+    rows.loc[visible & (rows["config"] == "arm0"), "bytes"] = 1000.0
+    rows.loc[~visible, "bytes"] = np.where(
+        rows.loc[~visible, "config"] == "arm0", 100.0, 1e6
+    )
     rows.to_csv(tmp_path / "toy.csv", index=False)
     table = read(tmp_path / "toy.csv", described)
     assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
@@ -293,13 +295,13 @@ def test_both_splits_contain_every_configuration(seed, n, n_profiling):
     """Its profiling rows are the first in random order; few rows are moved."""
     rng, n_profiling = np.random.default_rng(seed), min(n_profiling, n - 2)
     whole = frame(arms=4, instances=n).sort_values(["config", "instance"])
-    kept = np.concatenate(
+    is_kept = np.concatenate(
         [rng.permutation(n) < rng.integers(4, n, endpoint=True) for _ in range(3)]
     )
     # the first has all, so that ids stay
-    kept = np.concatenate([np.ones(n, dtype=bool), kept])
+    is_kept = np.concatenate([np.ones(n, dtype=bool), is_kept])
     table = EvaluationTable.from_records(
-        whole[kept], card(split={"profiling": n_profiling, "seed": seed})
+        whole[is_kept], card(split={"profiling": n_profiling, "seed": seed})
     )
     ids = sorted(f"q{i}" for i in range(n))
     place = {
@@ -314,11 +316,11 @@ def test_both_splits_contain_every_configuration(seed, n, n_profiling):
         known = order["split"] == "profiling"
         assert known.is_monotonic_decreasing and min(known.sum(), (~known).sum()) >= 2
         at_random = sum(place[name] < n_profiling for name in rows["instance"])
-        least, most = 2, len(rows) - 2
-        assert known.sum() == min(max(at_random, least), most)
+        minimum, maximum = 2, len(rows) - 2
+        assert known.sum() == min(max(at_random, minimum), maximum)
         moved += abs(known.sum() - at_random)
-    said = repr(table).replace("\n    ", " ")
-    assert f"changed ({moved} of " in said if moved else table.notes == ()
+    message = repr(table).replace("\n    ", " ")
+    assert f"changed ({moved} of " in message if moved else table.notes == ()
 
 
 def test_subset_keeps_transforms_and_split():
@@ -369,11 +371,11 @@ def test_profiling_view_contains_only_its_split(synthetic):
     assert inner.means == pytest.approx(profiling[list(table.objectives)].to_numpy())
     assert (inner.costs == table.costs).all() and inner.cost_range == table.cost_range
     rows = table.rows
-    seen = rows[rows["split"] == "profiling"]
-    assert inner.feedback.costs.tolist() == seen["cost"].tolist()
+    visible = rows[rows["split"] == "profiling"]
+    assert inner.feedback.costs.tolist() == visible["cost"].tolist()
     assert (
         np.diff(inner.feedback.offsets).tolist()
-        == seen.groupby("config", observed=True).size().tolist()
+        == visible.groupby("config", observed=True).size().tolist()
     )
 
 

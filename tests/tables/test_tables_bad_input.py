@@ -170,9 +170,12 @@ def test_bad_rows_are_reported(given_frame, words, fault):
     with pytest.raises(TableError) as error:
         EvaluationTable.from_records(given_frame, Card.model_validate(CARD), "my.csv")
     text = str(error.value)
-    (found,) = error.value.faults
-    assert (found.file, found.code, found.row, found.column) == ("my.csv", *fault[:3])
-    assert fault[3] in found.problem and found.remedy
+    (result,) = error.value.faults
+    assert (result.file, result.code, result.row, result.column) == (
+        "my.csv",
+        *fault[:3],
+    )
+    assert fault[3] in result.problem and result.remedy
     assert "\n" not in text, "one fault, one line"
     for word in ["my.csv", "->", *words]:
         assert word in text
@@ -489,8 +492,8 @@ def test_wrong_checksum_reports_both_sums(tmp_path):
     frame().to_csv(path, index=False)
     text = file_message(path, Card.model_validate(CARD | {"sha256": "0" * 64}))
     assert "0" * 64 in text and "restore the file" in text
-    found = text.split("sha256 is ")[1][:64]
-    assert read(path, Card.model_validate(CARD | {"sha256": found})).n_arms == 2
+    result = text.split("sha256 is ")[1][:64]
+    assert read(path, Card.model_validate(CARD | {"sha256": result})).n_arms == 2
 
 
 @pytest.mark.slow

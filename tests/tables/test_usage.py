@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cobandit.tables.usage import Usage, read_usage
 
 
-def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
+def openai(prompt, output, total=None, cached=None, reasoning=None, **extra):
     counts = {
         "prompt_tokens": prompt,
         "completion_tokens": output,
@@ -17,7 +17,7 @@ def openai(prompt, output, total=None, cached=None, reasoning=None, **more):
     }
     counts["prompt_tokens_details"] = {"cached_tokens": cached}
     counts["completion_tokens_details"] = {"reasoning_tokens": reasoning}
-    return counts | more
+    return counts | extra
 
 
 @pytest.mark.parametrize(

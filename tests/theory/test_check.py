@@ -41,14 +41,14 @@ def test_integer_beyond_floating_point_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("gap", "said"),
+    ("gap", "message"),
     [
         (1e-170, "exceeds all floating-point numbers"),
         (3.0, "larger than best_efficiency"),
     ],
 )
-def test_gaps_without_a_bound_are_refused(gap, said):
-    with pytest.raises(CobanditError, match=said):
+def test_gaps_without_a_bound_are_refused(gap, message):
+    with pytest.raises(CobanditError, match=message):
         bounds.instance_pull_bound(
             gap, 1.0, 1.0, n_objectives=1, cost_ratio=1.0, budget=99
         )

@@ -140,7 +140,7 @@ GAPS = [
 
 
 @pytest.mark.parametrize(
-    ("function", "given"),
+    ("function", "arguments"),
     [
         *((hypervolume, [point]) for point in POINTS),
         *(
@@ -151,6 +151,6 @@ GAPS = [
         *((exact_allocation_constant, [costs]) for costs in ([1.0], [1.0, 0.0])),
     ],
 )
-def test_invalid_points_and_gaps_are_refused(function, given):
+def test_invalid_points_and_gaps_are_refused(function, arguments):
     with pytest.raises(CobanditError):
-        function(*given)
+        function(*arguments)

@@ -81,11 +81,11 @@ def test_optimism_holds_on_the_event_under_any_delay():
     wider = theory.alpha_in_flight(9, 3, budget=40.0, cost_ratio=0.25, alpha=0.15)
     kept, failed = 0, 0
     for seed in range(60):
-        on, optimistic, _ = watched(means, wider, **given_, seed=seed)
-        assert optimistic or not on
-        kept += on
-        on, optimistic, _ = watched(means, 0.15, **given_, seed=seed)
-        failed += on and not optimistic
+        on_event, optimistic, _ = watched(means, wider, **given_, seed=seed)
+        assert optimistic or not on_event
+        kept += on_event
+        on_event, optimistic, _ = watched(means, 0.15, **given_, seed=seed)
+        failed += on_event and not optimistic
     assert kept >= 10, "the event hardly ever held: nothing was tested"
     assert failed >= 5, (
         "without the wider radius nothing fails either: nothing was tested"
@@ -116,6 +116,6 @@ def test_pulls_on_the_event_stay_below_the_bound(at_once):
     bound = np.maximum(30, 1 + wider * log(theory.horizon(600.0, 0.25)) // radius**2)
     assert (bound < 600 / 0.75).all(), "the bound says nothing"
     runs = [watched(means, wider, **given_, seed=seed) for seed in range(6)]
-    kept = [pulls for on, _, pulls in runs if on]
-    assert len(kept) >= 3
-    assert (np.array(kept)[:, 1:] <= bound).all()
+    event_pulls = [pulls for on_event, _, pulls in runs if on_event]
+    assert len(event_pulls) >= 3
+    assert (np.array(event_pulls)[:, 1:] <= bound).all()

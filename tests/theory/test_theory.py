@@ -96,12 +96,12 @@ def test_theorem_1_matches_its_formula(gap, K, D, lam, B, alpha):
 def test_regret_bounds_sum_over_suboptimal_arms(arms, D, lam, B, alpha, best):
     gaps, costs = np.array([(0.0, 1.0), *arms]).T
     how = {"n_objectives": D, "cost_ratio": lam, "budget": B, "alpha": alpha}
-    each = [theory.pull_bound(gap, n_arms=len(gaps), **how) for gap in gaps[1:]]
+    entry = [theory.pull_bound(gap, n_arms=len(gaps), **how) for gap in gaps[1:]]
     efficiency = theory.efficiency_regret_bound(gaps, **how)
-    assert efficiency == pytest.approx(sum(gaps[1:] * each), rel=1e-12)
+    assert efficiency == pytest.approx(sum(gaps[1:] * entry), rel=1e-12)
     standard = theory.standard_regret_bound(gaps, costs, best, **how)
     assert standard == pytest.approx(
-        2 * best + sum(costs[1:] * gaps[1:] * each), rel=1e-12
+        2 * best + sum(costs[1:] * gaps[1:] * entry), rel=1e-12
     )
     # with unit costs, Corollary 1 adds the two boundary terms to Theorem 1 and nothing
     # else

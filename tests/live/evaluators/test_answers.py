@@ -70,7 +70,7 @@ def test_usual_answers_are_read(content, text):
 
 
 @pytest.mark.parametrize(
-    ("given", "text", "kind"),
+    ("arguments", "text", "kind"),
     [
         (body(None, reasoning_content="2 + 2"), "", "reasoning alone"),
         (body("", reasoning="2 + 2"), "", "reasoning alone"),
@@ -97,14 +97,14 @@ def test_usual_answers_are_read(content, text):
         ),
     ],
 )
-def test_unreadable_fields_are_named_and_others_read(given, text, kind):
-    answer = read(given)
+def test_unreadable_fields_are_named_and_others_read(arguments, text, kind):
+    answer = read(arguments)
     assert kinds(answer) == [kind] and answer.usage == USAGE
     assert answer.text == text if text is not None else answer.text.startswith("4 caf")
 
 
 @pytest.mark.parametrize(
-    ("given", "text", "finish"),
+    ("arguments", "text", "finish"),
     [
         (b"\xef\xbb\xbf" + json.dumps(body("4")).encode(), "4", "stop"),
         (json.dumps(body("4")).encode("utf-16"), "4", "stop"),
@@ -138,8 +138,8 @@ def test_unreadable_fields_are_named_and_others_read(given, text, kind):
         ),
     ],
 )
-def test_answers_of_other_shapes_are_read(given, text, finish):
-    answer = read(given)
+def test_answers_of_other_shapes_are_read(arguments, text, finish):
+    answer = read(arguments)
     assert (answer.text, answer.finish, answer.usage, kinds(answer)) == (
         text,
         finish,
@@ -158,7 +158,7 @@ def test_unexpected_stream_is_concatenated():
     ]
     lines = [
         ": keep-alive",
-        *(f"data: {json.dumps(each)}" for each in events),
+        *(f"data: {json.dumps(event)}" for event in events),
         "data: [DONE]",
     ]
     answer = read("\n\n".join(lines).encode())
@@ -170,7 +170,7 @@ def test_unexpected_stream_is_concatenated():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         b"",
         b"<html>502</html>",
@@ -186,8 +186,8 @@ def test_unexpected_stream_is_concatenated():
         {"error": {"message": "upstream"}, "choices": None, "usage": None},
     ],
 )
-def test_gateway_page_is_not_an_answer(given):
-    assert read(given) is None
+def test_gateway_page_is_not_an_answer(arguments):
+    assert read(arguments) is None
 
 
 json_values = st.recursive(
@@ -255,9 +255,9 @@ def test_uncounted_reasoning_is_estimated():
 
 
 def test_abandoned_answer_is_charged_and_repeated():
-    given = body("", finish="error")
-    given["choices"][0]["error"] = {"code": 502, "message": "the model crashed"}
+    response = body("", finish="error")
+    response["choices"][0]["error"] = {"code": 502, "message": "the model crashed"}
     with pytest.raises(Failure) as caught:
-        evaluate(given)
+        evaluate(response)
     assert caught.value.retry and caught.value.cost == 7
     assert "the model crashed" in str(caught.value)

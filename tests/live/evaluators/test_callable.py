@@ -155,12 +155,14 @@ def test_exception_becomes_a_failed_evaluation(error, message, retry, unavailabl
     async def slow(configuration, instance):
         raise error
 
-    for each in (function, slow):
+    for entry in (function, slow):
         with pytest.raises(Failure) as caught:
-            evaluate(each)
-        found = caught.value
-        assert str(found).startswith("mine:evaluate: ") and str(found).endswith(message)
-        assert (found.retry, found.unavailable, found.cost) == (
+            evaluate(entry)
+        result = caught.value
+        assert str(result).startswith("mine:evaluate: ") and str(result).endswith(
+            message
+        )
+        assert (result.retry, result.unavailable, result.cost) == (
             retry,
             unavailable,
             None,
@@ -177,14 +179,14 @@ def test_function_may_raise_a_failure():
 
 
 def test_numbers_of_any_kind_are_accepted():
-    given = {
+    arguments = {
         "a": True,
         "b": np.bool_(True),
         "c": np.float32(0.5),
         "d": np.array(2),
         "e": 3,
     }
-    assert evaluate(lambda c, i: given) == [
+    assert evaluate(lambda c, i: arguments) == [
         {"a": 1.0, "b": 1.0, "c": 0.5, "d": 2.0, "e": 3.0}
     ]
 
@@ -228,7 +230,7 @@ number = 3
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def workspace(tmp_path, monkeypatch):
     """A current folder with modules, as a user has it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -241,7 +243,7 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["scoring:evaluate", "scoring:Scorers.zero"])
-def test_modules_of_the_current_folder_are_imported(here, name):
+def test_modules_of_the_current_folder_are_imported(workspace, name):
     async def use(evaluator):
         return await evaluator.evaluate({"n": 0}, ["1"])
 
@@ -276,13 +278,15 @@ def test_modules_of_the_current_folder_are_imported(here, name):
         ("leaving:evaluate", "failing-module", "SystemExit", ""),
     ],
 )
-def test_uncallable_functions_are_refused_on_opening(here, name, code, named, remedy):
+def test_uncallable_functions_are_refused_on_opening(
+    workspace, name, code, named, remedy
+):
     with fault(code, place=name.partition(":")[0], names=[named], remedy=remedy):
         opened("callable", {"function": name})
 
 
 @pytest.mark.parametrize("name", ["scoring", "scoring:", ":evaluate", "a:b:c", "a b:f"])
-def test_function_names_need_a_module(here, name):
+def test_function_names_need_a_module(workspace, name):
     with pytest.raises(ValueError, match="should match pattern"):
         opened("callable", {"function": name})
 
@@ -311,8 +315,8 @@ async def open_constant(options, context):
 """
 
 
-def test_custom_evaluator_is_named_with_its_module(here):
-    (here / "own_evaluators.py").write_text(OWN)
+def test_custom_evaluator_is_named_with_its_module(workspace):
+    (workspace / "own_evaluators.py").write_text(OWN)
 
     async def use(evaluator):
         return await evaluator.evaluate({}, ["1", "2"])

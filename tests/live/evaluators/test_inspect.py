@@ -58,8 +58,8 @@ def stub_model():
             # Inspect rounds seconds to thousandths; a latency that is constant is
             # refused as an objective.
             await anyio.sleep(30 if self.model_name == "slow" else 0.01 * len(word))
-            said = word if config.temperature == 0 else "nothing"
-            output = ModelOutput.from_content(self.model_name, said)
+            message = word if config.temperature == 0 else "nothing"
+            output = ModelOutput.from_content(self.model_name, message)
             output.usage = ModelUsage(
                 input_tokens=10,
                 output_tokens=3 + len(word),
@@ -91,7 +91,8 @@ def run(
 ):
     async def evaluate(evaluator):
         return [
-            await evaluator.evaluate(each, list(instances)) for each in configurations
+            await evaluator.evaluate(settings, list(instances))
+            for settings in configurations
         ]
 
     context = {
@@ -136,11 +137,13 @@ def test_evaluator_and_importer_read_the_same_log_values(
         "inspect", [folder / "run" / "inspect"], folder / "again.parquet", **paid
     ).table
     measured = ("score", "cost_usd", "seconds")
-    again = pd.read_parquet(folder / "again.parquet").set_index(["config", "instance"])
+    reimported = pd.read_parquet(folder / "again.parquet").set_index(
+        ["config", "instance"]
+    )
     for config, rows in zip(table.configs, (right, wrong), strict=True):
         for id_, row in zip(ids, rows, strict=True):
-            there = again.loc[(config, id_)]
-            assert {name: there[name] for name in measured} == {
+            expected_row = reimported.loc[(config, id_)]
+            assert {name: expected_row[name] for name in measured} == {
                 name: row[name] for name in measured
             }
 
@@ -211,7 +214,7 @@ def test_eval_is_aborted_and_the_next_one_runs(folder):
 
 
 @pytest.mark.parametrize(
-    ("settings", "given", "said"),
+    ("settings", "arguments", "message"),
     [
         ({"model": None}, {}, "it has no model"),
         ({"temperature": "hot"}, {}, "temperature: Input should be a valid number"),
@@ -233,14 +236,14 @@ def test_eval_is_aborted_and_the_next_one_runs(folder):
         ({}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],
 )
-def test_faults_are_reported_on_opening(folder, settings, given, said):
+def test_faults_are_reported_on_opening(folder, settings, arguments, message):
     with pytest.raises(CobanditError) as caught:
         run(
             folder,
             [{"model": "stub/small"}, {"model": "stub/small"} | settings],
-            **given,
+            **arguments,
         )
-    assert said in str(caught.value) and not (folder / "run").exists()
+    assert message in str(caught.value) and not (folder / "run").exists()
 
 
 def test_block_size_follows_the_options():

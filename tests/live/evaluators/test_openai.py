@@ -54,8 +54,8 @@ def ask(
     }
     context |= {"cost": cost, "objectives": objectives}
     with stub_endpoint(answer_, models) as address:
-        given = USUAL | {"base_url": address} | options
-        return opened("openai", given, use or evaluate, **context), address.requests
+        arguments = USUAL | {"base_url": address} | options
+        return opened("openai", arguments, use or evaluate, **context), address.requests
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_prompts_are_selected_by_name(folder):
         folder, lambda body: completion("2"), configurations, prompt=prompts
     )
     assert "authorization" not in requests[0][1]
-    said = [{"role": "user", "content": "Think 1 times. 1 + 1?"}]
-    assert requests[0][2] == {"model": "small", "messages": said}
+    messages = [{"role": "user", "content": "Think 1 times. 1 + 1?"}]
+    assert requests[0][2] == {"model": "small", "messages": messages}
 
 
 def test_empty_answer_scores_zero_without_another_try(folder):
@@ -178,7 +178,7 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
+    ("status", "body", "message"),
     [
         (
             401,
@@ -194,10 +194,10 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
     ],
 )
 def test_refused_key_stops_the_run_and_stays_hidden(
-    folder, monkeypatch, status, body, said
+    folder, monkeypatch, status, body, message
 ):
     monkeypatch.setenv("MY_KEY", "sk-secret")
-    with fault("request-refused", "http://", names=[said]) as caught:
+    with fault("request-refused", "http://", names=[message]) as caught:
         ask(
             folder,
             lambda _: (status, body, {"Location": "https://elsewhere.example/v1"}),
@@ -262,15 +262,15 @@ def test_endpoints_have_separate_keys(folder, monkeypatch):
         assert Configurations(list=places).names == ("small", "large")
 
         async def use(evaluator):
-            return [await evaluator.evaluate(each, ["a", "b"]) for each in places]
+            return [await evaluator.evaluate(entry, ["a", "b"]) for entry in places]
 
         rows = opened(
             "openai", USUAL, use, folder=folder, configurations=places, instances=ROWS
         )
-    assert [[row["score"] for row in each] for each in rows] == [[1, 0], [0, 1]]
+    assert [[row["score"] for row in entry] for entry in rows] == [[1, 0], [0, 1]]
     keys = [
-        [headers["authorization"] for _, headers, _ in where.requests]
-        for where in (one, two)
+        [headers["authorization"] for _, headers, _ in condition.requests]
+        for condition in (one, two)
     ]
     assert keys == [["Bearer sk-1"] * 2, ["Bearer sk-2"] * 2]
     assert all(
@@ -281,8 +281,8 @@ def test_endpoints_have_separate_keys(folder, monkeypatch):
 def test_turns_are_sent_and_truncated_answers_marked(folder):
     cut = completion("It is 2", (20, 3))
     cut["choices"][0]["finish_reason"] = "length"
-    said = [("user", "1 + 2?"), ("assistant", "3"), ("user", "{question}")]
-    turns = [{"role": role, "content": content} for role, content in said]
+    messages = [("user", "1 + 2?"), ("assistant", "3"), ("user", "{question}")]
+    turns = [{"role": role, "content": content} for role, content in messages]
     rows, requests = ask(folder, lambda _: cut, prompt=turns)
     assert requests[0][2]["messages"] == [
         *turns[:2],
@@ -331,9 +331,10 @@ def test_function_scores_answers(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("cost", "most"), [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))]
+    ("cost", "maximum"),
+    [("tokens", 32), ("cost_usd", 342e-6), ("seconds", float("inf"))],
 )
-def test_cost_of_an_evaluation_is_bounded_in_advance(folder, cost, most):
+def test_cost_of_an_evaluation_is_bounded_in_advance(folder, cost, maximum):
     """A prompt of 6 bytes in a chat has at most 22 tokens, an answer its limit."""
     configuration = {"model": "small", "max_tokens": 32}
 
@@ -342,7 +343,7 @@ def test_cost_of_an_evaluation_is_bounded_in_advance(folder, cost, most):
 
     assert ask(folder, None, [configuration], cost=cost, prices="prices.yml", use=use)[
         0
-    ] == pytest.approx(most)
+    ] == pytest.approx(maximum)
 
 
 def write(folder, question="1 + {}?", **columns):
@@ -377,16 +378,16 @@ def test_stored_answers_are_rescored_without_a_call(folder):
         done = live.run(folder / "plan.yml", folder / "run")
         (folder / "silent.yml").write_text(json.dumps(plan | {"answers": False}))
         live.run(folder / "silent.yml", folder / "silent")
-        asked = len(address.requests)
+        n_requests = len(address.requests)
         table = live.rescore(folder / "run", {"scorer": "number"})
-        assert len(address.requests) == asked
+        assert len(address.requests) == n_requests
     answers = live.read_answers(folder / "run")
     assert len(answers) == len(cb.read(done.table).rows) > 8 and set(
         answers["text"]
     ) == {"It is 2", "2"}
     scores = [
-        cb.read(each).rows.groupby("config")["accuracy"].mean().to_dict()
-        for each in (done.table, table)
+        cb.read(result).rows.groupby("config")["accuracy"].mean().to_dict()
+        for result in (done.table, table)
     ]
     assert scores == [{"small": 0.0, "large": 1.0}, {"small": 1.0, "large": 1.0}]
     with fault("scorer-options", "the scorer"):
@@ -446,11 +447,11 @@ def test_prices_have_a_checksum(folder):
     async def use(evaluator):
         return evaluator.digests
 
-    found = []
+    matches = []
     for price in (10, 1000):
         (folder / "prices.yml").write_text(f"small: {{input: 1, output: {price}}}")
-        found.append(ask(folder, None, prices="prices.yml", use=use)[0])
-    assert {name for name in found[0] if found[0][name] != found[1][name]} == {
+        matches.append(ask(folder, None, prices="prices.yml", use=use)[0])
+    assert {name for name in matches[0] if matches[0][name] != matches[1][name]} == {
         "prices.yml"
     }
 
@@ -460,7 +461,7 @@ def arm(**settings):
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "named", "remedy"),
+    ("arguments", "code", "named", "remedy"),
     [
         (arm(temperature=0), "no-model", "model", "'model'"),
         (arm(model="m", temprature=0), "idle-setting", "'temprature'", "did you mean"),
@@ -515,16 +516,16 @@ def arm(**settings):
     ],
 )
 def test_option_faults_are_reported_before_any_request(
-    folder, given, code, named, remedy
+    folder, arguments, code, named, remedy
 ):
-    asked = []
+    requests = []
     with fault(code, names=[named], remedy=remedy):
-        ask(folder, asked.append, **given)
-    assert not asked
+        ask(folder, requests.append, **arguments)
+    assert not requests
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         ({"cost": "cost_usd"}, "has no price of 'small' -> write 'small: {input:"),
         (
@@ -539,11 +540,13 @@ def test_option_faults_are_reported_before_any_request(
         ),
     ],
 )
-def test_price_and_key_faults_are_reported_before_any_request(folder, given, said):
-    asked = []
+def test_price_and_key_faults_are_reported_before_any_request(
+    folder, arguments, message
+):
+    requests = []
     with pytest.raises(CobanditError) as caught:
-        ask(folder, asked.append, **given)
-    assert said in str(caught.value) and not asked
+        ask(folder, requests.append, **arguments)
+    assert message in str(caught.value) and not requests
 
 
 def test_endpoint_without_model_list_is_accepted(folder):
@@ -560,7 +563,7 @@ def test_endpoint_without_model_list_is_accepted(folder):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         ({"scorer": "regex"}, "scorer regex needs a pattern"),
         ({"scorer": "exact", "pattern": "x"}, "and no other has either"),
@@ -569,9 +572,9 @@ def test_endpoint_without_model_list_is_accepted(folder):
         ({"temperature": 0}, "Extra inputs are not permitted"),
     ],
 )
-def test_idle_options_are_refused(given, said):
+def test_idle_options_are_refused(arguments, message):
     with pytest.raises(ValueError) as caught:
         find_evaluator("openai").options(
-            **(USUAL | {"base_url": "http://x/v1"} | given)
+            **(USUAL | {"base_url": "http://x/v1"} | arguments)
         )
-    assert said in str(caught.value)
+    assert message in str(caught.value)
