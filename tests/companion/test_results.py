@@ -130,8 +130,8 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     for (name, kind), size in first.items():
         numbers = [
             number
-            for own_drawn, of_kind, number in drawn
-            if (own_drawn, of_kind) == (name, kind)
+            for table_name, of_kind, number in drawn
+            if (table_name, of_kind) == (name, kind)
         ]
         assert numbers == list(range(size, size + len(numbers)))
     assert {name for name, kind, _ in drawn if kind == "table"} == {"gsm8k", "piqa"}

@@ -299,10 +299,10 @@ class TestFailures:
             np.flatnonzero(done.policy.left_out) == [place]
             and fake.billed <= done.budget
         )
-        is_kept = [
+        kept_instances = [
             instance for instance in order[: max(pilot, 3)] if instance != order[place]
         ]
-        assert list(cb.read(done.table).card.split.instances) == is_kept
+        assert list(cb.read(done.table).card.split.instances) == kept_instances
 
     @pytest.mark.slow
     def test_timed_out_evaluations_fail(self, tmp_path):
@@ -368,9 +368,13 @@ class TestFailures:
                 return await super().evaluate(configuration, instances)
 
         live.run(PLAN, tmp_path / "run", evaluator=Busy())
-        (first, n_called), *later = called
+        (first, first_configuration), *later = called
         assert (
-            next(when for when, configuration in later if configuration == n_called)
+            next(
+                when
+                for when, configuration in later
+                if configuration == first_configuration
+            )
             - first
             >= 0.3
         )
@@ -763,9 +767,9 @@ class TestGoingOn:
             names=["pilot is 5 there and 4 here"],
             remedy="--from",
         )
-        larger_run = larger | {"reuse": str(first.table)}
-        stopped = stop_after(5, larger_run, tmp_path / "more")
-        done = live.run(larger_run, tmp_path / "more", evaluator=fake)
+        larger_plan = larger | {"reuse": str(first.table)}
+        stopped = stop_after(5, larger_plan, tmp_path / "more")
+        done = live.run(larger_plan, tmp_path / "more", evaluator=fake)
         full_run = live.run(larger, tmp_path / "whole", evaluator=Fake())
         assert (done.recommendation, done.spent) == (
             full_run.recommendation,
