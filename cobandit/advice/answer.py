@@ -23,7 +23,7 @@ NAMED_PAIRS = 3
 
 
 class WordedAnswer(NamedTuple):
-    """A recommendation in words, to be read around the table of its front."""
+    """A recommendation in words: the texts above and below the table of its front."""
 
     headline: str  #: the number of configurations on the front
     warnings: list[str]  #: cautions to read before the table
@@ -162,7 +162,7 @@ def _within(advice: Recommendation) -> str:
 
 
 def _show(advice: Recommendation, name: str) -> str:
-    """Return the name of a configuration with its means and its cost."""
+    """Return a configuration's name, means and cost as text."""
     row = advice.arms.loc[name].to_dict()
     means = ", ".join(
         f"{objective} {row[objective]:.3f}" for objective in advice.objectives
@@ -172,7 +172,7 @@ def _show(advice: Recommendation, name: str) -> str:
 
 
 def _describe_certainty(advice: Recommendation) -> str:
-    """Describe the settled memberships, and beaten arms that may be members."""
+    """Describe settled memberships, and dominated arms that may be on the front."""
     if advice.returned or advice.dependence:
         return ""
     if advice.exact:
@@ -270,7 +270,7 @@ def _describe_cheaper(advice: Recommendation) -> str:
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
-    """Warn of costs that are made up."""
+    """Warn of made-up costs."""
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())

@@ -41,8 +41,7 @@ def write_answer_table(
     shown : DataFrame
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
-        Whether intervals stand behind means, and behind steps, where these are not
-        exact.
+        Whether inexact means and steps are followed by their intervals.
     measured : bool
         Whether a score that is made of a measured column is followed by the median and
         the 95th percentile of that column.
@@ -91,16 +90,16 @@ def write_answer_table(
 
 
 def measured_head(column: str) -> str:
-    """Return the head above the median and the 95th percentile of a measured column."""
+    """Return the heading of the median and 95th percentile of a measured column."""
     return f"{column} p50/p95"
 
 
 def standings(advice: Recommendation) -> pd.Series[str]:
-    """Return for each configuration, cheapest first, whether it is on the front.
+    """Return the standing of each configuration on the front, cheapest first.
 
-    `SURE` and `NOT` where that is settled, and otherwise the share of the redrawn
-    tables in which it is, which is never written as all of them or none: what is not
-    settled is not certain.
+    `SURE` and `NOT` where the membership is settled. Otherwise the share of redrawn
+    tables with the configuration on the front, which is never written as 0 or 100 %,
+    since an unsettled membership is not certain.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def standings(advice: Recommendation) -> pd.Series[str]:
 
 
 def describe_steps(advice: Recommendation, with_intervals: bool = True) -> list[str]:
-    """Return what each member of the front adds to its cheaper neighbour, in points.
+    """Return the gain of each front member over its cheaper neighbour, in points.
 
     Examples
     --------
@@ -154,13 +153,13 @@ def worth_showing(advice: Recommendation) -> pd.DataFrame:
 
 
 def front_first(advice: Recommendation) -> pd.DataFrame:
-    """Return all configurations, those of `worth_showing` first."""
+    """Return all configurations, the result of `worth_showing` first."""
     likely = worth_showing(advice)
     return pd.concat([likely, advice.arms.drop(index=likely.index)])
 
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
-    """Return the first rows, the last replaced by chosen ones further down."""
+    """Return the first rows, the last of them replaced by chosen rows further down."""
     wished = (
         []
         if advice.choice is None

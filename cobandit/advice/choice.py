@@ -1,9 +1,9 @@
 r"""The configuration that meets given requirements, and the confidence that it does.
 
 Conditions on means are tested with limits that hold for any number of instances
-(`cobandit.stats.limits`): that a mean is at least a number, on the scores of one
-configuration; that it is within a margin of the best, on its differences from each
-other configuration on the instances that both were evaluated on.
+(`cobandit.stats.limits`): the condition of a smallest mean on the scores of one
+configuration, the condition of a margin to the best on its differences from every other
+configuration, over the instances that both were evaluated on.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _check_wish(
     limit: float,
     remedy: str,
 ) -> dict[str, float]:
-    """Return the numbers of a requirement, each from zero to below the limit."""
+    """Return the numbers of a requirement; raise unless they are in [0, limit)."""
     numbers = {}
     for name, value in (wish or {}).items():
         _validation.choice(name, f"objective of {place}", objectives)
@@ -153,7 +153,7 @@ def choose_configuration(
     among : ndarray of bool, shape (K,)
         Configurations to choose from.
     seed : int
-        Seed of the order in which scores are bet on, for a benchmark with missing
+        Seed of the order of the scores in a betting test, for a benchmark with missing
         evaluations.
 
     Returns
@@ -228,7 +228,7 @@ class ConditionTests:
     level : float
         Level at which the p-values will be used.
     seed : int
-        Seed of the order in which scores are bet on.
+        Seed of the order of the scores in a betting test.
     """
 
     def __init__(self, wishes: Wishes, compared: Paired, level: float, seed: int):
@@ -267,8 +267,8 @@ class ConditionTests:
     def p_value(self, arm: int) -> float:
         """Return the p-value of "does not meet all conditions".
 
-        It is the largest p-value of a condition, and of a comparison with another
-        configuration, since it is unknown which one is the best.
+        This is the largest p-value over all conditions and over the comparisons with
+        every other configuration, since the best configuration is unknown.
         """
         largest = self._threshold_p_value(arm)
         for d in self.within:
@@ -314,7 +314,7 @@ class ConditionTests:
         return float(p_values.max())
 
     def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
-        """Return scores of configurations in random order, and which are present."""
+        """Return scores of configurations in random order, and a presence mask."""
         values, present = self.evaluations.block(arms)
         return values[d][:, self.order], present[:, self.order]
 
@@ -344,10 +344,11 @@ class ConditionTests:
     def _pool(
         self, excess: Floats, present: Bools, threshold: float
     ) -> tuple[Floats, Bools]:
-        """Return one score per cluster, and which clusters have instances.
+        """Return one score per cluster, and a mask of clusters that have instances.
 
-        The excess of its score over the threshold is the sum over its instances,
-        divided by the size of the largest cluster, so that scores stay in their range.
+        The excess of a cluster's score over the threshold is the sum over its
+        instances, divided by the size of the largest cluster, so that scores stay in
+        their range.
         """
         back = np.argsort(self.order)
         sums = self.evaluations.gather(excess[:, back])

@@ -1,4 +1,4 @@
-"""Checks of costs: made up, dominated by one evaluation, or of a heavy tail."""
+"""Checks of costs: made up, single dominating evaluations, and heavy tails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CARRIED_SHARE = 0.2
 
 
 def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find made-up costs of evaluations that cost nothing."""
+    """Find made-up costs, which an import gave to free evaluations."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
         free = pd.Series(table.free_evaluations, table.configs)

@@ -49,12 +49,12 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     """Check a table for common problems, with one finding per cause.
 
     It looks for configurations with constant scores, and duplicates; instances on which
-    all configurations score alike; costs that an import made up, or that a single
-    evaluation or a heavy tail dominates; evaluations counted as flawed, such as answers
-    that were cut off; many values at the best end of a column; objectives that agree
-    with another; too few instances; evaluations that are missing where instances are
-    hard; clusters of instances; configurations that share no instance; and a misleading
-    profiling split.
+    all configurations score alike; costs that an import made up, and costs that a
+    single evaluation or a heavy tail dominates; evaluations counted as flawed, such as
+    answers that were cut off; many values at the best end of a column; objectives that
+    order configurations alike; too few instances; evaluations that are missing where
+    instances are hard; clusters of instances; configurations that share no instance;
+    and a misleading profiling split.
 
     Parameters
     ----------
@@ -64,8 +64,7 @@ def doctor(table: EvaluationTable) -> list[Finding]:
     Returns
     -------
     list of Finding
-        None of them is an error, and an empty list does not prove that a table is
-        sound.
+        Findings are not errors, and an empty list does not prove that a table is sound.
 
     Notes
     -----

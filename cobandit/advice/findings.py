@@ -1,4 +1,4 @@
-"""Findings of the checks of a table, and how they name configurations."""
+"""Findings of the checks of a table, and the names in them."""
 
 from __future__ import annotations
 

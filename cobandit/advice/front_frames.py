@@ -61,7 +61,7 @@ def tabulate_arms(
     compared : Paired
     on_front, settled : ndarray of bool, shape (K,)
     level : float
-        Of the intervals.
+        Level of the intervals.
     redrawn : RedrawnTables
 
     Returns
@@ -123,7 +123,7 @@ def thin_out(
     tolerance: Floats,
     cost_tolerance: float | str,
 ) -> list[int]:
-    """Leave out members of the front that others match within the tolerance.
+    """Leave out members of the front that another member matches within the tolerance.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def tabulate_steps(
     members : sequence of int
         Numbers of the members of the front, cheapest first.
     level : float
-        Of the intervals of the gains.
+        Level of the intervals of the gains.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The evaluations that a race would make next on a table, and what they cost."""
+"""The evaluations that a race would make next on a table, and their cost."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextEvaluations:
-    """Evaluations that a race would make next, and configurations that it has settled.
+    """The next evaluations of a race, and its settled configurations.
 
     Attributes
     ----------
     settled : int
-        Number of configurations that are settled now: surely kept, or not needed.
+        Number of configurations that are settled now: certainly kept, or certainly
+        removed.
     would_be_settled : int
         Number that would be settled after the evaluations of ``pairs``, if means and
         variances stay as they are.
@@ -69,7 +70,7 @@ def plan_next(
     front: str = FRONTS[0],
     cost_tolerance: float | str = 0.0,
 ) -> NextEvaluations:
-    """Plan the evaluations that are missing, as `cobandit.ParetoRace` would go on.
+    """Plan missing evaluations in the order in which `cobandit.ParetoRace` makes them.
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ def plan_next(
     error : float
         Error probability of the race, in (0, 1).
     seed : int
-        Seed of the order of instances: those that most configurations have come first,
-        equal ones in random order.
+        Seed of the order of instances. Instances evaluated by more configurations come
+        first, ties in random order.
     at_random : bool
         Whether evaluations are missing at random.  If not, existing evaluations settle
         nothing, and the instances come in random order.
@@ -221,7 +222,7 @@ class _Benchmark:
         self.missing: Bools = missing[self.order]
 
     def count_first(self, n_units: int) -> Ints:
-        """Count the evaluations that the first units lack, by configuration."""
+        """Count the missing evaluations of the first units, by configuration."""
         n_instances = sum(len(self._members[unit]) for unit in self.units[:n_units])
         lacking: Ints = self.missing[:n_instances].sum(axis=0)
         return lacking
@@ -245,6 +246,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return the number of units that a first comparison takes, in order."""
+    """Return the number of units, in order, that the first comparison needs."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

@@ -33,10 +33,11 @@ class Recommendation:
     budget : float or None
         Budget of further evaluations.
     about : {"instances", "benchmark"}
-        Whether answers are about instances like these, or those of the table.
+        Whether answers are about instances like these, or about the table's instances.
     dominance : {"standard", "strict"}
-        Order of the front: at least as good in every objective and in cost, and better
-        in one; or the paper's, better in every objective, whatever the cost.
+        Order of the front. In the standard order a configuration dominates another if
+        it is at least as good in every objective and in cost, and better in one; in the
+        paper's strict order, if it is better in every objective, whatever the cost.
     arms : DataFrame, K rows
         All configurations, cheapest first: the mean of each objective with ``_low`` and
         ``_high`` (its interval at ``level``, one at a time), ``cost``,
@@ -52,7 +53,7 @@ class Recommendation:
     measured : mapping of str to str
         Name of the measured column, for each objective that is made of one.
     front : DataFrame
-        The front, cheapest first: ``instances``, ``cost`` and each objective; ``times``
+        The front, cheapest first: ``instances``, ``cost`` and all objectives; ``times``
         is the cost over the cost of the next cheaper member, and ``more_OBJECTIVE`` the
         gain over it, with ``_low`` and ``_high`` (its paired interval at ``level``, one
         at a time), all on the instances that the two share.  They are NaN if the two
@@ -69,9 +70,9 @@ class Recommendation:
     questions : DataFrame
         Memberships of the front that are not settled, cheapest first:
         ``configuration``, ``against``, ``ratio`` (gap over its standard error),
-        ``factor`` (critical value of the ratio), ``evaluations`` and ``price`` that
-        would reach it, and ``new_instances``, the instances beyond the benchmark that
-        this takes, infinite for a tie.
+        ``factor`` (critical value of the ratio), ``evaluations`` and ``price`` to reach
+        this factor, and ``new_instances``, the number of instances needed beyond the
+        benchmark, infinite for a tie.
     returned : bool
         Whether a method returned the front, instead of the means.
     choice : Choice or None
@@ -81,16 +82,16 @@ class Recommendation:
     cost_tolerance : float or str
         Largest difference of costs that does not matter.
     ignores_cost : bool
-        Whether the returned and the planned front are those of the objectives, whatever
-        the cost.
+        Whether the returned and the planned front are fronts of the objectives alone,
+        whatever the cost.
     certified : bool
         Whether the race's settled memberships are proved.
     next : NextEvaluations
         Evaluations that a race would make next.
     smallest_cost : float or None
-        Cost that a free evaluation counts as, if the table's import set one.
+        Made-up cost of a free evaluation, if the table's import set one.
     free : int
-        Number of evaluations that cost no more than that.
+        Number of evaluations that cost no more than this made-up cost.
     counts : mapping
         Numbers of flawed evaluations by configuration and flaw, such as answers that
         were cut off, from the card.
@@ -123,7 +124,7 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Configurations with a made-up cost, since their evaluations cost nothing."""
+        """Configurations with a made-up cost, since their evaluations are free."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property

@@ -2,11 +2,11 @@
 
 Configurations worth their cost are the Pareto front of the objectives and the cost: no
 other one is at least as good in every objective and as cheap, and better or cheaper.
-The user chooses what answers are about.  About *this benchmark*, the instances of the
-table, answers are exact once every configuration is evaluated on every instance.  About
-*instances like these*, no benchmark is ever enough.  An answer is *settled* if gaps
-exceed their standard errors by factors large enough that all answers are right together
-with the stated confidence.
+The user chooses the population of the answers.  About *this benchmark*, the instances
+of the table, answers are exact once every configuration is evaluated on every instance.
+About *instances like these*, no benchmark is ever enough.  An answer is *settled* if
+gaps exceed their standard errors by factors large enough that all answers are right
+together with the stated confidence.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def recommend(
         Budget of further evaluations, in the table's unit; never exceeded at the mean
         costs.
     at_least : mapping of str to float, optional
-        Smallest mean, by objective.  The cheapest configuration that meets all
-        conditions, here and in `within`, is chosen.
+        Smallest mean, by objective. The cheapest configuration that meets these
+        conditions and those in `within` is chosen.
     within : mapping of str to float, optional
         Largest distance below the best mean, by objective.
     prefer : mapping of str to float, optional
@@ -85,23 +85,25 @@ def recommend(
         largest weighted mean is chosen instead of the cheapest.
     tolerance : float or array_like, shape (D,)
         Largest difference that does not matter, in the unit of the objectives.  A
-        member of the front covers other members within it, the most expensive are left
-        out first, and missing evaluations are planned accordingly.
+        member of the front covers other members within this tolerance. The most
+        expensive covered members are left out first, and missing evaluations are
+        planned accordingly.
     cost_tolerance : float or str
-        The same for costs: an amount in their unit, or a share such as ``"10%"``.
+        Largest difference of costs that does not matter: an amount in their unit, or a
+        share such as ``"10%"``.
     certified : bool
         Whether to plan missing evaluations for a certified race, whose error is proved
         on any table (`cobandit.ParetoRace`) and not only measured.  It takes more
         evaluations.
     returned : collection of str, optional
-        Configurations that a method returned, which then are the front, whatever their
-        means.  A race of the objectives and the cost returns this function's front of
-        its table, exactly without a tolerance and within the tolerance otherwise: it
-        keeps configurations that were not surely covered when it stopped.
+        Configurations that a method returned. They replace the front of the means.  A
+        race of the objectives and the cost returns this function's front of its table,
+        exactly without a tolerance and within the tolerance otherwise: it keeps
+        configurations that were not surely covered when it stopped.
     ignores_cost : bool
         Whether the returned configurations are the front of the objectives, whatever
-        the cost, as those of the paper's methods.  Missing evaluations are then planned
-        for that front, as they are for strict dominance.
+        the cost, as they are for the paper's methods.  Missing evaluations are then
+        planned for this front, as for strict dominance.
     about : {"instances", "benchmark"}
         Whether answers are about instances like these, or about the instances of the
         table, for which they are exact once every configuration is evaluated on every
@@ -117,8 +119,8 @@ def recommend(
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Number of the redraws behind shares, and their seed, which is also the seed of
-        the draws behind critical values and of the order of instances.
+        Number of redrawn tables behind shares, and the seed of all random numbers:
+        redraws, critical values, and the order of instances.
 
     Returns
     -------
@@ -137,11 +139,12 @@ def recommend(
     draws of the instances in use.  Settled answers also assume that evaluations are
     missing at random (otherwise nothing is settled: `cobandit.stats.missingness`), and
     that means are about normal.  Critical values are Student's, at levels of a
-    step-down procedure (`cobandit.stats.simultaneous`), and each variance counts one
-    additional instance that varies like the pooled arms.  Costs may be far from normal;
-    `cobandit.advice.doctor` reports tails that are too heavy.  Next evaluations are
-    those of `cobandit.ParetoRace`, which looks for the same front; their number assumes
-    that gaps and variances stay as measured.  Time O(K^2 I D).
+    step-down procedure (`cobandit.stats.simultaneous`), and each variance includes one
+    additional instance with the variance pooled over the arms.  Costs may be far from
+    normal; `cobandit.advice.doctor` reports tails that are too heavy.  Next evaluations
+    are the evaluations that `cobandit.ParetoRace`, which looks for the same front,
+    would make; their number assumes that gaps and variances stay as measured.  Time
+    O(K^2 I D).
 
     Examples
     --------
@@ -248,7 +251,7 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
 
 
 def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
-    """Return the questions with names of configurations instead of numbers."""
+    """Return the questions with configurations named instead of numbered."""
     names = pd.Index(configs)
     named = questions.drop(columns="arm").assign(against=names[questions["against"]])
     named.insert(0, "configuration", names[questions["arm"]])

@@ -1,4 +1,4 @@
-"""Rivals of a configuration: why it is off the front, or on it."""
+"""Rivals of a configuration, which decide whether it is on the front."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLOSEST = 3
 
 
 class Rivals(NamedTuple):
-    """Configurations that beat one, or that come closest to it.
+    """Configurations that beat a given one, or come closest to beating it.
 
     Attributes
     ----------
@@ -28,10 +28,10 @@ class Rivals(NamedTuple):
     beaten : bool
         Whether a rival dominates it by the means over shared instances.
     rivals : DataFrame
-        Rivals that beat it, the clearest first; if none does, the three that come
-        closest.  ``times`` is the rival's cost over its cost, NaN if one is made up,
-        and ``more_OBJECTIVE`` the rival's gain, with ``_low`` and ``_high``, the paired
-        interval, one at a time.
+        Rivals that beat the configuration, clearest first; without any, the three that
+        come closest.  ``times`` is the rival's cost over the configuration's, NaN if
+        one is made up, and ``more_OBJECTIVE`` the rival's gain, with ``_low`` and
+        ``_high``, the paired interval, one at a time.
     level : float
         Level of the intervals.
     """
@@ -49,7 +49,7 @@ def find_rivals(
     dominance: str = "standard",
     level: float = 0.95,
 ) -> Rivals:
-    """Find the configurations that beat one, or that come closest to beating it.
+    """Find the configurations that beat a given one, or come closest to beating it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def find_rivals(
     dominance : {"standard", "strict"}
         As in `cobandit.recommend`.
     level : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def find_rivals(
     Raises
     ------
     CobanditError
-        If there is no such configuration.
+        If the table has no such configuration.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def find_rivals(
 
 
 def _compare(compared: Paired, arm: int, rival: int, level: float) -> dict[str, float]:
-    """Compare a rival with a configuration on the instances that both have."""
+    """Compare a rival with a configuration on their shared instances."""
     gains, times = compared.step(arm, rival)
     low, high = step_interval(compared, arm, rival, level)
     made_up = compared.table.has_made_up_cost

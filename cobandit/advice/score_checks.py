@@ -1,4 +1,4 @@
-"""Checks of scores: constant, duplicated, alike, correlated, or at the best end."""
+"""Checks of scores: constant, duplicated, correlated, or at the best end."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_same(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find objectives that order the configurations like another one or the cost."""
+    """Find objectives that order configurations like another objective or the cost."""
     if table.n_arms < 5:
         return
 

@@ -1,8 +1,8 @@
 """Answers of the two splits of a table, compared with all instances.
 
 Replays are judged by the evaluation split, `cobandit.recommend` uses all instances, and
-methods receive the mean costs of the profiling split.  If these disagree, a reader has
-to know, and why.
+methods receive the mean costs of the profiling split.  A reader has to know whether
+these disagree, and the reason.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SplitComparison:
-    """Answers of the two splits of a table beside those of all instances.
+    """Answers from the two splits of a table, and from all its instances.
 
     Attributes
     ----------
     n_instances, n_evaluation : int
-        Instances of the table, and those of its evaluation split.
+        Number of instances of the table, and of its evaluation split.
     best, judged_best : str
         Most efficient configuration over all instances, and by the truth of the
         replays.
@@ -33,8 +33,8 @@ class SplitComparison:
     told_best : str
         Most efficient configuration at the profiling mean costs, which methods receive.
     cost_ratios : tuple of float
-        Smallest and largest ratio of a configuration's mean cost in profiling to that
-        in evaluation.
+        Smallest and largest ratio of a configuration's profiling mean cost to its
+        evaluation mean cost.
     """
 
     n_instances: int
@@ -56,7 +56,7 @@ class SplitComparison:
         return [self.describe_answers(), f"{self.describe_profiling()}."]
 
     def describe_answers(self) -> str:
-        """Describe how the answer over all instances differs from that of the replays.
+        """Describe where the answer over all instances differs from the replays' truth.
 
         Examples
         --------

@@ -17,7 +17,7 @@ LONGEST_IN_SENTENCE = 60
 
 
 def percent(share: float) -> str:
-    """Write a share in percent, near its ends to a tenth.
+    """Write a share in percent, with one decimal near 0 and 100.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def three_digits(value: float) -> str:
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Describe the number of evaluations that cost no more than a free one counts.
+    """Describe the number of evaluations at or below the made-up cost.
 
     Examples
     --------

@@ -18,7 +18,7 @@ LONGEST = 120
 
 
 def console(stderr: bool = False) -> Console:
-    """Make a console that reads no markup or emoji; colours are given as styles."""
+    """Make a console that prints markup and emoji codes as they are."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
@@ -56,13 +56,13 @@ def read_pairs(
     split: Callable[[str], Sequence[str]] = lambda text: text.partition("="),
     read: Callable[[str], Any] = read_value,
 ) -> dict[str, Any]:
-    """Read the texts of an option as names with their values, each ``NAME=VALUE``.
+    """Read ``NAME=VALUE`` texts of an option as names and values.
 
     Raises
     ------
     CobanditError
         If a text has no name, ``split`` finds no separator in it, or ``read`` raises
-        ValueError for its value.  The message says the form that is ``expected``.
+        ValueError for its value.  The message states the ``expected`` form.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def print_lines(terminal: Console, *lines: str) -> None:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that updates a bar: name, evaluations done, and their total."""
+    """Yield a function of name, evaluations done and their total that updates a bar."""
     with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 

@@ -163,7 +163,7 @@ def recommend(
 
 
 def _leave_out(table: EvaluationTable, names: list[str]) -> EvaluationTable:
-    """Return the table without some configurations."""
+    """Return the table without the named configurations."""
     from cobandit import _validation
 
     for name in names:

@@ -36,8 +36,7 @@ def print_advice(
 ) -> None:
     """Print a recommendation: headline, table of the front, and lines below.
 
-    If the user named the ``source``, the last line shows further options of the
-    command.
+    With the ``source`` that a user named, the last line shows further options.
     """
     from cobandit.advice.answer import answer
 

@@ -1,6 +1,6 @@
 """The ``cobandit`` command, and ``cobandit import`` with one subcommand per format.
 
-A subcommand imports the rest of the library when it runs, so that help is quick.
+A subcommand imports its part of the library only when it runs, so that help is quick.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ImportGroup(TyperGroup):
 
 
 def _shared() -> list[inspect.Parameter]:
-    """Return the options that every importer has."""
+    """Return the options that all importers share."""
     from cobandit.tables.frames import UNKNOWN_LICENSE
 
     return [
@@ -106,7 +106,7 @@ def _parameter(name: str, kind: Any, help_: str) -> inspect.Parameter:
 
 
 def _specific(importer: Importer) -> list[inspect.Parameter]:
-    """Return the options of one importer, from the fields of its options."""
+    """Return the options of an importer, made of the fields of its options class."""
     parameters = []
     for name, field in importer.options.model_fields.items():
         kind: Any = list[str] if isinstance(field.default, tuple) else str

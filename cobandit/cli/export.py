@@ -16,7 +16,7 @@ app = typer.Typer(
 
 @app.callback()
 def _formats() -> None:
-    """Require the name of a format before its arguments, although there is only one."""
+    """Require the name of a format before its arguments, even for a single format."""
 
 
 @app.command("every-eval-ever")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_end(done: Run, terminal: Console) -> None:
-    """Print the result of a run: spending, flaws, returned set, and recommendation."""
+    """Print the result of a run: spending, flaws, returned set and recommendation."""
     import cobandit as cb
 
     print_lines(
@@ -68,7 +68,7 @@ def write_returned(done: Run) -> list[str]:
 
 
 def _write_settled(done: Run, policy: ParetoRace) -> str:
-    """Write the number of configurations that a race has settled, and why not more."""
+    """Write the number of settled configurations, and why others are not settled."""
     from cobandit.advice.words import describe_tolerance
 
     plan = done.plan
@@ -130,8 +130,8 @@ def run(
 ) -> None:
     """Evaluate configurations until it is clear which ones are best.
 
-    If it is interrupted, the same command continues the run.  The result is the Pareto
-    set that the method returns, and the table of all evaluations with its card.
+    The same command continues an interrupted run.  The result is the Pareto set that
+    the method returns, and the table of all evaluations with its card.
 
     Example: [b]cobandit run plan.yml[/b], where plan.yml has
 
@@ -171,7 +171,7 @@ def run(
 def _leave(
     terminal: Console, plan: Path, folder: Path | None, start: Path | None
 ) -> None:
-    """Print how to continue an interrupted run, and end by the signal."""
+    """Print how to continue an interrupted run, and end the process by the signal."""
     options = {"--folder": folder, "--from": start}
     words = ["cobandit", "run", str(plan)]
     for name, value in options.items():

@@ -66,12 +66,12 @@ class Failures:
 
 @contextmanager
 def watching(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Yield the function that a run calls after each event."""
+    """Yield a function that a run calls after each event, to draw its progress."""
     yield from _draw(terminal) if terminal.is_terminal else _print(terminal)
 
 
 def _draw(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Draw the line a few times a second, and leave its last state."""
+    """Redraw the line a few times per second, and leave its last state visible."""
     failures = Failures()
     drawn = 0.0
     latest: Progress | None = None
@@ -149,7 +149,7 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
 
 
 def find_share(progress: Progress) -> float:
-    """Return the finished share of the pilot, the budget, or else the forecast."""
+    """Return the finished share of the pilot, of the budget, or of the forecast."""
     from cobandit.policies.pareto_race import ParetoRace
 
     stage = progress.stage

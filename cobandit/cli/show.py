@@ -77,7 +77,7 @@ def show(
 
 
 def write_lines(progress: Progress) -> list[str]:
-    """Write the state of a run, and the configurations that flaws may have cost."""
+    """Write the state of a run, and the configurations that flaws may have removed."""
     from cobandit.live.status import describe_losers, describe_progress
 
     lines = [f"{name}: {text}" for name, text in describe_progress(progress).items()]
@@ -105,7 +105,7 @@ def print_configurations(progress: Progress, terminal: Console) -> None:
 
 
 def _write_page(progress: Progress, path: Path) -> bool:
-    """Write the page of a run so far, and return whether it can be compared."""
+    """Write the page of a run so far; return False if it has nothing to compare yet."""
     import cobandit as cb
     from cobandit.figures.front_page import RunReport, write_front_page
     from cobandit.live.status import tabulate_configurations, tabulate_evaluations
@@ -138,7 +138,7 @@ def rescore(
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Largest error of a number.")] = 0.0,
 ) -> None:
-    """Score the stored answers of a run again, by another scorer and without calls.
+    """Score the stored answers of a run again with another scorer, without model calls.
 
     Example: [b]cobandit rescore runs/my-run --scorer number[/b]
     """

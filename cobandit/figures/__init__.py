@@ -1,8 +1,8 @@
-"""One function a figure: tidy frame in, Axes out.
+"""One function per figure: it takes a tidy frame and returns Axes.
 
 Every method has one colour and one marker through the whole book; variants of a method
-(its options) share them and differ in their line.  Bands are 95 % intervals, and say
-which.
+(its options) share both and differ in their line.  Bands are 95 % intervals, whose kind
+is named.
 """
 
 from cobandit.figures.front_page import write_front_page as write_front_page

@@ -1,4 +1,4 @@
-"""The answer as one HTML file that opens from disk: picture, sliders, table."""
+"""The answer as one HTML file, readable offline: picture, sliders and table."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
 
 class RunReport(NamedTuple):
-    """The part of a page about the run that made its evaluations.
+    """The part of a page about the run that made the table's evaluations.
 
     Attributes
     ----------
     lines : list of str
-        How far it is.
+        Progress of the run.
     table : DataFrame
         A row per configuration, as `cobandit.live.status.tabulate_configurations` makes
         it.
     seconds : int or None
-        After how many the page loads itself again; None once the run is over.
+        Seconds after which the page reloads itself; None once the run is over.
     """
 
     lines: list[str]
@@ -63,12 +63,12 @@ class RunReport(NamedTuple):
 def write_front_page(
     advice: Recommendation, path: str | Path, run: RunReport | None = None
 ) -> None:
-    """Write a recommendation as one HTML file, with all that it needs inside.
+    """Write a recommendation as one self-contained HTML file.
 
     It shows the picture of `cobandit.figures.front` with values at each mark, a slider
-    per objective that moves the cheapest configuration with at least these means, the
-    lines of the answer, and a table of all configurations that sorts by its headings.
-    It opens without a network, in light and dark themes.
+    per objective for the smallest mean, which marks the cheapest configuration that
+    meets it, the lines of the answer, and a table of all configurations that sorts by
+    its headings. It opens without a network, in light and dark themes.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def write_front_page(
     path : str or Path
         An existing file is replaced.
     run : RunReport, optional
-        The run behind it, if there is one.
+        Run that made the evaluations, if there is one.
 
     Raises
     ------
     CobanditError
-        If the packages that draw it are not installed.
+        If the packages for drawing are not installed.
 
     See Also
     --------
@@ -208,7 +208,7 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
-    """Return the scale of the standings that occur, for a legend without others."""
+    """Return the scale of the standings that occur; the legend shows no others."""
     import altair as alt
 
     shown = [standing for standing in looks if arms["standing"].eq(standing).any()]
@@ -216,7 +216,7 @@ def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
 
 
 def _least_asked(advice: Recommendation, objective: str) -> float:
-    """Return the start of a slider: the required mean, rounded down to its step."""
+    """Return the start of a slider: the required mean, rounded down to a step."""
     if advice.choice is None:
         return 0.0
     wishes = advice.choice.wishes
@@ -227,7 +227,7 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 
 
 def _points(advice: Recommendation) -> pd.DataFrame:
-    """Return a row per configuration, with column names that no objective has."""
+    """Return a row per configuration; column names cannot clash with objectives."""
     arms = advice.arms
     frame = pd.DataFrame(
         {"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()}

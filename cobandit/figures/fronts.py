@@ -1,4 +1,4 @@
-"""The configurations that are worth their cost, as a picture to decide by."""
+"""The figure of the front: configurations that are worth their cost."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
     Marks of the front are filled where membership is settled and open where it is not;
     the others are grey.  Bars are intervals of means, one at a time, at the
-    recommendation's level.  A tolerance is a band below the steps, a condition a line,
-    and the configuration that was chosen has a ring. With one objective and a short
-    front the steps carry their paired gains, in points.
+    recommendation's level.  A tolerance is a band below the steps, a condition is a
+    line, and the chosen configuration has a ring. With one objective and a short front
+    the steps carry their paired gains, in points.
 
     Parameters
     ----------
     source : EvaluationTable or Recommendation
-        A table is recommended from with the defaults of `cobandit.recommend`.
+        A table is passed to `cobandit.recommend` with default arguments.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
     See Also
     --------
-    cobandit.advice.Recommendation.plot : the same picture of what was asked.
+    cobandit.advice.Recommendation.plot : this figure of a recommendation.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
 
 def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
-    """Find the corners of the steps: the best mean of an objective that each cost buys.
+    """Find the corners of the steps: the best mean of an objective up to each cost.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
 
 
 def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annotation]:
-    """Draw one objective against cost, and return the names at its marks."""
+    """Draw one objective against cost, and return the texts that name its marks."""
     arms = advice.arms
     members = arms.loc[advice.front.index]
     others = arms.drop(index=members.index)
@@ -273,9 +273,9 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
 
 
 def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -> None:
-    """Move names off other names and marks, as far as there is room.
+    """Move names off other names and off marks, within the room that there is.
 
-    Marks are those of the front, in pixels.
+    ``marks`` are places of the front's marks, in pixels.
     """
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
     taken += [
@@ -307,7 +307,7 @@ def _overlap(box: Bbox, second: BboxBase) -> float:
 
 
 def _explain(advice: Recommendation, figure: Figure) -> None:
-    """Put the legend below the panels, and the names of numbers beside them."""
+    """Put the legend below the panels, and a list of numbered names beside them."""
     arms = advice.arms
     members = arms.loc[advice.front.index]
     level = f"{100 * advice.level:g} %"

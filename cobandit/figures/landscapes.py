@@ -40,10 +40,10 @@ SHORT = 0.01
 def landscape(
     table: EvaluationTable, x: str, y: str, ax: Axes | None = None, split: str = "all"
 ) -> Axes:
-    """Draw configurations in the plane of two objectives, or of cost and one.
+    """Draw configurations in a plane: two objectives, or cost and one objective.
 
-    Dark marks are Pareto-optimal in all objectives, which with more than two need not
-    lie on the line.
+    Dark marks are Pareto-optimal in all objectives. With more than two objectives they
+    need not lie on the line.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def landscape(
         Names of two objectives; ``x`` may be ``"cost"``, of which less is better.
     ax : Axes, optional
     split : {"all", "evaluation", "profiling"}
-        Whose means are drawn; replays are judged by those of ``"evaluation"``.
+        Split of the drawn means; replays are judged by the means of ``"evaluation"``.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def show_table(
     ----------
     frame : DataFrame
     caption : str
-        Stands above the table; different for each table of a page.
+        Caption above the table, unique on its page.
     filterable : bool
-        Whether the book gives the table a field by which its readers choose rows.
+        Whether the table in the book has a field that filters its rows.
     **formats : str
         Format specifications by column, such as ``cost=".3f"``.
 

@@ -1,8 +1,8 @@
 """Figures for a page: a drawing per panel, in the colours of the page.
 
-A row of panels that is scaled to the width of a phone cannot be read.  Here its panels
-are cut apart, so that a page sets them side by side or one below the other; text stays
-text, and ink the page's colour of text.
+A row of panels cannot be read when it is scaled to the width of a phone.  Therefore
+panels are cut apart, and the page sets them side by side or one below the other. Text
+stays text, in the page's colour of text.
 """
 
 import re
@@ -101,18 +101,17 @@ def use_style() -> None:
 def panels(figure: Figure) -> str:
     """Draw a figure as HTML: an inline SVG per panel and per entry of its legends.
 
-    `use_style` lets a notebook show figures so.
+    `use_style` lets a notebook show figures in this way.
 
     Parameters
     ----------
     figure : Figure
-        It stays as it is placed here, with labels at all of its axes.
+        The figure keeps its new layout, with labels at all of its axes.
 
     Returns
     -------
     str
-        A ``div`` of rows, or of a raster image where these would be too large for a
-        page.
+        A ``div`` of rows, or a raster image if the rows were too large for a page.
 
     Examples
     --------
@@ -191,7 +190,7 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
 
 
 def _label(ax: Axes) -> None:
-    """Label axes that have their labels only at another panel that shares them."""
+    """Label axes whose labels are drawn only at another panel that shares the axis."""
     for axis, shared, side in (
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
@@ -206,7 +205,7 @@ def _label(ax: Axes) -> None:
 def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
     """Return the name of a panel from labels and titles of its row and column.
 
-    A phone stacks panels, far from these.
+    A phone stacks panels, far from these labels.
     """
     first = row[0][0]
     above = [other[0] for other in top if _in_line([other, panel])]
@@ -270,7 +269,7 @@ def _row(
 
 
 def _named(svg: str, name: str) -> str:
-    """Put the name of a panel above it, which a style sheet shows on narrow screens."""
+    """Put a name above a panel, which the style sheet shows on narrow screens only."""
     style = re.search(r' style="([^"]*)"', svg)
     assert style is not None
     whole = ' style="display: block; width: 100%; height: auto"'

@@ -71,7 +71,7 @@ def by_budget(
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the probability of a wrong Pareto set against the budget.
 
-    Where no replication erred the mark is an arrow at the upper end of the interval: a
+    If no replication erred, the mark is an arrow at the upper end of the interval: a
     limit, not a value.
 
     Parameters
@@ -102,7 +102,7 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
-    """Draw a line and a band for each variant, and arrows for unseen errors.
+    """Draw a line and a band per variant, and arrows where no error was observed.
 
     Options are named only if a method has several.
     """
@@ -140,7 +140,7 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
 
 
 def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
-    """Make the horizontal axis one of budgets: rho below, B in costs above."""
+    """Label the horizontal axis with budgets: rho below, B in costs above."""
     rho = np.unique(runs["rho"])
     units = runs["unit"].unique()
 
@@ -217,8 +217,8 @@ def phase_plane(
 ) -> Axes:
     """Draw the empirical means at the end of a phase of an elimination.
 
-    The ring of one that is accepted is whole, that of one that is rejected dashed; a
-    cross marks a mistake.
+    An accepted arm has a solid ring, a rejected arm a dashed ring, and a mistake a
+    cross.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def phase_plane(
         Names of the objectives.
     ax : Axes, optional
     front : array_like of bool, optional
-        The true Pareto set, which a departure can contradict.
+        The true Pareto set, by which mistakes are marked.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def phase_plane(
 def _write(
     ax: Axes, name: str, at: tuple[float, float], offset: tuple[int, int]
 ) -> None:
-    """Write a name so many points from its mark."""
+    """Write a name at an offset in points from its mark."""
     ax.annotate(
         escape_math(name),
         at,
@@ -297,10 +297,10 @@ def gap_plane(
 ) -> Axes:
     """Draw the classification gap of an arm beside the arm that determines it.
 
-    The arm is filled, j open, all others grey.  An arrow moves all coordinates of one
-    arm by the same amount, and the arrows of a panel are together as long (in each
-    coordinate) as the gap.  The shaded quadrant is what the dominating one of the two
-    dominates.
+    The mark of the arm is filled, the mark of j open, all others are grey.  An arrow
+    moves all coordinates of an arm by the same amount; the lengths of a panel's arrows
+    add up to the gap (in each coordinate).  The shaded quadrant is dominated by the
+    dominating arm of the two.
 
     Parameters
     ----------
@@ -374,14 +374,14 @@ def gap_plane(
 def stepper(
     steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
 ) -> str:
-    """Return pictures of which a button shows one at a time, without a script.
+    """Return pictures with one button each that shows it alone, without a script.
 
     Parameters
     ----------
     steps : sequence of (str, str)
-        What a button says, and the HTML that it shows.
+        Text of each button, and the HTML that it shows.
     printed : sequence of int, optional
-        Places of what is shown on paper, all together; default all.
+        Positions of the pictures that are printed on paper; default all.
 
     Returns
     -------

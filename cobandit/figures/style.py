@@ -103,12 +103,13 @@ OTHER_MARKERS = "123+x|_"
 
 
 def method_style(method: str) -> dict[str, Any]:
-    """Colour and marker of a method: the same in every figure, whatever else there is.
+    """Colour and marker of a method: the same in every figure.
 
     Parameters
     ----------
     method : str
-        Name of a policy class; one that is not of this project gets what its name says.
+        Name of a policy class; for classes of other projects the style follows from the
+        name.
 
     Returns
     -------
@@ -135,7 +136,7 @@ def method_style(method: str) -> dict[str, Any]:
 def method_label(method: str, options: str = "") -> str:
     """Return the readable name of a method, with options that distinguish variants.
 
-    A class without a kernel goes by the name of the class.
+    A class without a kernel is labelled by its class name.
 
     Examples
     --------
@@ -224,7 +225,7 @@ def show_power(value: float) -> str:
 
 
 def show_plain(value: float) -> str:
-    """Write a number at an axis, plainly up to seven digits, else as a power of ten.
+    """Write a number at an axis, plainly or, beyond seven digits, as a power of ten.
 
     Examples
     --------
@@ -237,7 +238,7 @@ def show_plain(value: float) -> str:
 
 
 def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
-    """Make an axis logarithmic, with plain numbers; call it when everything is drawn.
+    """Make an axis logarithmic, with plain numbers; call this after drawing.
 
     Examples
     --------
@@ -287,14 +288,14 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def plain_log(axis: Axis, digits: Sequence[int]) -> None:
-    """Put plain numbers that begin with these digits at a logarithmic axis."""
+    """Label a logarithmic axis at numbers that begin with the given digits."""
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: show_plain(value))
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Make the vertical axis a list of names, the first on top."""
+    """Label the vertical axis with names, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
 

@@ -61,7 +61,7 @@ class Configurations(Fields):
 
     @cached_property
     def all(self) -> tuple[Settings, ...]:
-        """Every configuration, in the plan's order: the position is the arm number."""
+        """All configurations in the plan's order; the position is the arm number."""
         combinations = product(*self.grid.values())
         return self.list or tuple(
             dict(zip(self.grid, values, strict=True)) for values in combinations
@@ -86,7 +86,7 @@ class Configurations(Fields):
         return tuple(self._label(settings, differing) for settings in self.all)
 
     def _differs(self, name: str) -> bool:
-        """Whether a setting has more than one value; 1, 1.0 and true are three."""
+        """Whether a setting has several values; 1, 1.0 and true are different."""
         values = [settings.get(name) for settings in self.all]
         return len({(type(value), value) for value in values}) > 1
 

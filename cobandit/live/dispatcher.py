@@ -23,9 +23,9 @@ from cobandit.tables.usage import Doubt
 class Dispatcher:
     """Makes the evaluations of a stage, up to ``at_once`` calls at a time.
 
-    A failure that was billed is charged at once, and evaluated again when the policy
-    asks for it; a free one waits here.  While a configuration pauses after a failure,
-    others continue.
+    A billed failure is charged at once, and its evaluation is repeated when the policy
+    requests it. A free failure waits here for its retry.  While a configuration pauses
+    after a failure, others continue.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Dispatcher:
     watch : callable
         Called with a `Progress` after each event.
     reported_doubts : set of str
-        Kinds of doubts about answers that were reported before; new ones are added.
+        Kinds of doubts about answers that were already reported; new kinds are added.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Dispatcher:
                     await self._news.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Return evaluations of one configuration for one call; none if none is due."""
+        """Return due evaluations of one configuration for one call, possibly none."""
         pulls: list[Pull] = []
         while not pulls and (ready := self._ask()):
             block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
@@ -111,7 +111,7 @@ class Dispatcher:
         return pulls
 
     def _ask(self) -> list[Pull]:
-        """Ask the policy as far ahead as useful, and return the evaluations due now."""
+        """Request enough evaluations from the policy, and return those due now."""
         block = self.evaluator.block
         journal = self.stage.journal
 
@@ -139,7 +139,7 @@ class Dispatcher:
         return anyio.current_time() >= self._retries.find_due(pull)
 
     def _settle(self, pull: Pull) -> bool:
-        """Report an evaluation whose result is known, and return whether it is."""
+        """Report the result of an evaluation if it is known; return whether it is."""
         is_known = self.stage.report_known(pull)
         if is_known:
             self._wake()
@@ -161,7 +161,7 @@ class Dispatcher:
         self._wake()
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
-        """Report a finished evaluation, or hold it until it can be charged."""
+        """Report a finished evaluation, or hold its outcome until it can be charged."""
         if not self.stage.can_report(outcome):
             self._held.append((pull, outcome))
             self._n_ever_held += 1
@@ -193,7 +193,7 @@ class Dispatcher:
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _report_held(self, at_any_cost: bool = False) -> None:
-        """Report the outcomes that were held, as far as they can be charged now.
+        """Report the held outcomes that can be charged now.
 
         With ``at_any_cost``, failures are reported even before any answer.
         """
@@ -265,7 +265,7 @@ class Dispatcher:
         )
 
     async def _ask_again(self, arm: int) -> float | None:
-        """Ask a configuration again for an instance that it has answered before.
+        """Evaluate a configuration again on an instance that it has answered before.
 
         Returns the cost, or None without an answer.
         """

@@ -1,4 +1,4 @@
-"""The stop after a pilot whose scores are all equal, as with a wrong scorer."""
+"""The stop after a pilot with equal scores, which point to a wrong scorer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EQUAL_SCORES = "equal-scores"
 def find_equal_objective(
     objectives: Iterable[Objective], records: Iterable[Mapping[str, Any]]
 ) -> Objective | None:
-    """Find the first objective on which several records all have the same score.
+    """Find the first objective in which all of several records score the same.
 
     Equal best scores of fewer than `FEWEST_BEST` records are accepted, since the
     benchmark may be easy.  An objective whose scale is fitted to the pilot is skipped,
@@ -69,7 +69,8 @@ def refuse_equal_scores(pilot: RunStage, folder: RunFiles, can_rescore: bool) ->
     Raises
     ------
     TableError
-        With the code ``equal-scores``, and an answer next to the right answer.
+        With the code ``equal-scores``; the message shows an answer beside the right
+        one.
     """
     plan = pilot.plan
     if plan.equal_scores:

@@ -50,7 +50,7 @@ LOSING_SHARE = 0.1
 
 
 class Loser(NamedTuple):
-    """A configuration that only its flawed evaluations keep from being returned."""
+    """A configuration that is not returned only because of its flawed evaluations."""
 
     #: Name of the configuration.
     name: str
@@ -73,11 +73,11 @@ class Loser(NamedTuple):
 
 
 def find_losers(stage: MainStage) -> list[Loser]:
-    """Find configurations that the method would return without their flaws.
+    """Find configurations that the method would return but for their flaws.
 
-    A configuration is compared with every other one on the instances that both have,
-    except those on which it has a flaw itself, so that failures on hard instances are
-    no advantage.
+    A configuration is compared with every other one on their shared instances, except
+    instances on which it has a flaw itself. Failures on hard instances are therefore no
+    advantage.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -123,7 +123,7 @@ def find_losers(stage: MainStage) -> list[Loser]:
 def _dominates(
     rival: dict[int, list[float]], scores: dict[int, list[float]], places: set[int]
 ) -> bool:
-    """Whether a rival dominates on the instances that both have."""
+    """Whether a rival dominates a configuration on their shared instances."""
     shared = sorted(places & rival.keys())
     if not shared:
         return False
@@ -133,7 +133,7 @@ def _dominates(
 
 
 def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
-    """Advise against a kind of flaw of a configuration."""
+    """Return the advice that avoids a kind of flaw of a configuration."""
     new_run = "in a new run that starts from this table (--from)"
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
@@ -152,7 +152,7 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
 
 
 def describe_overspending(stage: RunStage) -> str:
-    """Describe by how much the budget is exceeded, and the remedy."""
+    """Describe the excess over the budget, and the remedy."""
     plan = stage.plan
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
@@ -175,7 +175,7 @@ def describe_overspending(stage: RunStage) -> str:
 
 
 def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Describe failures and other flaws, and the configurations that lost by them."""
+    """Describe flaws such as failures, and configurations not returned for them."""
     lines = [describe_overspending(stage)]
     if FAILED_KEY in frame:
         first = next(
@@ -220,7 +220,7 @@ def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
 
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Count flaws by configuration and kind, as a card has them."""
+    """Count flaws by configuration and kind, in the form of a card."""
     counts: dict[str, dict[str, int]] = {}
     for column, kind in FLAW_OF_COLUMN.items():
         if column in frame:

@@ -1,4 +1,4 @@
-"""The folder of a run, as a notebook shows it during and after the run."""
+"""The folder of a run, and its display in a notebook during and after the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunFolder(RunFiles):
     Parameters
     ----------
     path : str or Path
-        Such as ``runs/my-run``.
+        Path of the folder, such as ``runs/my-run``.
 
     See Also
     --------

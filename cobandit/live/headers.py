@@ -27,7 +27,7 @@ LONGEST_VALUE = 80
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
     """Make the first line of a journal: the policy, its options and the arms' names.
 
-    Its values are the same after a round trip through JSON.
+    A round trip through JSON does not change its values.
     """
     if names is not None:
         names = [str(name) for name in names]
@@ -76,7 +76,7 @@ def compare_nested(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the differences of two nested values: their path and a description.
 
-    Of the differences within a list only the first is reported.
+    Only the first difference within a list is reported.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def estimate(
     Raises
     ------
     CobanditError
-        As `run` before its first call.
+        As for `run` before its first call.
     """
     setup = set_up(plan, folder, start)
 
@@ -80,7 +80,7 @@ def export(
     Raises
     ------
     CobanditError
-        If there is no such run, or its pilot is not complete.
+        If the folder holds no run, or its pilot is not complete.
     """
     setup = set_up(plan, folder, start)
     with setup.folder.copy() as copy:
@@ -104,7 +104,7 @@ def read_progress(folder: str | Path) -> Progress:
     Raises
     ------
     CobanditError
-        If there is no run.
+        If the folder holds no run.
     """
     files = RunFiles(folder)
     with files.copy() as copy:

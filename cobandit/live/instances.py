@@ -31,7 +31,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     path : Path
         A .csv, .jsonl or .parquet file, or a .txt file with one id per line.
     column : str
-        The column of the ids.
+        Column of the ids.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     Raises
     ------
     TableError
-        If the file cannot be read, lacks an id or has it twice.
+        If the file cannot be read, or an id is missing or duplicated.
     """
     rows: dict[str, Columns] = {}
     try:
@@ -107,9 +107,9 @@ class Instances(Fields):
     """Instances of a plan: their number, a list of ids, or a file.
 
     A file is written as ``{file: questions.jsonl}``. A .csv, .jsonl or .parquet file
-    has its ids in the column ``instance``, or the one that ``column`` names; a .txt
-    file has one id per line.  ``cluster`` names a column that groups instances, such as
-    their passage: a race then evaluates and counts whole clusters.
+    has its ids in the column ``instance``, or in the column that ``column`` names; a
+    .txt file has one id per line.  ``cluster`` names a column that groups instances,
+    for example by passage. A race then evaluates and counts whole clusters.
 
     Parameters
     ----------
@@ -144,8 +144,9 @@ class Instances(Fields):
         """Return the random order in which the instances are evaluated.
 
         It is the order of `cobandit.tables.profiling.profiling_mask`. The pilot's
-        instances, which come first, are therefore those that a card with the same seed
-        chooses for profiling in a complete table. Clusters are shuffled as a whole.
+        instances come first. They are therefore the profiling instances that a card
+        with the same seed chooses in a complete table. Clusters are shuffled as a
+        whole.
 
         Examples
         --------

@@ -59,11 +59,11 @@ class Journal(AbstractContextManager["Journal"]):
     Parameters
     ----------
     path : str or path-like
-        The file; it is created if absent, with an empty file next to it whose name ends
-        with ``.lock``.  Only one process at a time can have it open.
+        Path of the journal. An absent file is created, with an empty file next to it
+        whose name ends with ``.lock``.  Only one process at a time can have it open.
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy, made with the options with which the journal was started.  It
-        has to be deterministic.
+        A fresh policy with the same options as when the journal was begun.  It has to
+        be deterministic.
     names : sequence of str, optional
         Names of the K arms.  They are kept in the first line, so that a journal is not
         continued with another list, or another order, of configurations.
@@ -83,7 +83,7 @@ class Journal(AbstractContextManager["Journal"]):
 
     Notes
     -----
-    To open a journal takes as long as the policy needs to choose all arms again. Each
+    Opening a journal takes as long as the policy needs to choose all arms again. Each
     line waits for one flush to the disk, which takes milliseconds.  Lock and flush rely
     on the file system: use a local disk, and note that a drive may not flush its own
     cache.
@@ -139,7 +139,7 @@ class Journal(AbstractContextManager["Journal"]):
     def in_flight(self) -> list[Pull]:
         """Evaluations that were begun and have no result, oldest first.
 
-        Right after opening these are the evaluations of processes that died.
+        Right after opening, these evaluations belong to processes that died.
         """
         return [Pull(*key) for key in self._flying]
 
@@ -197,8 +197,8 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the policy refuses the result, or the record cannot be kept; nothing is
-            written then.
+            If the policy refuses the result, or the record cannot be written as JSON.
+            Then no line is written.
         TableError
             If the line cannot be written. The journal is closed, and the message holds
             the result, to be reported once the journal is open again.
@@ -239,7 +239,7 @@ class Journal(AbstractContextManager["Journal"]):
         Raises
         ------
         CobanditError
-            If the policy refuses it; nothing is written then.
+            If the policy refuses. Then nothing is written.
         TableError
             If the line cannot be written, as in `tell`.
         """
@@ -308,7 +308,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._flying.pop(pull.key, None)
 
     def _recover(self, header: dict[str, Any]) -> None:
-        """Bring the policy to the state of the file, and only then change the file."""
+        """Replay the file on the policy, and only then change the file."""
         entries = self._lines.entries
         if entries:
             old_header = add_defaults(entries[0], self.policy)
@@ -335,7 +335,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise_fault(self.path, problem, remedy, "not-a-journal")
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
-        """Repeat the call of a line on the policy."""
+        """Repeat on the policy the call that a line records."""
         place = f"{self.path}, line {line}"
         call, arm = next(iter(entry.items()))
         number = entry.get("number", -1)  # the line at the end has none

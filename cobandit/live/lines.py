@@ -17,7 +17,7 @@ from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """Make a line from the CRC-32 of the file before it and its body, open JSON."""
+    """Make a line of a body, an open JSON object, and the CRC-32 of the file so far."""
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
@@ -51,7 +51,7 @@ class Closable(Protocol):
     """An object that can be closed."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the object."""
 
 
 @contextmanager
@@ -71,12 +71,12 @@ def closed_by_errors(
 class Lines:
     """A file of lines that one process holds.
 
-    To open a file does not change it; an absent file is created.  `mend` then completes
-    or removes the line that was being written when an earlier process died, and
-    `append` adds a line. Both return when the change is on the disk. Once `file` is
-    closed, by `close` or by an error of `append`, no line can be appended. The lock is
-    on an empty file next to it, whose name ends with ``.lock``, because on some systems
-    no other process can read a locked file.
+    Opening does not change a file; an absent file is created.  `mend` then completes or
+    removes the line that was being written when an earlier process died, and `append`
+    adds a line. Both return when the change is on the disk. Once `file` is closed, by
+    `close` or by an error of `append`, no line can be appended. The lock is on an empty
+    file next to it, whose name ends with ``.lock``, because on some systems no other
+    process can read a locked file.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Lines:
         self._lock.release()
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
-        """Whether the file ends with a beginning of this entry, which may be empty."""
+        """Whether the file ends with a beginning of this entry, possibly empty."""
         return self._line(entry).startswith(self._tail)
 
     def _line(self, entry: dict[str, Any]) -> bytes:
@@ -180,7 +180,8 @@ class Lines:
         Raises
         ------
         TableError
-            If this fails. The file is closed then, and the message holds the entry.
+            If the line cannot be written. Then the file is closed, and the message
+            holds the entry.
         """
         line = self._line(entry)
         with closed_by_errors(self):

@@ -1,4 +1,4 @@
-"""The budget of a method, which the cost of the pilot leaves of the run's budget."""
+"""The budget of a method: the part of a run's budget that the pilot leaves."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def make_affordable_policy(
 ) -> AskTell:
     """Make a fresh policy that stays, together with the pilot, within the budget.
 
-    A method that evaluates once is charged again for each result of the pilot that it
-    uses, so that its budget may be larger than the remaining budget. The part of the
-    pilot that it never uses, because a configuration leaves early, depends on its
-    budget. The largest possible budget is therefore found by replays.
+    A method that evaluates once is charged again for the pilot's results that it uses,
+    so that its budget may exceed the remaining budget. How many of these results it
+    uses depends on its budget, because configurations may be removed early. The largest
+    possible budget is therefore found by replays.
 
     Raises
     ------
     TableError
-        If too little is left, or the largest cost is below the mean.
+        If the remaining budget is too small, or a largest cost is below its mean.
     """
     total = profile.budget
     if total is None:
@@ -52,7 +52,7 @@ def make_affordable_policy(
 def _find_budget(
     plan: Plan, profile: Profile, total: float, earlier: EarlierResults
 ) -> float:
-    """Find the largest budget of a method that the budget of the run allows."""
+    """Find the largest budget of the method within the budget of the run."""
     budget = total
     while True:
         uncharged = _replay_known(plan, profile, budget, earlier)
@@ -65,7 +65,7 @@ def _find_budget(
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay stored results, and return the cost that the policy is not charged."""
+    """Replay stored results; return their cost less the spend of the policy."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     # stands in for a journal without results
     stand_in = SimpleNamespace(

@@ -16,16 +16,16 @@ class Pilot(AskTell):
 
     Its only objective is whether an evaluation has a score.  For an evaluation in
     flight it reserves the largest cost, or the largest cost so far if that is unknown.
-    Its budget is set afterwards, so that it can continue with a larger one.
+    Its budget is an attribute, so that it can be raised and the pilot continued.
 
     Parameters
     ----------
     n_arms : int
-        K.
+        K, the number of configurations.
     n_instances : int
         Number of instances of the pilot.
     largest_costs : sequence of float, optional
-        Largest cost of a single evaluation of each configuration, where known.
+        Largest cost of a single evaluation, per configuration, if known.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Pilot(AskTell):
 
     @property
     def finished(self) -> bool:
-        """Whether every evaluation has a result."""
+        """Whether every evaluation of the pilot has a result."""
         return bool((self.pulls == self.n_instances).all())
 
     def _choose(self) -> int | None:

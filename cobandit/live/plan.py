@@ -63,16 +63,17 @@ class Plan(Fields):
         `ParetoRace`.
     stop : Stop, optional
         The stop of a race, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``. With
-        ``front: objectives`` costs are not compared, and ``certified: true`` is then
-        possible, with which the error is proved instead of measured.
+        ``front: objectives`` costs are not compared, and ``certified: true`` is
+        possible, and the error is then proved instead of measured.
     budget : float, optional
         In `unit`: ``share``, a share of the cost of evaluating everything, or the unit
-        of the cost.  A race with a `stop` needs no budget, and takes it as a cap.
+        of the cost.  A race with a `stop` needs no budget; a budget then is an upper
+        limit.
     ordered : bool, optional
         Whether the instances are evaluated in the order of their list; by default the
         order is random.
     cost, objectives
-        As on a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
+        Fields of a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
     largest_cost : float or str, optional
         Largest cost of an evaluation, or the setting that limits it (such as
         ``max_tokens``).  If no evaluation costs more, the budget is never exceeded.
@@ -81,7 +82,7 @@ class Plan(Fields):
     evaluate : Named, optional
         The evaluator, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
-        Table of an earlier run, whose evaluations are not repeated, but charged.
+        Table of an earlier run. Its evaluations are charged but not repeated.
     at_once : int
         Number of concurrent calls.
     timeout : float, optional
@@ -97,7 +98,7 @@ class Plan(Fields):
         Whether a run continues although all scores of an objective are equal in its
         pilot.
     failures : {"zero", "leave-out"}
-        The score of an evaluation that fails for good: zero, or none, and its instance
+        Treatment of an evaluation that fails for good: it scores zero, or its instance
         is left out for all configurations.
     seed : int
         Seed of the order of the instances.
@@ -184,7 +185,7 @@ class Plan(Fields):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the configurations in the plan's order, which numbers the arms."""
+        """Names of the configurations in the plan's order, by arm number."""
         return self.configurations.names
 
     @property
@@ -211,7 +212,7 @@ class Plan(Fields):
 
     @cached_property
     def strategy(self) -> Spec:
-        """Class of the method with its options, including those of its stop."""
+        """Class of the method with its options, including the options of its stop."""
         stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
@@ -286,9 +287,9 @@ class Plan(Fields):
         but: Collection[str] = CHANGEABLE,
         free: Collection[str] = (),
     ) -> list[str]:
-        """List the differences between this plan and the dump of another one.
+        """List the differences between this plan and the dump of another plan.
 
-        Fields in ``but`` are not compared, nor options of the evaluator in ``free``.
+        Fields in ``but``, and options of the evaluator in ``free``, are not compared.
 
         Examples
         --------
@@ -322,9 +323,9 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     ----------
     content : mapping
     source : str
-        The file, for messages.
+        File of the plan, for messages.
     folder : Path
-        Folder at which relative paths start.
+        Folder that relative paths start from.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def check_end(plan: Plan) -> None:
 
 
 def check_cluster(plan: Plan) -> None:
-    """Refuse clusters for a method that does not count them."""
+    """Refuse clusters for a method that does not use them."""
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
         problem = f"{method} does not count clusters"
@@ -82,7 +82,7 @@ def check_cluster(plan: Plan) -> None:
 
 
 def check_budget_unit(plan: Plan) -> None:
-    """Refuse a budget in a unit that is not the cost's, or a share above 1."""
+    """Refuse a budget in another unit than the cost, or a share above 1."""
     if plan.budget is None:
         return
     if plan.unit not in (SHARE_UNIT, plan.cost.unit):
@@ -98,7 +98,7 @@ def check_budget_unit(plan: Plan) -> None:
 
 
 def check_pilot_size(plan: Plan) -> None:
-    """Refuse a pilot with more instances than the plan has, or its budget allows."""
+    """Refuse a pilot that exceeds the plan's instances or its budget."""
     n_instances = len(plan.order)
     share = plan.budget if plan.budget is not None and plan.unit == SHARE_UNIT else 1.0
     room = n_instances * min(1.0, share)
@@ -157,7 +157,7 @@ def check_certified(plan: Plan) -> None:
 
 
 def check_largest_cost(plan: Plan) -> None:
-    """Refuse a largest cost that is not a positive number for each configuration."""
+    """Refuse largest costs unless they are positive numbers, one per configuration."""
     try:
         are_positive = all(0 < cost < inf for cost in plan.largest_costs or [])
     except (KeyError, TypeError, ValueError):
@@ -174,7 +174,7 @@ def check_largest_cost(plan: Plan) -> None:
 
 
 def check_options(plan: Plan) -> None:
-    """Refuse options of the method that its class refuses, by making a policy."""
+    """Refuse options that the method's class refuses; a policy is made to find out."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
     cost_range = (min(costs), max(costs))
     try:

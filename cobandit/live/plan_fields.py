@@ -49,15 +49,15 @@ class Named(Fields):
 
 
 class Stop(Fields):
-    """The stop of a race, when everything is decided within a tolerance.
+    """The stop of a race once everything is decided within a tolerance.
 
     Every configuration is then returned, or is at most the tolerance better than a
     returned one in each objective and in its cost. No returned configuration is
     dominated by more than the tolerance by another returned one, nor by more than twice
     the tolerance by any configuration (`cobandit.ParetoRace`).
 
-    The error is the share of runs for which this is wrong. It is measured; for a
-    certified race it is proved on any table, and the race takes longer.
+    The error is the share of runs for which one of these statements is wrong. It is
+    measured; for a certified race it is proved on any table, and the race takes longer.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Profile(NamedTuple):
 
 
 def profile_of(pilot: RunStage) -> Profile:
-    """Compute costs and limits from a pilot, as a table does from its profiling split.
+    """Compute costs and limits from a pilot, as from the profiling split of a table.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def profile_of(pilot: RunStage) -> Profile:
 
 
 def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> None:
-    """Refuse a pilot in which a configuration has no score, if failures have none."""
+    """Refuse a pilot with a configuration without scores, if failures are left out."""
     plan = pilot.plan
     answered = {arm for arm, _ in scored}
     silent = [arm for arm in range(len(plan.names)) if arm not in answered]
@@ -97,7 +97,7 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
 def _find_limits(
     objective: Objective, scored: Mapping[Key, EvaluationRecord]
 ) -> tuple[float, float]:
-    """Return the values of an objective's column that score 1 and 0."""
+    """Return the values of an objective's column that are scored 1 and 0."""
     transform = TRANSFORMS[objective.transform]
     values = np.array([record[objective.column] for record in scored.values()])
     limits = objective.limits or transform.fit(values, objective.low, objective.high)

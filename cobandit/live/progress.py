@@ -16,7 +16,7 @@ from cobandit.policies.pareto_race import ParetoRace
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
     """Name the configurations that a policy recommends.
 
-    These are its Pareto set, or its most efficient configuration.
+    For identification this is the Pareto set, online the most efficient configuration.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run right after an event; read it at once, before the next one."""
+    """The state of a run right after an event; read it before the next event."""
 
     #: Current stage; its ``name`` is ``pilot`` or ``run``.
     stage: RunStage
@@ -73,7 +73,7 @@ class Progress:
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a race has decided; None for other methods."""
+        """Number of configurations that a race has settled; None for other methods."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 

@@ -45,7 +45,7 @@ class EarlierResults(NamedTuple):
 def check_row(
     plan: Plan, row: Mapping[str, Any], configuration: str, instance: str
 ) -> None:
-    """Refuse a row that lacks a column of the plan, or has a value that it cannot use.
+    """Refuse a row without a column of the plan, or with an unusable value.
 
     Raises
     ------
@@ -102,7 +102,7 @@ transform in the plan
 
 
 def name_row(order: Sequence[str], place: int) -> str:
-    """Name an instance by its place in an order that repeats.
+    """Name an instance by its place in the order, which may repeat.
 
     Examples
     --------

@@ -36,8 +36,8 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per evaluation, in their order: ``config``, ``instance``, and as far as
-        the evaluator gives them ``prompt`` (its checksum), ``text``, ``target`` (the
+        One row per evaluation, in their order: ``config``, ``instance``, and if the
+        evaluator provides them ``prompt`` (its checksum), ``text``, ``target`` (the
         right answer) and ``finish`` (the finish reason); ``row`` holds the
         measurements.
 
@@ -69,7 +69,7 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     Parameters
     ----------
     folder : str or Path
-        Folder of a run that has a table.
+        Folder of a finished run, which has a table.
     scorer : mapping
         Options of a scorer, as in a plan: ``{"scorer": "number", "tolerance": 0.5}``.
 
@@ -136,18 +136,18 @@ def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]
 
 
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
-    """Score a pilot's answers again if its scorer changed or all its scores are equal.
+    """Score a pilot's answers again if the scorer changed or all scores are equal.
 
-    The journal is replaced at once, so that a process that dies leaves the old or the
-    new one.
+    The journal is replaced in one step, so that a process that dies leaves either the
+    old or the new journal.
 
     Parameters
     ----------
     plan : Plan
-        The current plan; the folder holds the plan by which the answers were scored.
+        Current plan; the folder holds the plan by which the answers were scored.
     evaluator : Evaluator
     folder : RunFiles
-        Files of a run that is not past its pilot.
+        Files of a run whose pilot is not over.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
 def _score_again(
     plan: Plan, evaluator: Evaluator, folder: RunFiles, scored: list[dict[str, Any]]
 ) -> list[dict[str, Any]] | None:
-    """Change the records of a pilot to new scores, and return the changed answers.
+    """Put new scores into the records of a pilot, and return the changed answers.
 
     Returns None if an answer cannot be scored again.
     """

@@ -42,7 +42,7 @@ class Run:
     prices: str = ""
 
     def __repr__(self) -> str:
-        """Name the run, and count what it returns."""
+        """Name the run, and count the returned configurations."""
         unit = self.plan.cost.unit
         counted = f"{len(self.recommendation)} of {len(self.plan.names)} configurations"
         return (

@@ -1,11 +1,11 @@
-"""Retries: a failed evaluation is scored, compared with others, or tried again.
+"""Retries of failed evaluations: each is scored, compared with others, or tried again.
 
 The cause of a failure decides:
 
 * **The instance** (status 400, a refusal): it is scored by ``failures``, at once.
 * **Unclear** (status 500, a dropped connection): it is tried again. The instance is at
-  fault if it keeps failing while its configuration answers other instances, again and
-  again; or, if no others are left, an instance that it has answered before.
+fault if it keeps failing while its configuration repeatedly answers other instances,
+or, if no others are left, an instance that it has answered before.
 * **The service** (status 429, no server): it is tried again, and the run stops when a
   configuration has not answered for the time of ``patience``.
 """
@@ -100,12 +100,12 @@ class Contact:
 
 
 class Retries:
-    """The failures of a run so far, which decide about the next one.
+    """The failures of a run so far, which decide the reaction to the next failure.
 
     Parameters
     ----------
     patience : float
-        Seconds for which a silent configuration is retried.
+        Seconds for which a configuration without answers is retried.
     retries : int
         Number of retries of an evaluation that was billed without a score.
     """
@@ -117,7 +117,7 @@ class Retries:
         self._contacts: defaultdict[int, Contact] = defaultdict(Contact)
 
     def note_answer(self, arm: int, began: float) -> None:
-        """Note that a configuration answered, and when the call began."""
+        """Record that a configuration answered, and when the call began."""
         contact = self._contacts[arm]
         contact.answered = max(began, contact.answered)
         contact.silent_since = inf
@@ -128,7 +128,7 @@ class Retries:
         return max(self._trials[pull.key].due, self._contacts[int(pull)].rests_until)
 
     def find_silence(self, arm: int, now: float) -> float:
-        """Return the seconds for which a configuration has only failed."""
+        """Return the seconds since which a configuration has only failed."""
         return max(0.0, now - self._contacts[arm].silent_since)
 
     def judge(self, pull: Pull, failure: Failure, now: float) -> Verdict:
@@ -168,7 +168,7 @@ class Retries:
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return the number of contrasts that show the instance to be at fault."""
+        """Return the number of contrasts needed to find the instance at fault."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):
@@ -176,12 +176,12 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Note that another instance was answered: the next failure is scored."""
+        """Record an answer on another instance; the next failure is then scored."""
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Postpone an evaluation, and return the seconds; None if patience is over."""
+        """Postpone an evaluation; return the seconds, None if patience is over."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         remaining = self.patience - self.find_silence(int(pull), now)

@@ -1,4 +1,4 @@
-"""Evaluations of an earlier table, which a plan does not repeat."""
+"""Evaluations of an earlier table that a plan reuses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cobandit.tables.table import EvaluationTable
 
 
 def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
-    """Read the plan's evaluations from a table, without those that failed.
+    """Read the plan's evaluations from a table, without failed evaluations.
 
     Raises
     ------
     TableError
-        If the table has none of them, its cost or a setting differs from the plan's, or
-        a row lacks a column of the plan.
+        If the table has no evaluation of the plan, if its cost or a setting differs
+        from the plan's, or if a row lacks a column of the plan.
     """
     table = open_table(str(path))
     if table.card.cost != plan.cost:
@@ -77,8 +77,8 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
 def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
     """Map names of the table to the plan's names of the same configurations.
 
-    Two configurations are the same if their names are, or if the table has all settings
-    of the plan with the same values. Settings that the table has must not differ.
+    Configurations are the same if their names are equal, or if the table has all
+    settings of the plan with equal values. Settings that the table has must not differ.
     """
     names = {}
     for name, theirs in table.arms.to_dict("index").items():

@@ -49,7 +49,7 @@ class RunFiles:
 
     @property
     def begun(self) -> bool:
-        """Whether a run has begun here."""
+        """Whether a run has begun in this folder."""
         return self.plan.exists()
 
     @property
@@ -60,7 +60,7 @@ class RunFiles:
 
     @property
     def prices_source(self) -> str:
-        """Source of the prices; blank if none are used."""
+        """Source of the prices; blank without prices."""
         return self._read_prices().get("source", "")
 
     def _read_prices(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ class RunFiles:
 
     @property
     def has_results(self) -> bool:
-        """Whether a journal has a result."""
+        """Whether any journal has a result."""
         entries = [*read_entries(self.pilot), *read_entries(self.journal)]
         return any("tell" in entry for entry in entries)
 
@@ -87,14 +87,14 @@ class RunFiles:
 
     @property
     def earlier(self) -> list[Path]:
-        """Journals that were set aside when the plan changed, oldest first."""
+        """Journals set aside at changes of the plan, oldest first."""
         return sorted(
             self.path.glob("earlier-*.journal"),
             key=lambda path: (len(path.name), path.name),
         )
 
     def set_aside(self, journal: Path) -> None:
-        """Set aside the journal of a plan that has changed; its results are reused.
+        """Set aside the journal of an earlier plan; its results are reused.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class RunFiles:
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
 
     def read_earlier(self, plan: Plan) -> EarlierResults:
-        """Read the results of journals that were set aside; failures are repeated."""
+        """Read the results of set-aside journals, except failures."""
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
@@ -133,7 +133,7 @@ class RunFiles:
 
     @contextmanager
     def copy(self) -> Iterator[RunFiles]:
-        """Copy the journals, to read them during the run without a line in progress."""
+        """Copy the journals, so that they can be read while the run writes."""
         if not self.begun:
             problem = "the folder holds no run"
             raise_fault(self.path, problem, "run the plan first", "no-run")
@@ -152,13 +152,12 @@ class RunFiles:
             raise_fault(self.plan, problem, "restore it from a copy", "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
-        """Refuse a folder that is not the plan's.
+        """Refuse a folder that belongs to another plan or holds other files.
 
         Raises
         ------
         TableError
-            If it holds results of another plan (``other-plan``), or other files
-            (``other-folder``).
+            With the code ``other-plan`` or ``other-folder``.
         """
         if not self.begun:
             is_file = self.path.exists() and not self.path.is_dir()
@@ -175,15 +174,15 @@ class RunFiles:
     def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
         """List the forbidden differences from the written plan.
 
-        Fields that may change now are not compared, nor options of the evaluator in
-        ``free``.
+        Fields that may change now, and options of the evaluator in ``free``, are not
+        compared.
         """
         is_fixed = self.journal.exists() and not plan.is_once
         may_change = CHANGEABLE if is_fixed else CHANGEABLE | AFTER_PILOT
         return plan.differences(self.read_written(), may_change, free)
 
     def refuse(self, plan: Plan) -> NoReturn:
-        """Refuse a plan whose evaluations would be mixed with those of another one.
+        """Refuse a plan whose evaluations would be mixed with another plan's.
 
         Raises
         ------
@@ -216,9 +215,9 @@ class RunFiles:
         Parameters
         ----------
         digests : mapping of str to str
-            Checksum of each.
+            Checksum of each instance, and of the prices.
         keep : bool
-            Whether a run without checksums keeps these.
+            Whether to store the checksums for a run that has none.
 
         Raises
         ------

@@ -66,7 +66,7 @@ def set_up(
 
 
 def find_reusable(setup: RunSetup) -> Reusable:
-    """Read the evaluations of the table that the plan reuses."""
+    """Read the reusable evaluations of the plan's table."""
     reuse = setup.plan.reuse
     if reuse is None:
         return {}
@@ -91,7 +91,7 @@ def find_reusable(setup: RunSetup) -> Reusable:
 
 
 def reprice_reusable(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Reusable:
-    """Charge reused evaluations by the prices of this run, if the evaluator has any."""
+    """Charge reused evaluations at this run's prices, if the evaluator has prices."""
     reprice = getattr(evaluator, "reprice", None)
     if reprice is None:
         return reusable

@@ -22,8 +22,8 @@ NOT_SET = "not set"
 def frame_of(stage: MainStage) -> pd.DataFrame:
     """Make a row per evaluation, in the order of configurations and instances.
 
-    A failed evaluation has the values that score zero.  Repeated evaluations of an
-    instance are numbered in its name.
+    A failed evaluation has values that are scored zero.  Names of repeated instances
+    end with a number.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     """Make the fields of the table's card.
 
-    Its profiling split is the pilot, and its limits are those of the run.
+    The profiling split is the pilot, and the limits are the run's.
     """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()
@@ -134,7 +134,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Report in a few lines how the table was made, for the head of its card."""
+    """Return lines about the origin of the table, for the head of its card."""
     plan = stage.plan
     method = f"{plan.method.name} {plan.method.options or ''}".rstrip()
     state = "over" if stage.policy.finished else "not over"

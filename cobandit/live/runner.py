@@ -41,7 +41,7 @@ def run(
     announce: Callable[[Estimate], None] | None = None,
     start: str | Path | None = None,
 ) -> Run:
-    """Run a plan: evaluate under its budget, and resume a run that was interrupted.
+    """Run a plan: evaluate within its budget, and resume an interrupted run.
 
     First the pilot evaluates every configuration on the first instances of one random
     order.  It determines mean costs, the range of costs, and the limits of the
@@ -51,21 +51,20 @@ def run(
     Parameters
     ----------
     plan : str, Path or mapping
-        The YAML file, or its fields; see `cobandit.live.plan.Plan`.
+        YAML file of the plan, or its fields; see `cobandit.live.plan.Plan`.
     folder : str or Path, optional
-        Where the run lives, by default ``runs/NAME``.
+        Folder of the run, by default ``runs/NAME``.
     evaluator : callable or Evaluator, optional
-        In the place of the plan's ``evaluate``: a function, plain or async, of a
-        configuration (a mapping) and an instance (its id), that gives a mapping of
-        columns to numbers; or an evaluator.
+        Replaces the plan's ``evaluate``: an evaluator, or a function, plain or async,
+        of a configuration (a mapping) and an instance (its id) that returns a mapping
+        of columns to numbers.
     watch : callable, optional
-        Called with a `Progress` after each thing that happened, in the thread that does
-        the work.
+        Called with a `Progress` after each event, in the working thread.
     announce : callable, optional
         Called with an `Estimate` before the first call of a new run.
     start : str or Path, optional
-        A table, imported or of another run, with which the run starts: what it has of
-        the plan is not evaluated again, and comes first.
+        Table, imported or of another run, to start from. Its evaluations of the plan's
+        configurations are not repeated, and their instances come first.
 
     Returns
     -------
@@ -74,9 +73,9 @@ def run(
     Raises
     ------
     CobanditError
-        If the plan is bad, or another than the folder's: nothing is started then.  If
-        the evaluator gives what the plan cannot use, or nothing can be evaluated: what
-        was evaluated is kept.
+        If the plan is bad, or differs from the plan of the folder; then nothing is
+        started.  If the evaluator returns unusable values, or nothing can be evaluated;
+        existing results are kept.
 
     Examples
     --------
@@ -156,7 +155,7 @@ async def _run(
 
 
 def _check_reused_instances(setup: RunSetup, evaluator: Evaluator) -> None:
-    """Refuse a reused table whose instances had other contents."""
+    """Refuse to reuse a table whose instances had other contents."""
     digests = getattr(evaluator, "digests", {})
     instances = setup.plan.instances.ids
     ours = {name: digests[name] for name in instances if name in digests}

@@ -29,13 +29,13 @@ def restore_stage(setup: RunSetup) -> RunStage:
 
 
 def describe_pilot(stage: RunStage) -> str:
-    """Describe how far a pilot is."""
+    """Describe the progress of a pilot."""
     n_all = stage.plan.pilot * len(stage.names)
     return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
 
 
 def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
-    """Yield pilot and main stage with their journals open.
+    """Yield the pilot and then the main stage, with open journals.
 
     The main stage follows if the pilot is complete when the generator resumes.
     """
@@ -67,7 +67,7 @@ def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
 
 
 def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
-    """Whether a journal belongs to another policy, because the plan has changed."""
+    """Whether a journal belongs to another policy, because the plan was changed."""
     entries = read_entries(journal)
     if not entries:
         return False

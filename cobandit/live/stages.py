@@ -33,7 +33,7 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 class RunStage:
-    """A stage of a run, and by itself the pilot.
+    """A stage of a run; this base class is the pilot.
 
     The pilot's only objective is that an evaluation has a score.
 
@@ -41,10 +41,10 @@ class RunStage:
     ----------
     plan : Plan
     journal : Journal
-        Journal of the stage's policy, or a stand-in; it may hold results of an earlier
-        process.
+        Journal of the stage's policy, or a stand-in; it may hold an earlier process's
+        results.
     reusable : mapping of (str, str) to dict
-        Known evaluations, by the names of configuration and instance.
+        Known results, by the names of configuration and instance.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class RunStage:
     answers : Lines or None
         File of kept answers, if answers are kept.
     first : int
-        Place of each configuration's first evaluation in the order, which repeats.
+        Place in the order of each configuration's first evaluation.
     before : mapping of (int, int) to dict
         Records from before this stage, by configuration and place in the order; they
         are not repeated.
@@ -87,7 +87,7 @@ class RunStage:
 
     @property
     def inherited(self) -> float:
-        """Part of the cost that an earlier run paid, whose results are reused."""
+        """Part of the cost that an earlier run paid for reused results."""
         column = self.plan.cost.column
         cost: float = sum(
             record[column]
@@ -120,7 +120,7 @@ class RunStage:
         return self.name_record(self.find_key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
-        """Return the mean cost of a configuration, or of all before its first result.
+        """Return the mean cost of a configuration; before its first result, of all.
 
         Returns None before any result.
         """
@@ -132,12 +132,12 @@ class RunStage:
 
     @property
     def smallest_cost(self) -> float | None:
-        """Smallest cost so far, which free evaluations are charged."""
+        """Smallest cost so far, at which free evaluations are charged."""
         column = self.plan.cost.column
         return min((record[column] for record in self.results.values()), default=None)
 
     def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether an outcome can be charged, by its cost or another evaluation's."""
+        """Whether an outcome can be charged, at its own or another known cost."""
         if not isinstance(outcome, Failure):
             return (
                 outcome.get(self.plan.cost.column) != 0
@@ -153,11 +153,11 @@ class RunStage:
 
     @property
     def left_out(self) -> set[int]:
-        """Places, in the order, of instances that are left out for all."""
+        """Places in the order of the instances that are left out for all arms."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def report_known(self, pull: Pull) -> bool:
-        """Report an evaluation whose result is known, and return whether it is."""
+        """Report the result of an evaluation if it is known; return whether it is."""
         key = self.find_key(pull)
         record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
         has_failed = FAILED_KEY in record
@@ -195,7 +195,7 @@ class RunStage:
         self._report(pull, numbers)
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
-        """Charge a billed failure, after which the evaluation is repeated."""
+        """Charge a billed failure; the evaluation is then repeated."""
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
@@ -288,7 +288,7 @@ class MainStage(RunStage):
             self.journal.leave_out(pull)
 
     def values(self, record: Mapping[str, Any]) -> EvaluationRecord:
-        """Return a record; a failed one has the values that score zero."""
+        """Return a record; a failed evaluation has values that are scored zero."""
         if FAILED_KEY not in record:
             return dict(record)
         limits = self.profile.limits

@@ -20,7 +20,7 @@ NAMED_MEMBERS = 8
 
 
 def describe_progress(progress: Progress) -> dict[str, str]:
-    """Describe how far a run is.
+    """Describe the progress of a run.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def describe_spending(progress: Progress) -> str:
 
 
 def describe_losers(progress: Progress) -> list[str]:
-    """Describe the configurations that may have lost by flaws of their answers."""
+    """Describe the configurations that flaws of their answers may have removed."""
     stage = progress.stage
     return list(map(str, find_losers(stage))) if isinstance(stage, MainStage) else []
 
@@ -100,9 +100,9 @@ def tabulate_configurations(progress: Progress) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by configuration, in the plan's order: ``evaluations`` (their number so
-        far), ``state`` (text), and a column per kind of flaw, such as answers that were
-        cut off, with its number.
+        Indexed by configuration, in the plan's order: ``evaluations`` (the number so
+        far), ``state`` (text), and one column per kind of flaw, such as answers that
+        were cut off, with the number of flaws.
 
     Raises
     ------

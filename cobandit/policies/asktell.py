@@ -19,14 +19,14 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 class Pull(int):
     """An evaluation that `ask` handed out: an arm, and the number of the evaluation.
 
-    It is an integer, the number of the arm, and can be used as one; two evaluations of
-    one arm are equal.
+    A pull is an integer, the number of the arm, and can be used as such; two
+    evaluations of one arm compare equal.
 
     Attributes
     ----------
     number : int
-        Number of the evaluation among those of its arm, from 0.  An evaluation that is
-        tried again after a failure keeps its number.  If each instance is evaluated
+        Number of the evaluation among those of its arm, from 0.  An evaluation keeps
+        its number when it is repeated after a failure.  If each instance is evaluated
         once, it is the position of the instance in the order that all configurations
         share.
 
@@ -54,7 +54,7 @@ class Pull(int):
 
 
 class AskTell:
-    """A policy that hands out evaluations and receives results, in any order.
+    """A policy that requests evaluations and receives their results in any order.
 
     Any number of evaluations may be in flight.  Subclasses choose the next arm in
     `_choose`.  Their constructors store each argument as an attribute of the same name,
@@ -76,7 +76,7 @@ class AskTell:
     pulls : ndarray of int, shape (K,)
         Evaluations of each arm that were scored.
     in_flight : ndarray of int, shape (K,)
-        Evaluations that were handed out and not told yet.
+        Evaluations that were requested and have no result yet.
     """
 
     #: Name in figures and tables.
@@ -115,12 +115,12 @@ class AskTell:
 
     @property
     def begun(self) -> NDArray[np.int64]:
-        """Evaluations of each arm that are told or in flight, shape (K,)."""
+        """Evaluations of each arm with a result or in flight, shape (K,)."""
         return self.pulls + self.in_flight
 
     @property
     def upcoming(self) -> int | None:
-        """Arm of the evaluation that the next `ask` hands out, or None."""
+        """Arm of the evaluation that the next `ask` returns, or None."""
         return self._choose()
 
     @property
@@ -137,13 +137,13 @@ class AskTell:
         }
 
     def ask(self) -> Pull | None:
-        """Hand out the next evaluation, another one on each call.
+        """Return the next evaluation, a different one on each call.
 
         Returns
         -------
         Pull or None
-            None if nothing can be handed out now: results have to be told first, or the
-            run is `finished`.
+            None if there is no evaluation to make now: results have to be reported
+            first, or the run is `finished`.
         """
         arm = self._choose()
         if arm is None:
@@ -172,16 +172,16 @@ class AskTell:
             evaluation in flight.
         reward : array_like, shape (D,), or None
             Objectives in [0, 1].  None is a failure: its cost is charged, nothing is
-            scored, and a later `ask` hands out the same evaluation again.
+            scored, and a later `ask` returns the same evaluation again.
         cost : float, optional
-            Cost of the evaluation, > 0, in the unit of the budget, which it may exceed.
-            Identification policies charge the declared cost by default; a failure costs
-            nothing by default.
+            Cost of the evaluation, > 0, in the unit of the budget; it may exceed the
+            budget. Identification policies charge the declared cost by default; a
+            failure costs nothing by default.
 
         Warns
         -----
         GuaranteeWarning
-            Once, if a cost is outside of the declared range: it is charged, but the
+            Once, if a cost is outside the declared range. The cost is charged, but the
             guarantee is void.
 
         Raises
@@ -231,12 +231,12 @@ class AskTell:
         arm : Pull or int
             A plain number is the arm's oldest evaluation in flight.
         among : list of (arm, number), optional
-            Evaluations to search instead of those in flight.
+            Evaluations to search, by default the evaluations in flight.
 
         Raises
         ------
         CobanditError
-            If it is not among them.
+            If the evaluation is not among these.
         """
         # a plain number has no number of an evaluation, and matches any of its arm
         number = getattr(arm, "number", None)
@@ -292,7 +292,7 @@ class AskTell:
     def _too_small(
         self, reason: str, smallest: float, derivation: str = ""
     ) -> BudgetError:
-        """Return the error of a budget that is too small, which names the smallest."""
+        """Return the error of a too small budget, which names the smallest budget."""
         needed = _budget.round_up(smallest)
         return BudgetError(
             f"budget {self.budget:g} {reason}: at least {needed} is needed{derivation}",
@@ -315,11 +315,11 @@ class AskTell:
         return int(self._numbers[arm])
 
     def _begin(self, pull: Pull) -> None:
-        """Record that a new evaluation is handed out."""
+        """Record a new evaluation in flight."""
         self._numbers[pull] = pull.number + 1
 
     def _try_again(self, pull: Pull) -> None:
-        """Record a failed evaluation, which a later `ask` hands out again."""
+        """Record a failed evaluation, which a later `ask` returns again."""
         self._failed.append(pull.key)
 
     def _update(self) -> None:
@@ -328,12 +328,12 @@ class AskTell:
     def _choose(self) -> int | None:
         """Return the arm to evaluate next, None if there is none now.
 
-        It changes nothing that `ask` or `tell` depend on.
+        Subclasses must not change state here that `ask` or `tell` depend on.
         """
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
-        """Return the cost of a result that was told without one, or raise."""
+        """Return the cost of a result that was reported without a cost, or raise."""
         raise CobanditError(
             "cost is missing: an online policy needs the cost of each evaluation"
         )

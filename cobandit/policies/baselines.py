@@ -46,8 +46,8 @@ class AccuracyCostUCB(OnlinePolicy):
     .. math:: I_i = \frac{\min\{1, \bar r_i^{(a)} + s_r \beta_i\}}
                          {\max\{\lambda/2, \bar c_i - s_c \beta_i\}}
 
-    Its parameters are those of `OnlinePolicy`, and ``objective``, the number a of the
-    objective (default 0).
+    Its parameters are those of `OnlinePolicy`, and ``objective``, the index a in the
+    formula (default 0).
 
     Examples
     --------
@@ -81,7 +81,8 @@ class UniformAllocation(OnlinePolicy):
 
     .. math:: I_i = -n_i
 
-    Its parameters are those of `OnlinePolicy`, so that it can replace the others.
+    Its parameters are those of `OnlinePolicy`, so that it can replace the other online
+    methods.
 
     Examples
     --------

@@ -38,9 +38,9 @@ def find_gaps(
     Parameters
     ----------
     weakest : ndarray, shape (k, k)
-        m(i, j), the smallest difference of j less i over the objectives, in units that
-        may differ from pair to pair.  M(i, j) is -m(i, j), and the largest difference
-        is -m(j, i).  The diagonal is -inf.
+        m(i, j), the smallest difference j - i over the objectives; units may differ
+        between pairs.  M(i, j) is -m(i, j), and the largest difference is -m(j, i).
+        The diagonal is -inf.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def find_gaps(
 
 
 class _Removal(NamedTuple):
-    """A configuration that leaves, by its position among the active ones."""
+    """The removal of a configuration, by its position among the active ones."""
 
     position: int
     accepted: bool
@@ -115,14 +115,16 @@ class CoPSIOnce(Once):
         D >= 1.
     n_instances : int
         N, the number of instances on which every configuration can be evaluated.  Do
-        not count instances on which some configuration can never be evaluated.  If this
-        turns out during the run, `leave_out` reduces n and N; its cost is lost.
+        not count instances on which some configuration can never be evaluated.  If an
+        instance turns out to be impossible during the run, `leave_out` reduces n and N;
+        the costs of its evaluations are lost.
     confidence : float, optional
-        In (0, 1).  Configurations then leave early only if their membership is certain:
-        with at least this probability, over the order of the instances, no membership
-        in `certain` is ever wrong.  The run stops when all are certain; if the budget
-        does not suffice, the clearest leaves at the planned depth, uncertain.  No
-        instance can be left out of such a run, since the bets are against a fixed set.
+        In (0, 1). With it, configurations are removed early only if their membership is
+        certain: with at least this probability, over the order of the instances, no
+        membership in `certain` is ever wrong.  The run stops when all memberships are
+        certain. If the budget does not suffice, the clearest configuration is removed
+        at the planned depth without certainty.  No instance can be left out of such a
+        run, since the bets assume a fixed set of instances.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
@@ -237,7 +239,7 @@ class CoPSIOnce(Once):
     def _add_instances(self, instances: slice) -> None:
         """Add instances on which all active configurations were evaluated.
 
-        Instances that are left out do not count.
+        Left-out instances do not count.
         """
         active = self._active
         pairs = np.ix_(active, active)

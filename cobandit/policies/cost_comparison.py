@@ -1,4 +1,4 @@
-"""Costs compared in pairs, like scores, with their own tolerance."""
+"""Paired comparisons of costs, with a tolerance for costs."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 class CostTolerance(NamedTuple):
-    """Difference that does not matter between a cost and a larger one."""
+    """Largest excess of one cost over another that does not matter."""
 
     share: float  #: share of the cost
     amount: float  #: amount in the unit of costs
@@ -34,7 +34,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
     Raises
     ------
     CobanditError
-        If it is neither, negative or not finite.
+        If the tolerance is neither, or is negative or not finite.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
 def find_affordable(
     costs: ArrayLike, tolerance: float | str = 0.0
 ) -> NDArray[np.bool_]:
-    """Return which arms may cover which by their cost.
+    """Return the pairs of arms in which one may cover the other by its cost.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def find_affordable(
 
 
 class CostMargin(NamedTuple):
-    """Comparison of a cost with another one, in units of the larger mean of the two.
+    """Comparison of two costs, in units of the larger of their means.
 
     The fields are arrays of one shape, or numbers.
     """
@@ -110,7 +110,7 @@ def compare_costs(
     share: float,
     amount: float,
 ) -> CostMargin:
-    r"""Compare a cost with another one, both observed on the same n instances.
+    r"""Compare a cost with another cost, both observed on the same n instances.
 
     The other cost is within the tolerance if its mean is at most :math:`(1 + r)\, c +
     a`, for a share r and an amount a.  This is a contrast of the two costs, with the
@@ -119,8 +119,8 @@ def compare_costs(
     .. math:: (1 + r)\, S_{\text{difference}}
               + r\, (S_{\text{cost}} - S_{\text{other}}) + r^2 S_{\text{cost}} .
 
-    Scores are in [0, 1], but costs have no known range, so that the larger of the two
-    means takes the place of its length.  A difference that is equal on every instance,
+    Scores are in [0, 1], but costs have no known range, so the larger of the two means
+    replaces the length of the range.  A difference that is equal on every instance,
     such as a difference of declared costs or of prices per call, counts as exact.
 
     Parameters
@@ -128,11 +128,11 @@ def compare_costs(
     cost, other : ndarray or float
         Mean costs.
     cost_scatter, other_scatter, scatter : ndarray or float
-        Sums of squared deviations of the two and of their difference.
+        Sums of squared deviations of the two costs and of their difference.
     n : int
         Number of instances.
     scale : float
-        Standard error over the root of a sum of squared deviations.
+        Ratio of a standard error to the root of the sum of squared deviations.
     share, amount : float
         As in `CostTolerance`.
 

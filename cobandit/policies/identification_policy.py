@@ -26,15 +26,15 @@ class Phase:
 
 
 class IdentificationPolicy(AskTell):
-    """A sampling plan under known costs, and the Pareto set it recommends.
+    """A sampling plan for known costs that recommends a Pareto set.
 
     Subclasses define the plan in `_schedule` and check its budget in `_check_budget`.
     The run is *cut short* if the next planned pull does not fit into the budget, which
     never happens to CoPSI at declared costs.
 
-    A plan determines a whole phase in advance.  `ask` hands it out and then returns
-    None until all results of the phase are told.  Rewards are added up in the order in
-    which evaluations were handed out, so that the order of results changes nothing.
+    A plan determines a whole phase in advance.  `ask` returns the evaluations of the
+    phase, and then None until all their results are reported.  Rewards are added up in
+    the order of the requests, so that the order of results changes nothing.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class IdentificationPolicy(AskTell):
         `CoPSI` uses it.
     largest_costs : array_like, shape (K,), optional
         Largest cost of a single evaluation of each arm, in the same unit, if costs of
-        evaluations vary.  An evaluation is then handed out only if this cost fits into
-        the budget, so that no run spends more than B.  By default the known costs.
+        evaluations vary.  An evaluation is then requested only if this cost fits into
+        the budget, so that no run spends more than B. By default, the known costs.
 
     Attributes
     ----------
@@ -62,7 +62,8 @@ class IdentificationPolicy(AskTell):
     Raises
     ------
     BudgetError
-        If the budget is too small for the algorithm; it names the smallest that works.
+        If the budget is too small for the algorithm. The error names the smallest
+        budget that works.
     """
 
     #: Order of the Pareto set that the policy identifies (`cobandit.pareto_mask`).
@@ -161,12 +162,12 @@ class IdentificationPolicy(AskTell):
     def _schedule(self) -> Iterator[int | None]:
         """Yield arms in the order of their pulls, None while results are missing.
 
-        It runs between one ask and the next; `_evaluate` yields a whole phase.
+        The generator runs between two asks; `_evaluate` yields a whole phase.
         """
         raise NotImplementedError
 
     def _evaluate(self, target: int) -> Iterator[int | None]:
-        """Yield each active arm until it has ``target`` evaluations, and wait."""
+        """Yield each active arm up to ``target`` evaluations, then wait for results."""
         yield from self._hand_out(target)
         while self._flying:
             yield None
@@ -207,7 +208,7 @@ class IdentificationPolicy(AskTell):
 
     @property
     def _scored(self) -> NDArray[np.int64]:
-        """Number of evaluations behind each mean, shape (K,)."""
+        """Number of evaluations in the mean of each arm, shape (K,)."""
         return self.pulls
 
     @property
@@ -223,7 +224,7 @@ class IdentificationPolicy(AskTell):
             self._choose()
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        """Add up the rewards of an arm in the order in which `ask` handed them out."""
+        """Add up the rewards of an arm in the order of its requests."""
         self._results[pull.key] = reward
         while (key := (int(pull), int(self._added[pull]))) in self._results:
             super()._score(pull, self._results.pop(key))

@@ -1,4 +1,4 @@
-"""Thresholds of a race: the standard errors that near ties exceed with a set chance."""
+"""Thresholds of a race, in standard errors, which near ties rarely exceed."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -16,7 +16,7 @@ FIRST_GROWTH = 0.3
 def find_crossing_chances(
     thresholds: ArrayLike, n_instances: int
 ) -> NDArray[np.float64]:
-    r"""Return the chance, per look, that an exact tie first exceeds its threshold there.
+    r"""Return the chance, per look, that an exact tie first exceeds the threshold.
 
     .. math::
 
@@ -27,20 +27,20 @@ def find_crossing_chances(
     A mean difference of zero, divided by its standard error, is a stationary Gaussian
     process in the clock :math:`\log(n / (N - n))`: the Brownian bridge of a finite
     population.  This is Siegmund's approximation of its first passage, observed at the
-    looks below N.  The sum of the chances agrees with simulations to a fifth for chances
-    up to one in twenty.
+    looks below N.  For chances up to 5 %, their sum agrees with simulations to within
+    20 %.
 
     Parameters
     ----------
     thresholds : array_like, shape (L, ...)
-        Standard errors at each look before the last one.
+        Thresholds in standard errors, at each look before the last.
     n_instances : int
         N.
 
     Returns
     -------
     ndarray
-        Of the shape of the thresholds.
+        Same shape as the thresholds.
 
     Examples
     --------
@@ -71,8 +71,8 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
         s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
 
     The error is spent in proportion to the growth of :math:`\sqrt n`, because the first
-    instances separate few arms whatever the threshold.  Less is spent when few instances
-    are left to be saved.
+    instances separate few arms whatever the threshold.  Less is spent when few
+    instances remain, since little can then be saved.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
 def widen(threshold: float, depth: int, n_instances: int) -> float:
     """Widen a normal quantile to Student's, to first order.
 
-    Variances are estimated.  Only the variance on the instances that are not seen yet
-    matters, so that the widening is in proportion to their share.
+    Variances are estimated.  Only the variance on unseen instances matters, so the
+    widening is proportional to their share.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Near ties of a race: how many of them a look allows for."""
+"""The number of near ties that a look of a race allows for."""
 
 from math import floor
 from typing import NamedTuple
@@ -31,25 +31,26 @@ def count_near_ties(
     .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    A candidate has r rivals on average, c candidates have a rival, and q is the share of
-    the other arms in a candidate's reach, in the objective where it is largest.  Where
-    all arms are equal, q is 0.9973 and every rival counts twice, because discrete scores
-    on a few instances exceed the chances of `find_crossing_chances`.  Where means are
-    spread by two standard errors, q is 0.82 and a fifth of the rivals count; by three, a
-    seventieth.  Most rivals are then no exact ties, and an eighth of them is counted.
+    A candidate has r rivals on average, c candidates have a rival, and q is the share
+    of the other arms in a candidate's reach, in the objective with the largest share.
+    If all arms are equal, q is 0.9973 and every rival counts twice, because discrete
+    scores on a few instances exceed the chances of `find_crossing_chances`. If means
+    are spread by two standard errors, q is 0.82 and a fifth of the rivals count; with a
+    spread of three, a seventieth.  Most rivals are then not exact ties, and an eighth
+    of them is counted.
 
     Parameters
     ----------
     n_candidates : int
     n_contested : int
-        Candidates that have a rival.
+        Number of candidates that have a rival.
     n_rivals : int
-        Rivals of all candidates together.
+        Number of rivals, added up over all candidates.
     n_reached : int
-        Pairs of a candidate and another arm in its reach, in the objective where they
-        are most.
+        Number of pairs of a candidate and another arm in its reach, in the objective
+        with the most such pairs.
     n_others : int
-        Pairs of a candidate and another arm.
+        Number of pairs of a candidate and another arm.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def count_near_ties(
 
 
 class Others(NamedTuple):
-    """Places of the k other arms as seen from some arms."""
+    """Places of the k other arms relative to some arms."""
 
     #: Shape (...,): no other arm is above by two standard errors in every objective.
     is_candidate: NDArray[np.bool_]
@@ -91,14 +92,14 @@ def place_others(
     within: NDArray[np.float64],
     within_error: NDArray[np.float64],
 ) -> Others:
-    """Place the other arms as seen from some arms.
+    """Return the places of the other arms relative to some arms.
 
     Parameters
     ----------
     above, above_error : ndarray, shape (..., k, C)
-        How far the others are above an arm, with standard errors.
+        Differences of the other arms above an arm, with standard errors.
     within, within_error : ndarray, shape (..., k, C)
-        The same when the tolerance is added to the others.
+        The same differences with the tolerance added to the other arms.
 
     Examples
     --------

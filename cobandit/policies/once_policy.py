@@ -16,14 +16,14 @@ from cobandit.policies.identification_policy import GapElimination, Identificati
 
 
 class Once(IdentificationPolicy):
-    r"""A mixin for a finite benchmark: rewards by instance, and targets up to the last.
+    r"""A mixin for a finite benchmark: rewards by instance, and targets of at most N.
 
     .. math:: n_r^{\text{once}} = \min\{n_r, N\}
 
-    The instances are in one order that all configurations share: evaluation number n of
-    a configuration, from 0, is on instance n of that order.  An instance on which some
-    configuration cannot be evaluated is left out for all (`leave_out`), and does not
-    prolong the phase.
+    All configurations share one order of the instances: evaluation n of a
+    configuration, from 0, is on instance n of the order.  An instance on which some
+    configuration cannot be evaluated is left out for all configurations (`leave_out`),
+    and is not replaced in the current phase.
 
     It precedes the method that sets :math:`n_r` among the base classes.
 
@@ -37,7 +37,7 @@ class Once(IdentificationPolicy):
     Attributes
     ----------
     left_out : ndarray of bool, shape (N,)
-        Instances that are left out, by their position in the order.
+        Left-out instances, by their position in the order.
     """
 
     def __init__(
@@ -62,19 +62,19 @@ class Once(IdentificationPolicy):
     def leave_out(self, pull: int) -> None:
         """Leave out the instance of an evaluation that cannot be made, for all arms.
 
-        Nothing is charged.  Evaluations on this instance that are still in flight can
-        be told; they are charged, but not scored.
+        Nothing is charged.  Results of evaluations in flight on this instance can still
+        be reported; they are charged, but not scored.
 
         Parameters
         ----------
         pull : Pull or int
-            An evaluation in flight, or told as a failure.  A plain number is the arm's
-            oldest evaluation in flight.
+            An evaluation in flight, or reported as a failure.  A plain number is the
+            arm's oldest evaluation in flight.
 
         Raises
         ------
         CobanditError
-            If it is neither.  The policy is then unchanged.
+            If the evaluation is neither. The policy is then unchanged.
         """
         evaluation = self.find(pull, self._flying + self._failed)
         instance = evaluation.number
@@ -110,7 +110,7 @@ class Once(IdentificationPolicy):
     def _front_of_shared(self) -> NDArray[np.int64]:
         """Return accepted arms, and the front of active ones on shared instances.
 
-        Active arms do not count before they share an instance.
+        Active arms are ignored until they share an instance.
         """
         shared = self._rewards[self._shared()]
         compared = self._active if len(shared) else self._active[:0]
@@ -222,8 +222,9 @@ class EGESHOnce(Once, GapElimination):
             + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
         \qquad |A_{r+1}| = \lceil |A_r| / 2 \rceil
 
-    After each round the half with the larger empirical gaps leaves, each accepted or
-    rejected.  At equal costs the new evaluations of a round are those of EGE-SH.
+    After each round, the half with the larger empirical gaps is removed, each
+    configuration accepted or rejected. At equal costs, the new evaluations of a round
+    are the same as in EGE-SH.
 
     Its parameters are those of `Once`.
 

@@ -31,15 +31,14 @@ class OnlinePolicy(AskTell):
     are in the user's unit.  Costs in the paper's formulas are divided by the largest
     cost, and their names begin with ``normalised``.
 
-    With several evaluations at once, radii count evaluations in flight, and means do
-    not:
+    Radii count evaluations in flight, means do not:
 
-    .. math:: n_i = \text{evaluations of arm } i \text{ that are told or in flight}
+    .. math:: n_i = \text{evaluations of arm } i \text{ with a result or in flight}
 
-    so that evaluations spread over the arms.  The index decides once the first
-    ``n_init`` of each arm are told.  The largest cost is reserved for each evaluation
-    in flight, so that only the last one that was handed out may exceed the budget.  For
-    Theorem 1 see `theory.alpha_in_flight`.
+    so that evaluations spread over the arms.  The index decides once each arm has
+    ``n_init`` results.  The largest cost is reserved for each evaluation in flight, so
+    that only the last requested evaluation may exceed the budget.  For Theorem 1 see
+    `theory.alpha_in_flight`.
 
     Parameters
     ----------
@@ -55,8 +54,8 @@ class OnlinePolicy(AskTell):
     reward_scale, cost_scale : float
         Factors s_r and s_c of the radii (paper, Appendix A); 1 is the theory's.
     n_init : int
-        Pulls of each arm before the index decides; beyond the first, while the arm is
-        `eligible`.
+        Pulls of each arm before the index decides. After the first pull, only while the
+        arm is `eligible`.
     expected_costs : array_like, shape (K,), optional
         Expected cost of an evaluation of each arm, in the user's unit, which decides
         which arms are affordable.  By default its running mean, or the largest cost
@@ -77,8 +76,8 @@ class OnlinePolicy(AskTell):
     Raises
     ------
     BudgetError
-        If the budget does not hold one expected pull of each arm; it names the smallest
-        that does.
+        If the budget does not hold one expected pull of each arm. The error names the
+        smallest budget that does.
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class OnlinePolicy(AskTell):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options that make an equal policy, with the costs as declared."""
+        """Options that make an equal policy, with the declared costs."""
         return super().options | {"expected_costs": self._declared}
 
     @property

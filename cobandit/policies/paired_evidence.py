@@ -1,4 +1,4 @@
-"""Certain statements about pairs of configurations, by bets on paired evaluations."""
+"""Certain statements about pairs of configurations, from bets on paired evaluations."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,17 @@ def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int)
 
     .. math:: \max_{\max\{F, 1\} \le p \le K - R} p\, (K - 1) + (K - p)\, D
 
-    A front of p has one claim for each of its members and each other configuration, in
-    an objective in which the other is not above the member.  Each dominated
-    configuration has D claims, about one that dominates it.
+    A front of size p has one claim per member and other configuration, in an objective
+    in which the other configuration is not above the member.  Each dominated
+    configuration has D claims, about one of its dominators.
 
     Parameters
     ----------
     n_arms, n_objectives : int
         K and D.
     n_dominated, n_front : int
-        R and F, the numbers of configurations that are certainly dominated and
-        certainly on the front.
+        R and F, the numbers of certainly dominated configurations and of certain
+        members of the front.
 
     Examples
     --------
@@ -50,8 +50,8 @@ class PairedEvidence:
     Evaluations are paired, on instances in random order.  For each pair and objective,
     capital is staked against the claim that the full mean of j is not above that of i.
     With :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]` and :math:`S_{q-1}` the sum of the
-    first q - 1 of N differences, the claim says that the others average at most
-    :math:`m_q`:
+    first q - 1 of N differences, the claim says that the remaining differences average
+    at most :math:`m_q`:
 
     .. math::
 
@@ -61,7 +61,7 @@ class PairedEvidence:
         \Lambda = \{.9, .75, 2^{-1}, \dots, 2^{-5}\}
 
     If the claim is true, each factor is positive and has mean at most one given the
-    past, so that W is a supermartingale and ever exceeds :math:`1 / \delta` with
+    past. Then W is a supermartingale, and ever exceeds :math:`1 / \delta` with
     probability at most :math:`\delta` (Ville; the bets without replacement of
     Waudby-Smith and Ramdas, 2024).  A claim is rejected at
 
@@ -71,8 +71,8 @@ class PairedEvidence:
             \frac{p\, (K - 1) + (K - p)\, D}{1 - \text{confidence}}
 
     with R configurations certainly dominated and F certainly on the front.  The limit
-    falls as memberships become certain, and all of them are right with probability at
-    least ``confidence``.
+    falls as memberships become certain. With probability at least ``confidence``, all
+    certain memberships are right.
 
     Proof: for a front of p, take for each member i and each other j the claim in an
     objective in which j is not above i, and for each dominated i the D claims that i is
@@ -137,14 +137,14 @@ class PairedEvidence:
     def certain(self) -> NDArray[np.bool_]:
         """Configurations of certain membership, as a mask of shape (K,).
 
-        They are certainly dominated, or certainly not dominated by any other one that
-        may be on the front.
+        These are certainly dominated, or certainly not dominated by any configuration
+        that may be on the front.
         """
         dominated = self.dominated
         return dominated | (self.spared | dominated).all(axis=1)
 
     def lower_limit(self) -> None:
-        """Lower the limit for later instances, by the memberships that are certain."""
+        """Lower the limit for later instances, given the certain memberships."""
         dominated = self.dominated
         on_front = self.certain & ~dominated
         n_arms, _, n_objectives = self.above.shape
@@ -156,7 +156,7 @@ class PairedEvidence:
     def removable(self, active: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which active configurations are certain and no longer needed, (k,).
 
-        A member of the front is needed until it is certain which other ones it
+        A member of the front is needed until it is certain which configurations it
         dominates.
         """
         dominated = self.dominated

@@ -1,4 +1,4 @@
-"""A race to a Pareto set that is good enough; it is this project's, not the paper's."""
+"""A race to a Pareto set within a tolerance (ours)."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -40,7 +40,7 @@ ANTICIPATED = 0.5
 
 
 class ForecastLook(NamedTuple):
-    """One look to come."""
+    """A future look of the race."""
 
     #: Units that are evaluated before it.
     n_units: int
@@ -53,11 +53,11 @@ class ForecastLook(NamedTuple):
 class ParetoRace(Once):
     r"""A race of configurations on N shared instances, to a front within a tolerance.
 
-    The instances stand in one uniformly random order, the same for all.  After 20
-    instances, and then each time that n has grown by a twentieth, the active
-    configurations are compared on the n instances that all of them were evaluated on,
-    in each objective and in the cost.  With :math:`\hat\delta_{ij} = \hat\mu_j -
-    \hat\mu_i`, its standard error and the half-width
+    The instances are in one uniformly random order, shared by all configurations. After
+    20 instances, and then each time that n has grown by a twentieth, the active
+    configurations are compared on their n shared instances, in each objective and in
+    the cost.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard error
+    and the half-width
 
     .. math::
 
@@ -71,26 +71,27 @@ class ParetoRace(Once):
     somewhere above (the standard order); it certainly covers i within the tolerance
     :math:`\tau` if the same holds of :math:`\hat\delta - h + \tau`; and it may dominate
     i by more than the tolerance if the same holds of :math:`\hat\delta + h - \tau`.
-    Dominated and covered configurations are removed, and those that no other may
+    Dominated and covered configurations are removed. Configurations that no other may
     dominate by more than the tolerance are returned (`Standing`).  The race ends when
     every configuration is settled, at the latest at n = N, where h is zero and the
     answer is exact.
 
     The **cost** is compared like an objective, so that the returned configurations are
-    worth their money.  It is observed with each score (`tell`), and the cheaper of two
-    configurations is above.  Its tolerance is an amount a in the user's unit, or a share
-    r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.  No configuration that
-    costs no more dominates a returned one by more than the tolerance; a cheaper one that
-    alone covers another may be returned beside a better one of about its cost.  Costs
-    have no known upper bound, so that the larger of the two means scales the comparison
-    of a pair.  A difference that is the same on every instance, as of declared costs or
-    of prices per call, counts as exact (`compare_costs`).  With ``front="objectives"``
-    costs are charged but not compared, as in the paper.
+    worth their cost.  The cost is observed with each score (`tell`), and of two
+    configurations the cheaper one is above the other.  The tolerance of costs is an
+    amount a in the user's unit, or a share r: j covers i if it costs at most :math:`(1
+    + r)\, c_i + a`.  No configuration that costs no more dominates a returned one by
+    more than the tolerance; a cheaper configuration that alone covers another may be
+    returned beside a better one of about the same cost. Costs have no known upper
+    bound, so that the larger of the two means scales the comparison of a pair.  A
+    difference that is equal on every instance, such as a difference of declared costs
+    or of prices per call, counts as exact (`compare_costs`).  With
+    ``front="objectives"`` costs are charged but not compared, as in the paper.
 
     The threshold z of a look allows for m near ties (`find_thresholds`), which are
-    counted anew at each look.  A *candidate* is an active i that no other is above by
-    two standard errors in every objective.  A *rival* of i is a j within two standard
-    errors of just covering it:
+    counted anew at each look.  A *candidate* is an active i such that no other
+    configuration is above it by two standard errors in every objective.  A *rival* of i
+    is a j within two standard errors of just covering it:
 
     .. math::
 
@@ -99,37 +100,37 @@ class ParetoRace(Once):
             \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\},
 
     with c candidates that have a rival, r rivals of a candidate on average, and q the
-    share of the others within three standard errors of the boundary in one objective,
-    the one where it is largest (`count_near_ties`).  A removed rival that i certainly
-    covers is counted as long as i is active, because the luckiest of many ties is
-    removed last.  A list of prompts that hardly differ is therefore raced with more
-    caution than one with a few clear leaders.  The second term of h allows for rare
-    differences that have not been seen: where :math:`z^2 / 3` of them are expected, none
+    share of the other configurations within three standard errors of the boundary, in
+    the objective with the largest share (`count_near_ties`).  A removed rival that i
+    certainly covers is counted as long as i is active, because the luckiest of many
+    ties is removed last.  A list of almost equal prompts is therefore raced with more
+    caution than a list with a few clear leaders.  The second term of h allows for rare
+    differences that have not been seen: if :math:`z^2 / 3` of them are expected, none
     is seen with probability :math:`e^{-z^2 / 3}`.
 
-    If every comparison is right, every configuration is covered within :math:`\tau` by a
-    returned one, and in every objective no returned configuration is dominated by more
-    than :math:`\tau` by another returned one, or by more than :math:`2 \tau` by any
-    (proof: `Standing`).  With tolerance 0 the answer is then the Pareto set in the
-    standard order.  That this fails in at most a share ``error`` of the runs is
-    *measured*, on tables with many near ties (``benchmarks/promises.py``), and not
-    proved.  Where many means were put on the boundary by hand it holds up to half a
-    point.
+    If every comparison is right, every configuration is covered within :math:`\tau` by
+    a returned one, and in every objective no returned configuration is dominated by
+    more than :math:`\tau` by another returned one, or by more than :math:`2 \tau` by
+    any configuration (proof: `Standing`).  With tolerance 0 the answer is then the
+    Pareto set in the standard order.  That this fails in at most a share ``error`` of
+    the runs is *measured*, on tables with many near ties (``benchmarks/promises.py``),
+    and not proved.  On tables with many means placed on the boundary, the share is
+    exceeded by at most half a percentage point.
 
-    A **certified** race takes a comparison for certain only on `ToleranceEvidence`.  It
-    compares from 5 instances on, each time that n has grown by 2 %.  Then, whatever the
-    table, with probability at least 1 - ``error`` over the order of the instances, every
-    configuration is at any time covered within :math:`\tau` by an active or returned
-    one, and at the end all that the last paragraph says holds.  Bets need bounded
-    differences, which costs are not: a certified race compares the *declared* costs, and
-    the proof holds for these.
+    In a **certified** race a comparison is certain only by `ToleranceEvidence`. Arms
+    are compared from 5 instances on, each time that n has grown by 2 %.  Then, whatever
+    the table, with probability at least 1 - ``error`` over the order of the instances,
+    every configuration is at any time covered within :math:`\tau` by an active or
+    returned one, and at the end all statements of the last paragraph hold.  Bets need
+    bounded differences, but costs are unbounded. A certified race therefore compares
+    the *declared* costs, and the proof holds for these.
 
     With **clusters** of instances, such as questions about one passage, the race
-    evaluates whole clusters, in a uniformly random order, and clusters take the place of
-    instances in everything above.  A configuration scores :math:`\sum_{q \in g} X_{iq} /
-    \max_g |g|` on cluster g, and the tolerance is multiplied by the mean size of a
-    cluster over the largest.  The scores are sums, not means, of clusters, because their
-    mean over all clusters is then in proportion to the mean over instances.
+    evaluates whole clusters, in a uniformly random order, and clusters take the place
+    of instances in everything above.  A configuration scores :math:`\sum_{q \in g}
+    X_{iq} / \max_g |g|` on cluster g, and the tolerance is multiplied by the mean size
+    of a cluster over the largest.  Scores are sums, not means, over a cluster, because
+    the mean of the sums is proportional to the mean over instances.
 
     Parameters
     ----------
@@ -140,12 +141,12 @@ class ParetoRace(Once):
     n_objectives : int
         D >= 1.
     n_instances : int
-        N: instances that every configuration can be evaluated on.  An instance that
-        turns out to be impossible can be left out in the run (`leave_out`), unless the
-        race is certified.
+        N, the number of instances on which every configuration can be evaluated.  An
+        instance that turns out to be impossible can be left out in the run
+        (`leave_out`), unless the race is certified.
     tolerance : float or array_like, shape (D,)
-        :math:`\tau \ge 0`, one for all objectives or one each, in the objective's own
-        unit: differences up to it do not matter.
+        :math:`\tau \ge 0`, one for all objectives or one per objective, in the
+        objective's unit: differences up to :math:`\tau` do not matter.
     error : float
         In (0, 1): share of runs that may be off by more than the tolerance.
     budget : float, optional
@@ -154,16 +155,16 @@ class ParetoRace(Once):
         active ones.
     certified : bool
         Whether ``error`` is proved, on any table and for any number of configurations,
-        instead of measured.  On long lists and at wide tolerances that costs up to two
-        and a half times as much (chapter 5).
+        instead of measured.  On long lists and at wide tolerances a proof costs up to
+        two and a half times as much (chapter 5).
     front : {"objectives and cost", "objectives"}
         Whether the cost is compared, too.
     cost_tolerance : float or str
         Differences of costs that do not matter: an amount in their unit, or a share
         such as ``"10%"``.
     cluster : sequence, length N, optional
-        Cluster of each instance, in the order of the instances, in which those of one
-        cluster stand together.  By default each instance is its own.
+        Cluster of each instance, in the order of the instances; instances of a cluster
+        are adjacent. By default, each instance is a cluster.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
@@ -313,7 +314,7 @@ class ParetoRace(Once):
 
     @property
     def compares_cost(self) -> bool:
-        """Whether the front is that of the objectives and the cost."""
+        """Whether the front is the front of the objectives and the cost."""
         return self.front == FRONTS[0]
 
     @property
@@ -331,18 +332,18 @@ class ParetoRace(Once):
     def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
         """Record earlier evaluations, which are neither repeated nor charged.
 
-        The race uses them before its first evaluation, as far as they go.  With the
-        evaluations of an earlier race of a larger tolerance, this race goes on where
-        that one stopped.
+        The race uses them before its first evaluation. With the evaluations of an
+        earlier race at a larger tolerance, this race continues where the earlier one
+        stopped.
 
         Parameters
         ----------
         rewards : array_like, shape (N, K, D)
-            In the order of the instances (for a table with holes see
-            `cobandit.policies.race_order.arrange`); NaN where there is none.
+            Scores in the order of the instances, NaN for missing ones (for an order see
+            `cobandit.policies.race_order.arrange`).
         costs : array_like, shape (N, K), optional
-            Their costs, which are not read where there is no reward.  By default the
-            declared costs.
+            Costs of the evaluations, ignored where the score is missing. By default,
+            the declared costs.
 
         Raises
         ------
@@ -384,20 +385,20 @@ class ParetoRace(Once):
         """Return the evaluations of each arm that a race would still make, shape (K,).
 
         The forecast assumes that differences and their variances stay as they are: it
-        is one outcome in the middle of those possible, not a bound.  Before the first
-        comparison it is everything.  A certified race is continued with scores drawn
-        from those seen.
+        is a typical outcome, not a bound. Before the first comparison, all remaining
+        evaluations are forecast. A certified race is simulated with scores drawn from
+        the observed ones.
         """
         *_, (missing, _) = self.foresee()
         return missing
 
     def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-        """Yield the forecast before and after each look to come.
+        """Yield the forecast before the first and after each future look.
 
         Yields
         ------
         evaluations : ndarray of int, shape (K,)
-            That are made until then.
+            Evaluations of each arm until then.
         settled : ndarray of bool, shape (K,)
         """
         if self._forecast is None:
@@ -416,7 +417,7 @@ class ParetoRace(Once):
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), look.remaining)
 
     def _foresee_looks(self) -> Iterator[ForecastLook]:
-        """Yield the looks to come, on copies of what the race knows."""
+        """Yield the future looks, on copies of the state of the race."""
         standing = deepcopy(self._standing)
         evidence = deepcopy(self.evidence)
         depth = self.depth
@@ -480,7 +481,7 @@ class ParetoRace(Once):
                 self.evidence.release(self._active)
 
     def _look(self) -> None:
-        """Compare the active arms, and settle those that can be settled."""
+        """Compare the active arms, and settle those that are decided."""
         calls, strength = self._call(self._active, self.depth)
         self._standing.conclude(calls, strength)
         if not self.evidence:
@@ -490,7 +491,7 @@ class ParetoRace(Once):
     def _count_complete(self) -> int:
         """Count the next units on which all active arms were evaluated before.
 
-        They cost nothing, so that no look is needed between them.
+        These cost nothing, so that no look is needed between them.
         """
         has_score = self._is_scored[:, self._active].all(axis=1) | self.left_out
         is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])
@@ -542,7 +543,7 @@ class ParetoRace(Once):
     def _compare(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
-        """Yield blocks of active arms with their comparisons, as precise as at a depth."""
+        """Yield blocks of active arms and comparisons, at the precision of a depth."""
         unseen = 1 - depth / self._n_units
         margin = self.cost_margin._replace(
             amount=self.cost_margin.amount * self._mean_size
@@ -554,7 +555,7 @@ class ParetoRace(Once):
     def _place_all(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Others]]:
-        """Yield blocks of active arms with the places of the others; no arm is its own."""
+        """Yield blocks of active arms with the places of the other arms."""
         for rows, contrasts in self._compare(active, depth):
             others = place_others(
                 contrasts.above,
@@ -599,7 +600,7 @@ class ParetoRace(Once):
     def _call(
         self, active: NDArray[np.int64], depth: int
     ) -> tuple[Calls, NDArray[np.float64]]:
-        """Return the calls at a depth by the differences seen so far, and the strengths."""
+        """Return calls and strengths at a depth, by the observed differences."""
         is_last = depth == self._n_units
         if self.evidence and not is_last:
             return _read_evidence(self.evidence, active)
@@ -645,7 +646,7 @@ def _read_evidence(
 ) -> tuple[Calls, NDArray[np.float64]]:
     """Return the calls that evidence makes certain, and equal strengths.
 
-    Evidence tells nothing dominated that it does not also tell covered.
+    By evidence, every dominated arm is also covered.
     """
     covered, open_ = evidence.read(active)
     calls = Calls(dominated=np.zeros_like(covered), covered=covered, open=open_)

@@ -1,4 +1,4 @@
-"""The order in which a race evaluates the instances of a table, clusters kept whole."""
+"""The order in which a race evaluates a table's instances, whole clusters at a time."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
     Raises
     ------
     CobanditError
-        If there is not one cluster per instance, or the instances of one are apart.
+        If the number of clusters is wrong, or instances of a cluster are not adjacent.
 
     Examples
     --------

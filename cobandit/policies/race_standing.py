@@ -1,4 +1,4 @@
-"""Which arms of a race are active, which are returned, and which cover those removed."""
+"""Standing of the arms of a race: active, returned, or covering removed arms."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from cobandit.dominance import TIE
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return standard dominance over zero, along the last axis.
 
-    A row dominates zero if it is nowhere below and somewhere above.
+    A row dominates zero if no entry is negative and some entry is positive.
 
     Examples
     --------
@@ -40,22 +40,22 @@ class Standing:
 
     Each look does three things, in this order:
 
-    1. Dominated arms are removed, weakest first.  The arms that dominate such an arm
-       take over what it covered.
-    2. An arm that is covered within the tolerance by one that stays is removed, most
-       expensive first, unless it is the only cover of a removed arm: dominance is
+    1. Dominated arms are removed, weakest first.  The dominators of such an arm become
+    covers of the arms that it covered.
+    2. An arm that a remaining arm covers within the tolerance is removed, most
+    expensive first, unless it is the only cover of a removed arm: dominance is
        transitive, cover is not.
     3. An arm is *fine* if no active arm may dominate it by more than the tolerance.  A
        fine arm is returned, and no longer evaluated, once it is not needed to decide
-       whether another arm is fine.  When all are fine, all are returned.
+       whether another arm is fine.  When all active arms are fine, all are returned.
 
     If every call is right, then at the end, with :math:`\tau` the tolerance:
 
     - Every arm is returned, or covered within :math:`\tau` by a returned arm.  An arm
-      that was removed as dominated is below one that is present or was removed as
-      covered, since dominance is transitive and has no cycles.  An arm that was removed
+    that was removed as dominated is below an arm that is present or was removed as
+    covered, since dominance is transitive and has no cycles.  An arm that was removed
       as covered has a present cover at all times: a cover that is removed as dominated
-      passes it on to the arms above, and the only cover is never removed as covered.
+      is replaced by its dominators, and an only cover is never removed as covered.
     - No returned arm is dominated by more than :math:`\tau` by another returned arm.  If
       j was active when i was called fine, or was returned at an earlier look, while i
       was active, then j was certainly not above i by more than :math:`\tau`.
@@ -67,7 +67,7 @@ class Standing:
 
     The factor 2 is the price of removing expensive arms early: j and i are compared on
     the few instances that j was evaluated on.  Keeping i until no cover of such a j can
-    dominate it at all would give :math:`\tau`.  That was measured to cost 2 to 5 % more
+    dominate it at all would give :math:`\tau`.  In measurements this cost 2 to 5 % more
     at a tolerance of .02, and 5 to 25 % more at .05.
 
     With tolerance 0 the returned arms are the Pareto set in the standard order.
@@ -79,7 +79,7 @@ class Standing:
     Attributes
     ----------
     costs : ndarray, shape (K,)
-        Costs by which arms count as more expensive.  Better estimates may replace them.
+        Costs by which arms are ordered. Better estimates may replace these costs.
     active : ndarray of int, shape (k,)
     returned : ndarray of bool, shape (K,)
     covers : ndarray of bool, shape (K, K)
@@ -94,12 +94,12 @@ class Standing:
         self.costs = costs.copy()
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
-        """Remove the arms that may be removed, and return those that are fine.
+        """Remove the arms that may be removed, and return the arms that are fine.
 
         Parameters
         ----------
         calls : Calls
-            Of the active arms.
+            Comparisons of the active arms.
         strength : ndarray, shape (k,)
             Larger for j than for i wherever j dominates i.
         """

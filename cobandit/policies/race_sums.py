@@ -1,4 +1,4 @@
-"""Sums of the scores and costs in a race, and the comparisons of arms by them."""
+"""Sums of the scores and costs in a race, and comparisons of arms by these sums."""
 
 from collections.abc import Iterator
 from math import sqrt
@@ -51,7 +51,7 @@ class RaceSums:
     Attributes
     ----------
     depth : int
-        n, instances that were added.
+        n, the number of added instances.
     rewards : ndarray, shape (K, D)
         Sums of rewards.
     costs : ndarray, shape (K,)
@@ -95,15 +95,15 @@ class RaceSums:
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
         """Yield blocks of arms, by position, with their comparisons with all active arms.
 
-        All comparisons at once would need as much memory as the products.
+        All comparisons at once would need as much memory as the sums of products.
 
         Parameters
         ----------
         active : ndarray of int, shape (k,)
         unseen : float
-            Share of the instances that are not seen at ``depth``.
+            Share of unseen instances at ``depth``.
         depth : int
-            Instances that the standard errors are for: those added, or more.
+            Number of instances for the standard errors: the added ones, or more.
         tolerances : ndarray, shape (D,)
         cost_tolerance : CostTolerance
         """

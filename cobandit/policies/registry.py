@@ -29,7 +29,7 @@ KERNELS: dict[type[AskTell], Any] = {}
 
 
 def _walk(family: type[Any]) -> Iterator[type[Policy]]:
-    """Yield the subclasses of a class, and theirs."""
+    """Yield all direct and indirect subclasses of a class."""
     for policy in family.__subclasses__():
         yield policy
         yield from _walk(policy)
@@ -54,8 +54,8 @@ def get_kind(policy: type[AskTell]) -> str:
 def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     """List the methods by name, including user-defined ones that are imported.
 
-    A built-in class precedes a user-defined one of the same name.  Otherwise the later
-    class counts, such as a class that a notebook defines again.
+    A built-in class precedes a user-defined class of the same name.  Otherwise the
+    later class counts, such as a class that a notebook defines again.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class Spec:
     def make(self, rho: float, **supplied: Any) -> AskTell:
         """Make the policy for one budget.
 
-        It receives the `SUPPLIED` arguments that its class has, and its options.
-        ``eta`` becomes n_init = max(1, floor(eta rho)).
+        The policy receives its options, and those arguments of `SUPPLIED` that its
+        class has. ``eta`` becomes n_init = max(1, floor(eta rho)).
         """
         options = dict(self.given)
         if "eta" in options:
@@ -128,10 +128,10 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
         ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"``
         online; ``"CoPSI"``, ``"PSISR"``, ``"UniformIdentification"`` for
         identification; ``"CoPSIOnce"``, ``"UniformOnce"`` on a finite benchmark; or the
-        name of any other class with a label.  Or the class itself, also your own class
-        that extends ``OnlinePolicy`` or ``IdentificationPolicy``: without a kernel it
-        is run itself, some hundred times slower, and in several processes if they can
-        import it.
+        name of any other class with a label.  Or a class, also your own that extends
+        ``OnlinePolicy`` or ``IdentificationPolicy``. A class without a kernel is
+        replayed in Python, some hundred times slower, and in several processes if they
+        can import it.
     **options
         Keyword arguments of the class that do not come from the table; online also
         ``eta``, for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
@@ -182,7 +182,7 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
 
 
 def check_class(policy: type[Any]) -> None:
-    """Raise unless a class is a policy, and no built-in one has its name."""
+    """Raise unless a class is a policy and has no built-in policy's name."""
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
             f"{policy.__name__} is not a method: extend OnlinePolicy or"
@@ -198,7 +198,7 @@ def check_class(policy: type[Any]) -> None:
 def read_methods(methods: Any, kind: str) -> list[Spec]:
     """Return the specs of names, classes and specs, for one kind of experiment.
 
-    On a finite benchmark a method is replaced by its version for it: PSISR by
+    On a finite benchmark a method is replaced by its version for one: PSISR by
     PSISROnce.
     """
     of_kind = list_methods(kind)

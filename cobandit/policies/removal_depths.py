@@ -23,19 +23,21 @@ def planned_depth(
 
     with :math:`C_r` the cost of one evaluation of each remaining configuration after
     the r - 1 most expensive have left.  The first phase costs exactly :math:`C_1 (m -
-    n_0)` of R, whichever leaves then, so that a plan made anew after each removal never
+    n_0)` of R, whichever configuration leaves, so a new plan after each removal never
     spends more than R.  At m = N everything is evaluated.
 
     There may be no such m: at costs 1, 4, 1 and a depth of 3, the plan for m = 3 takes
-    the two cheap ones to 9, which costs 12.  Then the depth itself is returned: a
-    configuration leaves before any other evaluation, and the rest is planned again.
+    the two cheap configurations to 9, which costs 12.  Then the current depth is
+    returned: a configuration leaves before any other evaluation, and a new plan is
+    made.
 
     Parameters
     ----------
     costs : array_like, shape (k,)
         Costs of the k >= 2 active configurations.
     depth, n_instances : int
-        :math:`n_0 \le N`, evaluations that each of them has, and number of instances.
+        :math:`n_0 \le N`, the evaluations of each active configuration, and the number
+        of instances.
     remaining : float
         R, the remaining budget, in the unit of the costs.
 

@@ -23,9 +23,9 @@ HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
-    """Return the depth at which a certified race compares next.
+    """Return the depth of the next comparison of a certified race.
 
-    It compares often, since certain statements hold at any time.
+    Comparisons are frequent, since certain statements hold at any time.
 
     Examples
     --------
@@ -40,9 +40,10 @@ class ToleranceEvidence:
 
     It holds on any table.  For configurations i and j and an objective d, capital is
     bet against the claim :math:`\mu_j^{(d)} - \mu_i^{(d)} \le -\tau_d`, that j is at
-    least the tolerance below i.  With :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]` and :math:`S_{q-1}` the sum
-    of the first q - 1 of N differences, the claim says that the others average at most
-    :math:`m_q`.  The capital grows by the factor :math:`G_q`:
+    least the tolerance below i.  With :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]` and
+    :math:`S_{q-1}` the sum of the first q - 1 of N differences, the claim says that the
+    remaining differences average at most :math:`m_q`.  The capital grows by the factor
+    :math:`G_q`:
 
     .. math::
 
@@ -53,8 +54,8 @@ class ToleranceEvidence:
 
     with three sizes :math:`b_s`, the estimate :math:`\hat\sigma` from the first q - 1
     differences, and weights :math:`w_s` proportional to the gain of each size alone on
-    these differences.  Nothing is bet if they do not speak against the claim.  If the
-    claim is true, :math:`E[G_q \mid \text{past}] \le 1`.
+    these differences.  Nothing is bet if these differences do not contradict the claim.
+    If the claim is true, :math:`E[G_q \mid \text{past}] \le 1`.
 
     Each configuration i has a purse, initially 1 / K of one unit.  After 5, 10, 20, 40,
     ... instances it deposits half of the purse on the configuration j that most clearly
@@ -63,8 +64,8 @@ class ToleranceEvidence:
     from each other configuration, and each part is bet in the most promising objective.
     One amount serves for both, since i either is in the Pareto set, where only a wrong
     cover does harm, or is not in it, where only wrong sparing does.  The purse of a
-    configuration that leaves is divided among the others.  A statement is certain when
-    its capital reaches 1 / error.
+    removed configuration is divided among the others.  A statement is certain when its
+    capital reaches 1 / error.
 
     With probability at least 1 - error over the order of the instances, at all times at
     once:
@@ -73,8 +74,8 @@ class ToleranceEvidence:
     2. no configuration outside of the Pareto set is spared from one that is above it by
        the tolerance or more in every objective.
 
-    Declared costs need no bets: each configuration is spared from those that cost too
-    much to cover it.
+    Declared costs need no bets: each configuration is spared from configurations that
+    cost too much to cover it.
 
     Proof: chapter 5.  It needs no union bound over pairs, objectives or looks.
 
@@ -91,8 +92,8 @@ class ToleranceEvidence:
     Attributes
     ----------
     near : ndarray of bool, shape (K, K, D)
-        Whether j is certainly above i less the tolerance.  If it is in every objective,
-        j certainly covers i.
+        Whether j is certainly above i less the tolerance.  If this holds in every
+        objective, j certainly covers i.
     spared : ndarray of bool, shape (K, K)
         Whether j certainly does not dominate i by the tolerance or more.
     purse : ndarray, shape (K,)

@@ -42,11 +42,11 @@ def check_kernel_on(
     method : str, class or Spec
     table : EvaluationTable
     budget : float
-        In the table's unit.
+        Budget in the table's unit.
     charge : {"realised", "declared"}
         Charge of a pull; ``"declared"`` is for identification.
     seed, replication : int
-        Of the stream.
+        Replication of the random stream.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
     ----------
     method : str, class or Spec
     seeds : iterable of int
-        One table each, with three budgets.
+        Seeds, one table per seed, with three budgets.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
 
 
 def _draw_options(chosen: Spec, rng: np.random.Generator) -> Spec:
-    """Return a spec with drawn options where it leaves them open."""
+    """Return a spec whose open options are drawn at random."""
     drawn: dict[str, Any] = {
         # small radii show the variance, large ones the clipping
         "alpha": 10 ** rng.uniform(-4, 0.5),

@@ -1,6 +1,7 @@
-"""Checks of the protocol of ask and tell, which every policy must pass.
+"""Checks of the ask-and-tell protocol, which every policy must pass.
 
-Policies are played on small random tables: in flight, told in any order, with failures.
+Policies are played on small random tables, with several evaluations in flight, results
+in any order, and failures.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from cobandit.testing.small_tables import table_of
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """Return arms, rewards and costs that `tell` must refuse, by the reason.
+    """Return arms, rewards and costs that `tell` must refuse, keyed by the reason.
 
     One evaluation is in flight, with two objectives.
 
@@ -98,7 +99,7 @@ def check_policy(method: Method) -> None:
 def _follow(
     policy: Any, events: list[Event], otherwise: str = "asking in vain matters"
 ) -> None:
-    """Repeat the events of a run without the asks that gave None, and count along."""
+    """Replay the events of a run without asks that returned None, and check counts."""
     in_flight = np.zeros(policy.n_arms, dtype=np.int64)
     pulls = np.zeros(policy.n_arms, dtype=np.int64)
     spent = 0.0
@@ -143,13 +144,13 @@ def _follow(
 
 
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that `ask` hands out each evaluation once, and changes nothing in vain.
+    """Check that `ask` requests each evaluation once, and changes nothing otherwise.
 
-    One, three or any number of evaluations are in flight and told in any order.  The
-    numbers of an arm count from 0, and ``in_flight``, ``pulls`` and ``spent`` agree
-    with the evaluations handed out and told.  A failure is charged but not scored, and
-    the same evaluation is handed out again.  Once the policy is ``finished``, `ask`
-    returns None for good.
+    One, three or any number of evaluations are in flight, and results come in any
+    order.  The numbers of an arm count from 0, and ``in_flight``, ``pulls`` and
+    ``spent`` agree with the evaluations handed out and told.  A failure is charged but
+    not scored, and the same evaluation is handed out again.  Once the policy is
+    ``finished``, `ask` returns None for good.
     """
     for policy, table, rng in draw_policies(method, seeds):
         evaluate = evaluate_on(table)
@@ -163,7 +164,7 @@ def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
 
 
 def check_tell(method: Method) -> None:
-    """Check that `tell` refuses invalid results without a change, and counts others."""
+    """Check that `tell` counts valid results, and refuses others without a change."""
     table = table_of(
         [[(1.0, 0.5, 0.5), (1.5, 0.5, 0.5)], [(0.5, 0.25, 0.75), (1.0, 0.25, 0.75)]]
     )
@@ -192,10 +193,11 @@ def check_tell(method: Method) -> None:
 
 
 def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that a plan ends alike with any number in flight, told in any order.
+    """Check that neither the number in flight nor the order of results changes a plan.
 
-    Pulls, phases and recommendation are those of one evaluation at a time, bit for bit,
-    also if evaluations fail at no cost.  Index methods need not pass this.
+    Pulls, phases and recommendation equal, bit for bit, those of a run with one
+    evaluation at a time, also if evaluations fail at no cost.  Index methods need not
+    pass this.
     """
 
     def end_of(plan: Any) -> list[bytes]:
@@ -218,12 +220,12 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
-    """Check that fixed costs never exceed the budget, and that random ones do so once.
+    """Check that fixed costs never exceed the budget, and random costs at most once.
 
-    Only the last evaluation may exceed it.  With several in flight, this is the last
-    one that an index policy handed out; a plan that knows the ``largest_costs`` never
-    exceeds the budget.  The smallest budget that a `BudgetError` names must work, and a
-    smaller one must not.
+    Only the last evaluation may exceed it.  With several evaluations in flight, the
+    last one is the last that an index policy requested; a plan that knows the
+    ``largest_costs`` never exceeds the budget.  The smallest budget named by a
+    `BudgetError` must work, and a smaller budget must not.
     """
     for policy, table, rng in draw_policies(method, seeds):
         limit = _budget.add_slack(policy.budget)
@@ -276,9 +278,9 @@ def _check_budget_in_flight(
 
 
 def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that a policy made from another's options, or a pickle, does the same.
+    """Check that copies of a policy, made from its options or a pickle, behave alike.
 
-    The options are those after a run, the pickle is made in mid-run.  Plans that are
+    Options are read after a run, the pickle is made during a run.  Plans that are
     generators cannot be pickled; a `Journal` makes such a policy again from its
     results.
     """

@@ -1,4 +1,4 @@
-"""Policies played on tables by hand: in flight, told in any order, with failures."""
+"""Policies played on tables, with results in any order and with failures."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ ALL = 10**9
 
 
 def as_spec(method: Method) -> Spec:
-    """Return the spec of a method, which may be a spec already."""
+    """Return the spec of a method; a spec is returned unchanged."""
     return method if isinstance(method, Spec) else spec(method)
 
 
 def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
-    """Make the policy of a method as a replay on this table does.
+    """Make the policy that a replay of a method on this table would use.
 
     Parameters
     ----------
     method : str, class or Spec
     table : EvaluationTable
     budget : float
-        In the table's unit.
+        Budget in the table's unit.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def smallest_budget(method: Method, table: EvaluationTable) -> float:
 def refuse_budget(
     method: Method, table: EvaluationTable, budget: float, which: str
 ) -> float:
-    """Check that a budget is refused, and return the smallest one that is not."""
+    """Check that a budget is refused, and return the smallest accepted one."""
     try:
         policy = policy_on(method, table, budget)
     except BudgetError as error:
@@ -104,7 +104,7 @@ def require(holds: bool, policy: AskTell, message: str) -> None:
 def guarantees_aside() -> warnings.catch_warnings[None]:
     """Return a context that ignores warnings of costs beyond the declared range.
 
-    Costs drawn from a table may be outside of the range that was profiled.
+    Costs drawn from a table may be outside the profiled range.
     """
     return warnings.catch_warnings(action="ignore", category=GuaranteeWarning)
 
@@ -122,12 +122,12 @@ def draw_policies(
 
 
 def remake(policy: AskTell, **options: Any) -> Any:
-    """Make a policy with the options of another one, some of them replaced."""
+    """Make a policy with the options of another policy, some of them replaced."""
     return type(policy)(**policy.options | options)
 
 
 def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
-    """Return feedback from a table: each arm goes through its instances in turn.
+    """Return feedback from a table; each arm cycles through its instances.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def with_failures(
 
 
 class Event(NamedTuple):
-    """A step of a run: an evaluation that is handed out, or the result of one."""
+    """A step of a run: the request for an evaluation, or its result."""
 
     pull: Pull  #: the evaluation
     result: tuple[Any, float] | None  #: reward and cost; None when it is handed out
@@ -189,17 +189,17 @@ def fly(
     at_once : int
         Largest number of evaluations in flight.
     rng : Generator, optional
-        Draws the result that comes next; by default the oldest.
+        Draws the next result to arrive; by default the oldest evaluation's.
 
     Returns
     -------
     list of Event
-        In order.
+        Events in their order.
 
     Raises
     ------
     AssertionError
-        If the policy neither continues nor is finished.
+        If the policy requests no evaluation although it is not finished.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def fly(
 
 
 def result_of(policy: Any) -> tuple[Any, ...]:
-    """Return pulls, spend and the recommendation, None of an online policy."""
+    """Return pulls, spend and recommendation, which is None for an online policy."""
     recommended = None
     if isinstance(policy, IdentificationPolicy):
         recommended = policy.recommend().tolist()

@@ -17,18 +17,18 @@ def table_of(
     kind: str = "synthetic",
     name: str = "made-up",
 ) -> EvaluationTable:
-    """Make a table from the evaluation rows of each arm.
+    """Make a table from the arms' evaluation rows.
 
     Parameters
     ----------
     arms : sequence
-        ``arms[i]`` are the evaluation rows of arm i, each ``(cost, reward_1, ...,
+        ``arms[i]`` are the evaluation rows of arm i, as ``(cost, reward_1, ...,
         reward_D)``.
     profiling_costs : sequence, optional
         Costs of the profiling rows of each arm, at least two; by default the costs of
         its first and last evaluation row.
     kind, name : str
-        As on the card.
+        Contents of the card.
 
     Returns
     -------

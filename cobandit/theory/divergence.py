@@ -76,7 +76,7 @@ def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
 def least_divergence(
     means: ArrayLike, mean_cost: float, best_efficiency: float, *, cost_ratio: float
 ) -> float:
-    r"""Return the divergence of an arm from being the most efficient one (ours).
+    r"""Return the divergence of an arm from the nearest most efficient point (ours).
 
     .. math::
 
@@ -93,7 +93,8 @@ def least_divergence(
     Returns
     -------
     float
-        Zero for an arm that is as efficient; ``inf`` if no means and cost are better.
+        Zero for an arm that is at least as efficient; ``inf`` if no point is more
+        efficient.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def least_divergence(
         return (1 + eta * mu) / (1 + eta), cheapest(q, eta, cost_ratio=ratio)
 
     def excess(log_multiplier: float) -> float:
-        """Return the log efficiency of a point, less the aim: falls as eta grows."""
+        """Return the log efficiency of a point less the target; falls as eta grows."""
         x, z = best_point(log_multiplier)
         return float(np.log(x).sum()) - log(ratio + span * z) - aim
 

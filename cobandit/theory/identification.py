@@ -45,9 +45,9 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
     The maximum is over orders of elimination.  It is attained if the most expensive arm
-    leaves first, because exchanging two neighbours so that the more expensive one
-    leaves first raises the sum.  It is at most :math:`L_{K,\lambda} - 1/(1+\lambda)`
-    and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
+    is removed first, because exchanging two neighbours so that the more expensive one
+    is removed first raises the sum.  It is at most :math:`L_{K,\lambda} -
+    1/(1+\lambda)` and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
 def checked_problem(
     n_arms: int, n_objectives: int, complexity: float
 ) -> tuple[int, int, float]:
-    """Check the size and the complexity of a problem, which may be infinite."""
+    """Check the size and the complexity of a problem."""
     if complexity != np.inf:
         complexity = _validation.positive(complexity, "complexity")
     return (
@@ -118,7 +118,7 @@ def identification_error_bound(
     Returns
     -------
     float
-        As stated; it may exceed one, and is trivial then.
+        The bound as stated; above one it is trivial.
 
     Examples
     --------

@@ -17,11 +17,12 @@ def alpha_in_flight(
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
                  \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
-    Radii count evaluations in flight, and are too narrow by these: of the n evaluations
-    of an arm that were begun, s = n - p are told, with :math:`p \le m - 1`, and
+    Radii count evaluations in flight, and are therefore too narrow: of the n
+    evaluations of an arm that were begun, s = n - p have returned, with :math:`p \le m
+    - 1`, and
     :math:`s \ge n_0` when the index decides.  On the event of Theorem 1 at
     :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of
-    its mean, and any p of them change it by at most p.  So the mean over the s told
+    its mean, and any p of them change it by at most p.  So the mean over the s returned
     evaluations is within
 
     .. math::
@@ -41,9 +42,9 @@ def alpha_in_flight(
     at_once : int
         m >= 1, largest number of evaluations in flight.
     n_init : int
-        :math:`n_0 \ge 1`, told evaluations of each arm before the index decides.
+        :math:`n_0 \ge 1`, returned evaluations of each arm before the index decides.
     budget, cost_ratio, alpha : float
-        B, lambda, and the alpha at which the event of Theorem 1 holds.
+        B, lambda, and the alpha for which the event of Theorem 1 is stated.
 
     Returns
     -------

@@ -117,7 +117,7 @@ def failure_probability(
     Returns
     -------
     float
-        As stated; it may exceed one, and is trivial then.
+        The bound as stated; above one it is trivial.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def pull_bound(
             \Bigr\rceil
             + 2K(D+1)\,T_B^{2-2\alpha}
 
-    It is about Algorithm 1 as printed: ``CoHVUCB(..., selection="all")`` with unscaled
+    It holds for Algorithm 1 as printed: ``CoHVUCB(..., selection="all")`` with unscaled
     radii.  It also holds for feasible selection, which makes at most :math:`1/\lambda`
     more pulls over all arms together, since the factor 4 is larger than needed (ours;
     the paper's proof does not treat feasible selection).
@@ -200,7 +200,8 @@ def pull_bound(
     Returns
     -------
     float
-        As stated; at least one, and useful only below the trivial bound B / lambda.
+        The bound as stated; at least one, and useful only below the trivial bound B /
+        lambda.
 
     Raises
     ------
@@ -356,7 +357,7 @@ def standard_regret_bound(
 
 
 def gaps_of(gaps: ArrayLike) -> np.ndarray:
-    """Return efficiency gaps, of which the smallest has to be zero."""
+    """Return efficiency gaps; raise unless the smallest is zero."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(

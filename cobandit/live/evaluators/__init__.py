@@ -1,7 +1,7 @@
-"""Evaluators: what evaluates a configuration on instances, in files of their own.
+"""Evaluators, which evaluate a configuration on instances, one file per kind.
 
-Adding a way to evaluate is adding a module: one of `BUILT_IN`, or any that a plan names
-as ``module:name``.
+A new kind of evaluator is a new module: either one of `BUILT_IN`, or any module that a
+plan names as ``module:name``.
 """
 
 import lazy_loader

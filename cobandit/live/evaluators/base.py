@@ -1,7 +1,7 @@
 """The protocol of evaluators, the context that opens one, and failures.
 
-An evaluator knows nothing about policies, journals and budgets, and retries nothing. It
-returns or raises a `Failure` for an evaluation that went wrong, and the run decides.
+An evaluator does not know policies, journals and budgets, and never retries. It returns
+or raises a `Failure` for a failed evaluation, and the run decides about a retry.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ class Failure(Exception):
     Parameters
     ----------
     message : str
-        The reason, for the report.
+        Reason of the failure, for the report.
     cost : float, optional
         Cost of the evaluation so far, in the unit of the run's cost; None if unknown.
     retry : bool
         Whether a retry may help, as after a dropped connection or a timeout.
     wait : float, optional
-        Seconds to wait before a retry, as the service asked.
+        Seconds to wait before a retry, if the service requested a pause.
     unavailable : bool
         Whether the failure does not depend on the evaluation, because the service was
-        absent or overloaded.  The evaluation is retried, and the failure never scored.
+        absent or overloaded.  The evaluation is retried, and the failure is never
+        scored.
 
     Examples
     --------
@@ -107,8 +108,8 @@ class Evaluator(Protocol):
     prices : str, optional
         Source and day of the prices, for the run and its card.
     reprice : callable, optional
-        Given a configuration and a row that was measured before, returns the row with
-        its cost by today's prices.
+        Given a configuration and an earlier row of measurements, returns the row with
+        its cost at today's prices.
     rescore : callable, optional
         Given a configuration, an instance and a kept answer, returns the columns of its
         score; None if the prompt has changed.
@@ -128,21 +129,21 @@ class Evaluator(Protocol):
         Returns
         -------
         sequence of Row or Failure
-            One per instance, in their order.
+            One per instance, in the order of ``instances``.
 
         Raises
         ------
         Failure
             If all instances fail for the same reason.
         CobanditError
-            If every other evaluation would fail in the same way, as with a wrong key or
-            a function that returns no numbers; it stops the run.
+            If every other evaluation would fail in the same way, for example because of
+            a wrong key or a function that returns no numbers. This error stops the run.
         """
         ...
 
 
 class EvaluatorOptions(Fields):
-    """Base class of an evaluator's options, whose fields are described by remedies."""
+    """Base class of an evaluator's options; descriptions of fields are remedies."""
 
 
 class Context(NamedTuple):

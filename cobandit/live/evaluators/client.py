@@ -25,9 +25,9 @@ class Client:
     ----------
     base_url : str
     key : str or None
-        Sent as a bearer token; never shown.
+        Key, sent as a bearer token and never shown.
     key_name : str or None
-        Its environment variable, for messages.
+        Environment variable of the key, for messages.
     """
 
     def __init__(self, base_url: str, key: str | None, key_name: str | None):
@@ -47,7 +47,7 @@ class Client:
         Raises
         ------
         Failure
-            If this request is not answered, and others may be.
+            If this request fails, but other requests may succeed.
         TableError
             If the endpoint would refuse every request.
         """
@@ -68,7 +68,7 @@ class Client:
         Raises
         ------
         TableError
-            If it does not.
+            If the server does not answer or refuses the key.
         """
         try:
             response = await self.http.get("models", timeout=CONNECT_SECONDS)

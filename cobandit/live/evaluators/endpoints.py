@@ -4,18 +4,17 @@
 
     evaluate:
       openai:
-        base_url: http://127.0.0.1:8080/v1
-        key: MY_API_KEY                 # the environment variable that holds it
-        prompt: "{question} Answer with a number."
-        scorer: number
-        prices: prices.yml              # for models whose price is not known
+        base_url: http://127.0.0.1:8080/v1 key: MY_API_KEY                 # the
+        environment variable that holds it prompt: "{question} Answer with a number."
+        scorer: number prices: prices.yml # of models without a known price
 
 The file of the plan's instances has the columns that the prompt names, and the right
 answers.  A setting of a configuration is a field of the request (``model``,
 ``temperature``, ``max_tokens`` and so on, or a field with a default in ``body``), the
 name of one of several prompts, a value for the templates, or its own ``base_url`` and
-``key``.  Requests are sent by httpx2, on which OpenAI's client is built; that client
-would add its own retries and further packages for one kind of request.
+``key``.  Requests are sent by httpx2, on which OpenAI's client is built as well.
+OpenAI's client itself would add its own retries, and further packages for a single kind
+of request.
 """
 
 import json
@@ -95,7 +94,7 @@ class EndpointEvaluator:
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
     ) -> list[Row]:
-        """Ask once for each instance."""
+        """Send one request per instance, and return a row for each."""
         return [
             await self._one(configuration, self.context.instances[instance])
             for instance in instances
@@ -156,7 +155,7 @@ class EndpointEvaluator:
         )
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
-        """Charge a row that was measured before by these prices."""
+        """Return an earlier row of measurements with its cost at these prices."""
         usage = read_tokens(row)
         return row if usage is None else row | self._price(configuration, usage)
 
@@ -174,8 +173,8 @@ class EndpointEvaluator:
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
         """Bound the cost of an evaluation; infinity without a bound.
 
-        An answer has at most its limit of tokens; a prompt has at most one per byte,
-        and those that a chat adds.
+        An answer has at most its limit of tokens. A prompt has at most one token per
+        byte, plus the tokens that the chat format adds.
         """
         request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
@@ -197,7 +196,7 @@ def name_model(
 
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
-    """Find the address and the key's name of a configuration, or of the options."""
+    """Return a configuration's address and key name, by default the options'."""
     base_url, key = (
         configuration.get(name) or getattr(options, name) for name in ADDRESS_SETTINGS
     )
@@ -220,12 +219,12 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
 async def open_openai(
     options: OpenAIOptions, context: Context
 ) -> AsyncIterator[EndpointEvaluator]:
-    """Check answers, prompts, prices and keys, and whether each endpoint answers.
+    """Check right answers, prompts, prices and keys, and that each endpoint answers.
 
     Raises
     ------
     TableError
-        If one of them is wrong, or an endpoint does not answer.
+        If one of these checks fails, or an endpoint does not answer.
     """
     for name, columns in context.instances.items():
         target = columns.get(options.answer)
@@ -275,7 +274,7 @@ def read_key(name: str | None) -> str | None:
     Raises
     ------
     TableError
-        If it is not set, or has characters that a key cannot have.
+        If the variable is not set, or has characters that a key cannot have.
     """
     if name is None:
         return None

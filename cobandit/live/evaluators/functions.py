@@ -49,21 +49,21 @@ class CallableOptions(EvaluatorOptions):
 
 
 class FunctionEvaluator:
-    """Evaluates by a function of a configuration and an instance.
+    """Evaluates by calling a function of a configuration and an instance.
 
     The function returns a mapping of column names to numbers.  A plain function runs in
     a thread, so that several calls may run at once.  An error of the function is a
     failure of the evaluation.  It may raise a `Failure` itself, with the cost and
-    whether a retry may help.  Of other errors, those of connections and timeouts, and
-    those with a status code that says so, count as the service's; the rest count as the
-    instance's.  Under ``answer`` the function may return a text, or a mapping with
+    whether a retry may help.  Other errors are attributed to the service if they are
+    errors of a connection, timeouts, or have such a status code, and otherwise to the
+    instance.  Under ``answer`` the function may return a text, or a mapping with
     ``text``, to be kept with the run.
 
     Parameters
     ----------
     function : callable
     name : str
-        Its name in messages.
+        Name of the function in messages.
 
     Examples
     --------
@@ -170,7 +170,7 @@ async def open_callable(
     Raises
     ------
     CobanditError
-        If it cannot be imported, or does not take a configuration and an instance.
+        If the function cannot be imported, or does not take these two arguments.
     """
     yield FunctionEvaluator(
         load_function(options.function, "configuration", "instance"), options.function

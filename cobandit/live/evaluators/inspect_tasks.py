@@ -100,8 +100,8 @@ class InspectTaskOptions(EvaluatorOptions):
 class InspectEvaluator:
     """Evaluates by Inspect, which allows one eval at a time per process.
 
-    Samples of an eval run concurrently.  The rows have `ANSWER_COLUMNS`, and a column
-    per scorer.
+    Samples of an eval run concurrently.  The rows have the columns `ANSWER_COLUMNS`,
+    and one column per scorer.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class InspectEvaluator:
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
     ) -> list[Row | Failure]:
-        """Run one eval."""
+        """Run one eval of the task on a block of instances."""
         logs = await self._eval(
             sample_id=[self._ids[instance] for instance in instances],
             log_dir=str(self._context.output / LOGS),
@@ -168,7 +168,7 @@ class InspectEvaluator:
         return self._price_list.describe(models)
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
-        """Charge a row that was measured before by the prices in the plan's file."""
+        """Return an earlier row with its cost at the prices in the plan's file."""
         model = str(configuration.get("model"))
         usage = read_tokens(row)
         if (
@@ -180,7 +180,7 @@ class InspectEvaluator:
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of Inspect's eval for a configuration, without None.
+        """Return the arguments of Inspect's eval for a configuration; none is None.
 
         Raises
         ------
@@ -220,7 +220,8 @@ class InspectEvaluator:
         Raises
         ------
         TableError
-            If it cannot, or arguments, scorers or samples are missing.
+            If Inspect cannot load the task, or arguments, scorers or samples are
+            missing.
         """
         arguments = [
             self.arguments(configuration)

@@ -18,12 +18,12 @@ from cobandit.live.instances import Columns
 
 
 def find_names(template: str, place: str) -> set[str]:
-    """Find the names in the braces of a template; ``{{`` and ``}}`` are braces.
+    """Find the names in braces in a template; ``{{`` and ``}}`` are literal braces.
 
     Raises
     ------
     TableError
-        If a brace is unmatched, or a pair does not hold a name.
+        If a brace is unmatched, or a pair of braces does not hold a name.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class OpenAIOptions(ScorerOptions):
                     raise_fault(place, problem, remedy, "idle-setting")
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
-        """Return the name of a configuration's prompt, blank for a single prompt."""
+        """Return the name of a configuration's prompt, blank if there is only one."""
         return "" if "" in self.prompt else configuration.get("prompt", "")
 
     def model(self, configuration: Mapping[str, Any]) -> Any:

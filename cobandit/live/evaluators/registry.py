@@ -54,12 +54,12 @@ def find_evaluator(name: str) -> EvaluatorKind:
     Parameters
     ----------
     name : str
-        One of `BUILT_IN`, or ``module:name`` for one that another module registers.
+        One of `BUILT_IN`, or ``module:name`` for a kind that another module registers.
 
     Raises
     ------
     TableError
-        If there is no such kind, or its module cannot be imported.
+        If the kind does not exist, or its module cannot be imported.
 
     Examples
     --------

@@ -32,7 +32,7 @@ ANSWER_COLUMNS = (
 
 
 class Answered(dict[str, float]):
-    """A row with the answer that it scores, such as its text and finish reason.
+    """A row with the scored answer: its text, finish reason and other parts.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def keep_answer(
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Attach its answer to a row, and mark an answer that is cut off or empty.
+    """Attach an answer to its row, and mark an answer that is cut off or empty.
 
     The answer holds a checksum of its prompt.
     """
@@ -74,12 +74,12 @@ def keep_answer(
 
 
 def digest_prompt(prompt: str) -> str:
-    """Return the checksum of a prompt, which kept answers hold."""
+    """Return the checksum of a prompt, which is stored with kept answers."""
     return sha256(prompt.encode()).hexdigest()[:16]
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Return the tokens of a row; at least one is generated, the end of the answer.
+    """Return the tokens of a row; at least one is generated, the end-of-answer token.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def count_tokens(usage: Usage) -> Row:
 
 
 def read_tokens(row: Row) -> Usage | None:
-    """Read tokens from a row, as `count_tokens` writes them; None if it has none.
+    """Read the tokens that `count_tokens` wrote into a row; None without any.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def read_tokens(row: Row) -> Usage | None:
 
 
 def note_reading(row: Row, reading: Reading) -> Row:
-    """Add the tokens of an answer to its row, with marks for doubts and estimates."""
+    """Add the tokens of an answer to its row, and mark doubts and estimates."""
     row = row if reading.usage is None else row | count_tokens(reading.usage)
     if reading.estimated:
         return row | {"estimated": 1.0}
@@ -177,5 +177,5 @@ def _read_number(value: Any) -> float:
 
 
 def quote_value(value: Any) -> str:
-    """Write a value for a message, without its middle if it is long."""
+    """Write a value for a message; the middle of a long value is omitted."""
     return ellipsize(repr(value), 80)

@@ -52,9 +52,9 @@ class ScorerOptions(EvaluatorOptions):
 
     ``exact``: the text is the answer; ``contains``: the text contains the answer;
     ``regex``: the last match of the pattern (of its group, if it has one) is the
-    answer; ``number``: the last number is the answer's, within the tolerance;
-    ``module:function``: a function of the text and the answer returns a score in [0, 1]
-    or a mapping of columns to numbers.
+    answer; ``number``: the last number of the text equals that of the answer, within
+    the tolerance; ``module:function``: a function of the text and the answer returns a
+    score in [0, 1] or a mapping of columns to numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Modules and functions that a user names, and their errors in one line."""
+"""Modules and functions that a user names, and descriptions of their errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def import_module(name: str) -> Any:
     Raises
     ------
     TableError
-        If there is no such module, or it fails on import.
+        If the module does not exist, or fails on import.
     """
     folder = str(Path.cwd())
     if folder not in sys.path:
@@ -45,12 +45,12 @@ def import_module(name: str) -> Any:
 
 
 def load_function(name: str, *arguments: str) -> Callable[..., Any]:
-    """Import ``module:function``, and check that it takes these arguments.
+    """Import ``module:function``, and check that it accepts the given arguments.
 
     Raises
     ------
     TableError
-        If there is no such function, or it does not take the arguments.
+        If the function does not exist, or does not take the arguments.
 
     Examples
     --------
