@@ -1,4 +1,4 @@
-"""Means over all instances, of configurations that lack some of them."""
+"""Means over all instances, for configurations with missing evaluations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LONGEST_STEP = 2.0
 
 
 class AdjustedMeans:
-    r"""Means over all instances, adjusted for instances that a configuration lacks.
+    r"""Means over all instances, adjusted for each configuration's missing instances.
 
-    A mean over easy instances is no estimate of a mean over all.  So each value is
-    explained by an effect of its configuration and one of its instance, and the mean of
-    configuration i is what these give on average over all instances.  Of scores the
-    model is additive, fitted by least squares; of costs it is multiplicative, fitted by
-    the sums of each configuration and each instance (quasi-Poisson):
+    A mean over easy instances does not estimate the mean over all instances. Each value
+    is therefore modelled by an effect of its configuration and an effect of its
+    instance, and the mean of configuration i is the model's average over all instances.
+    The model is additive for scores, fitted by least squares. It is multiplicative for
+    costs, fitted by the sums of each configuration and each instance (quasi-Poisson):
 
     .. math::
 
@@ -33,19 +33,19 @@ class AdjustedMeans:
         \qquad\text{or}\qquad
         c_{is} = a_i b_s + e_{is}, \quad \mu_i = a_i \bar b .
 
-    Of two configurations the difference :math:`\mu_j - \mu_i`, or the ratio, is that of
-    their means over the instances that they share; of more, what others say of the
-    instances counts, too.  Where nothing is missing, :math:`\mu_i` is the plain mean.
-    Configurations that no chain of shared instances connects are adjusted to the
-    instances of their own part.
+    For two configurations, the difference :math:`\mu_j - \mu_i`, or the ratio, equals
+    the difference or ratio of their means over shared instances. For more, other
+    configurations contribute to the effects of the instances. If nothing is missing,
+    :math:`\mu_i` is the plain mean. Configurations that no chain of shared instances
+    connects are adjusted to the instances of their own part.
 
     Parameters
     ----------
     arm, instance : ndarray of int, shape (N,)
-        Of each row, from 0; all numbers occur.
+        Number of each row's configuration, from 0; all numbers occur.
     values : ndarray, shape (N,)
     multiplicative : bool
-        Whether the second model is fitted; all values are positive then.
+        Whether the multiplicative model is fitted, for positive values.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class AdjustedMeans:
         self.arm_effects = np.exp(logarithms)
 
     def _use(self, weights: Floats) -> None:
-        """Factorise the information matrix of the arms' effects, given row weights."""
+        """Factorise the information matrix of the arms' effects at given weights."""
         self._weights = weights
         self._totals = self._by_instance(weights)
         rows = sparse.csr_array((weights, (self._arm, self._instance)), self._shape)
@@ -150,7 +150,7 @@ class AdjustedMeans:
         )
 
     def _share_out(self, values: Floats) -> Floats:
-        """Divide the sum of each instance among its rows."""
+        """Divide the sum of each instance equally among its rows."""
         shared: Floats = (self._by_instance(values) / self._totals)[
             self._instance
         ] * self._weights
@@ -164,7 +164,7 @@ class AdjustedMeans:
         return averages
 
     def redraw(self, weights: Floats) -> Floats:
-        r"""Return the means under other weights of the instances, to first order.
+        r"""Return the means for other weights of the instances, to first order.
 
         Parameters
         ----------

@@ -26,9 +26,9 @@ COPY_AGAIN = "copy or export it again"
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
-    """Open a zip archive whose members do not claim to expand beyond bounds.
+    """Open a zip archive, unless its members claim to expand beyond the bounds.
 
-    Yields the names of its members, and a function that reads one of them.
+    Yields the names of the members, and a function that reads a member.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
 
 
 def _check_names(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Refuse names that lead out of the archive, which no evaluation writes."""
+    """Refuse names that lead out of the archive; no evaluation log has such names."""
     for member in members:
         name = PurePosixPath(member.filename.replace("\\", "/"))
         has_drive = ":" in "".join(name.parts[:1])
@@ -96,7 +96,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Read a member with Arrow's codec, because zipfile has it from Python 3.14 on."""
+    """Read a member with Arrow's codec, which zipfile only has since Python 3.14."""
     with open(str(archive.filename), "rb") as file:
         file.seek(member.header_offset)
         # the header of a member ends in the lengths of its name and its extra field

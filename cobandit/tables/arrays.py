@@ -1,4 +1,4 @@
-"""Arrays of rewards and costs, brought into the columns of a table."""
+"""Arrays of rewards and costs, converted to the columns of a table."""
 
 from collections.abc import Iterable, Sequence
 
@@ -69,7 +69,7 @@ def _fill_masked(array: ArrayLike) -> np.ndarray:
 
 
 def _name(kind: str, names: Iterable[str] | None, count: int) -> list[str]:
-    """Return as many names as text, or number them so that they sort in this order."""
+    """Return names as text, or numbered names that sort in this order."""
     if names is None:
         n_digits = len(str(count - 1))
         return [f"{kind}{number:0{n_digits}}" for number in range(count)]

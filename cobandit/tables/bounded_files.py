@@ -19,8 +19,8 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], kind: str) -> lis
     Raises
     ------
     TableError
-        If a path does not exist, a file matches no pattern, or a folder has no file
-        that does.
+        If a path does not exist, a file matches no pattern, or a folder has no matching
+        file.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _fits(path: Path, patterns: Sequence[str]) -> bool:
 
 
 def check_size(path: Path, largest: float = math.inf) -> None:
-    """Refuse a file that is empty, or larger than so many bytes."""
+    """Refuse a file that is empty, or larger than ``largest`` bytes."""
     size = path.stat().st_size
     if size > largest:
         problem = (
@@ -68,7 +68,7 @@ def _refuse_empty(path: Path) -> NoReturn:
 
 
 def read_bytes(path: Path, largest: int | None = None) -> bytes:
-    """Read a file that is not blank, of at most ``largest`` or `MAX_FILE` bytes."""
+    """Read a non-blank file of at most ``largest`` or `MAX_FILE` bytes."""
     try:
         check_size(path, largest or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
@@ -83,7 +83,7 @@ def read_bytes(path: Path, largest: int | None = None) -> bytes:
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield each line of a JSON Lines file that is not blank, with its place."""
+    """Yield each non-blank line of a JSON Lines file, with its place."""
     for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
         if line.strip():
             yield f"{path}, line {number}", line

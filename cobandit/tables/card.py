@@ -134,7 +134,7 @@ Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
 
 
 class Split(Fields):
-    """The number of profiling instances, and how they are chosen.
+    """The number and the choice of the profiling instances.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ class Split(Fields):
     seed : int
         Seed of the permutation that chooses them.
     instances : tuple of str, optional
-        The profiling instances, where they were chosen before the table was made, such
-        as those of a run's pilot.
+        The profiling instances, if they were chosen before the table was made, such as
+        the instances of a run's pilot.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Card(Fields):
     ----------
     name, title, source, license : str
         Identity, origin (with a version) and terms of use. The title of a
-        reconstruction has to say that it is one.
+        reconstruction has to contain this word.
     kind : {"measured", "reconstruction", "synthetic"}
         Origin of the numbers.
     records : str
@@ -201,15 +201,15 @@ class Card(Fields):
         passage that questions are about.  Instances of one cluster are not independent,
         so that intervals and decisions count clusters.
     smallest_cost : float, optional
-        Cost that a free evaluation counts as, in a table with free evaluations.
+        Made-up cost of a free evaluation, in a table with free evaluations.
     counts : mapping, optional
         Numbers of unusual evaluations per configuration and kind, such as ``answers cut
         off``, as counted by an import.
     n_instances : int, optional
-        Number of instances of the benchmark, if the records have fewer, as the records
-        of a run that stopped.
+        Number of instances of the benchmark, if the records have fewer, such as the
+        records of a run that stopped early.
     attribution : str, optional
-        Credit that the licence requires.
+        Attribution that the licence requires.
     origin : Origin, optional
         Source of records that are not bundled.
 

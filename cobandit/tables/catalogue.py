@@ -42,10 +42,10 @@ def data_directory() -> Path:
 def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
-    Bundled records are read where they are. Others are looked for in the directory
+    Bundled records are read where they are. Other records are searched in the directory
     named by the environment variable ``COBANDIT_MIRROR``, then in the user's cache, and
-    then fetched from their origin, unless ``COBANDIT_OFFLINE`` is set; whatever is
-    found has to have the card's checksum.
+    then fetched from their origin, unless ``COBANDIT_OFFLINE`` is set; they must match
+    the card's checksum.
 
     Parameters
     ----------
@@ -59,11 +59,10 @@ def load(name: str) -> EvaluationTable:
     Raises
     ------
     TableError
-        If the name is unknown, or the mirror's file is not the one that the card
-        describes.
+        If the name is unknown, or the mirror's file does not match the card's checksum.
     DatasetUnavailable
-        If the records are not available anywhere; the message says what was tried and
-        what to do.
+        If the records are not available anywhere. The message lists the attempts and
+        the remedy.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def load(name: str) -> EvaluationTable:
 
 
 def find_records(name: str) -> Path:
-    """Path of a table's records, fetched first if they are not on this machine.
+    """Return the path of a table's records, which are fetched if necessary.
 
     Raises
     ------
@@ -97,8 +96,8 @@ def find_records(name: str) -> Path:
 def open_table(name_or_path: str | Path) -> EvaluationTable:
     """Open a table by catalogue name, or from a file that has its card next to it.
 
-    What names an existing file, or has a suffix, is a file; anything else is a
-    catalogue name.
+    Name or path: an existing file, or a path with a suffix, is read as a file, anything
+    else is a catalogue name.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
 
 
 def available(name: str) -> bool:
-    """Return whether a table can be loaded without the network, without using it.
+    """Return whether a table can be loaded offline; the network is not used.
 
     Raises
     ------
@@ -199,7 +198,7 @@ def _card(name: str) -> Card:
 
 
 def _places(card: Card) -> tuple[Path | None, Path]:
-    """Where the mirror, if one is named, and the cache would hold the records."""
+    """Paths of the records in the mirror, if one is named, and in the cache."""
     mirror = os.environ.get(MIRROR)
     inside = Path(card.name) / card.records
     return Path(mirror).expanduser() / inside if mirror else None, Path(
@@ -216,7 +215,7 @@ def _import_pooch() -> ModuleType:
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
-    """Return how the records are available, and their path; None if they are remote."""
+    """Return the availability of the records, and their path; None for remote ones."""
     if card.origin is None:
         return "bundled", data_directory() / card.records
     mirrored, cached = _places(card)

@@ -12,7 +12,7 @@ from cobandit.errors import Fault, TableError, raise_if_any
 
 
 class Fields(BaseModel):
-    """A model whose fields are described by remedies; other keys are refused."""
+    """A model that refuses other keys; descriptions of its fields are remedies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,15 +28,14 @@ def check_fields(
 ) -> M:
     """Make a model from fields, or raise one error that lists every fault.
 
-    Validators of the model refuse by `cobandit.errors.raise_fault`, with None for the
-    place.
+    Validators of the model call `cobandit.errors.raise_fault` with None as the place.
 
     Parameters
     ----------
     model : class
-        Its fields' descriptions are the remedies.
+        Model; the descriptions of its fields are remedies.
     content : mapping
-        The fields as they were written.
+        Fields as the user wrote them.
     source : str or callable
         The file, for messages; or, for fields that are not in a file, a function that
         names the place of a field.
@@ -123,7 +122,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
 
 
 def _find_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the model that a field holds, itself or in a list."""
+    """Return the model of a field, which holds one or a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_model, get_args(annotation))), None)

@@ -59,7 +59,7 @@ def plain_text(value: Any, place: str | Path, field: str) -> str:
     Raises
     ------
     TableError
-        If it is blank, or holds a surrogate, which no file can store.
+        If the name is blank, or has a surrogate, which no file can store.
 
     Examples
     --------

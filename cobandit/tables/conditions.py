@@ -13,9 +13,9 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
     ----------
     frame : DataFrame, N rows
     query : str
-        A pandas expression over its columns.
+        Pandas expression over the columns.
     place : str
-        Where the user wrote the condition, for messages.
+        Place of the condition, for messages.
 
     Returns
     -------

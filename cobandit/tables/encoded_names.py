@@ -27,14 +27,14 @@ EXACT = 2**53
 
 
 def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
-    """Turn names that a gap made floating-point numbers back into whole numbers.
+    """Restore whole-number names that a missing value turned into floats.
 
     Parameters
     ----------
     column : Series, length N
-        Names. A column is changed if all its values are whole floating-point numbers.
+        Names. Names; a column of floats is changed if all its values are whole.
     faults : Faults
-        Receives a fault where names are so long that several may have become one.
+        Receives a fault if names are so long that different ones may have become equal.
 
     Examples
     --------
@@ -60,9 +60,9 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     Parameters
     ----------
     column : Series, length N
-        Names of any plain type; missing and blank ones get -1.
+        Names of any plain type; missing and blank names get -1.
     faults : Faults
-        Receives a fault if names are nested values, or if one is missing.
+        Receives a fault if names are nested values, or if a name is missing.
     required : bool
         Whether each row needs a name.
 

@@ -2,7 +2,7 @@
 
 A configuration has a JSON file, and a JSON Lines file of its instances.  ``cobandit
 import every-eval-ever`` reads the records back as the same table.  Fields that the
-schema requires and a table does not have are marked: texts are empty, and tokens of
+schema requires but a table lacks are marked as such: texts are empty, and tokens of
 prompts are not recorded.
 """
 
@@ -58,7 +58,8 @@ def export_every_eval_ever(
     ----------
     table : EvaluationTable
     folder : str or Path
-        Files go to ``data/<table>/<developer>/<model>`` below it; it may exist.
+        Folder, which may exist; files go to ``data/<table>/<developer>/<model>`` below
+        it.
     organization : str
         Provider of the evaluations.
     relationship : {"first_party", "third_party", "collaborative", "other"}
@@ -197,7 +198,7 @@ def _write_configuration(
 
 
 def _find_latency(table: EvaluationTable) -> Objective | None:
-    """Find the objective that an import computes from seconds, if it has others."""
+    """Find the objective that an import computes from seconds, beside others."""
     efficiency = Objective(
         name="efficiency", column="seconds", transform="inverse-percentile"
     )
@@ -215,7 +216,7 @@ def _counts_tokens(table: EvaluationTable) -> bool:
 def _list_remarks(
     table: EvaluationTable, latency: Objective | None, counts_tokens: bool
 ) -> Iterator[str]:
-    """Yield a remark per property that the records lack, or hold in another form."""
+    """Yield a remark per property that the records omit or store in another form."""
     card = table.card
     yield "texts of questions and answers are empty: a table has none"
     for objective in card.objectives:

@@ -26,7 +26,7 @@ GENERATION = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class TableRows(NamedTuple):
-    """Rows of a table, and how the records hold them."""
+    """Rows of a table, prepared for the records."""
 
     #: The table.
     table: EvaluationTable
@@ -42,11 +42,11 @@ class TableRows(NamedTuple):
     counts_tokens: bool
 
     def take(self, mask: np.ndarray) -> TableRows:
-        """Return some of the rows."""
+        """Return the rows at given positions."""
         return self._replace(scores=self.scores[mask], measured=self.measured[mask])
 
     def score_type(self, metric: Objective) -> Literal["binary", "continuous"]:
-        """Return whether a metric is true or false, or any number."""
+        """Return the type of a metric: true or false, or any number."""
         scores = self.scores[metric.name]
         is_binary = metric.transform == "none" and scores.isin([0.0, 1.0]).all()
         return "binary" if is_binary else "continuous"

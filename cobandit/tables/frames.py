@@ -1,4 +1,4 @@
-"""Data frames of users, brought into the columns of a table, with their card."""
+"""Data frames of users, converted to the columns and card of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -107,7 +107,7 @@ def read_frame(
 def _rename_keys(
     frame: pd.DataFrame, config: list[str], instance: str, columns: list[str]
 ) -> pd.DataFrame:
-    """Return the named and the spare columns, with ``config`` and ``instance``."""
+    """Return named and spare columns, with those of ``config`` and ``instance``."""
     reserved = sorted({*columns} & {*KEYS})
     if reserved:
         problem = f"the column {reserved[0]!r} is measured or describes a configuration"
@@ -133,7 +133,7 @@ def _rename_keys(
 def charge(
     config: pd.Series, cost: float | Mapping[str, float], place: str
 ) -> pd.Series:
-    """Charge every evaluation the same cost, or the cost of its configuration.
+    """Add a cost column: one cost for all evaluations, or one per configuration.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def charge(
     Raises
     ------
     TableError
-        If a configuration has no cost, or a cost no configuration.
+        If a configuration has no cost, or a cost belongs to no configuration.
 
     Examples
     --------
@@ -173,12 +173,13 @@ def charge(
 def read_objectives(
     objectives: Mapping[str, Any] | Sequence[str] | str,
 ) -> list[Objective]:
-    """Read objectives as a user writes them.
+    """Read objectives in the forms that users may write.
 
     Parameters
     ----------
     objectives : str, sequence of str, or mapping
-        Columns; or, by name, a column, ``(column, transform)`` or the fields of a card.
+        Column names, or a mapping from the objective's name to a column, ``(column,
+        transform)`` or the fields of a card.
 
     Raises
     ------

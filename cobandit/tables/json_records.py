@@ -68,9 +68,9 @@ def search_records(value: Any) -> list[FoundRecords]:
 
 
 def follow_path(value: Any, path: str) -> FoundRecords | None:
-    """Find the records under keys that are separated by points.
+    """Find the records under dot-separated keys.
 
-    A key may hold points itself.  An object that has no other form is one record.
+    A key may contain dots. An object in no other form is one record.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def as_records(value: Any) -> list[JsonRecord] | None:
 
     These are a list of objects; names of columns with rows of values, as tables of
     Weights & Biases and MLflow; an object of columns, as pandas writes; an object of
-    records, or of lists of records, by name; and lists of names, of which one holds
-    all.
+    records, or of lists of records, by name; and several lists of names, one of which
+    has all names.
 
     Examples
     --------
@@ -136,9 +136,9 @@ def as_records(value: Any) -> list[JsonRecord] | None:
 
 
 def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each field of nested objects, under a name that says where it was.
+    """Yield each field of nested objects, named by its path.
 
-    Items of a list that have names are taken as an object; a list of one number is that
+    A list of named items is read as an object, and a list with one number as that
     number.
 
     Examples
@@ -193,7 +193,7 @@ def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
 
 
 def _name_items(value: Any) -> JsonRecord | None:
-    """Return the items of a list by their names, if each has a name of its own."""
+    """Return the items of a list by name, if their names are unique."""
     if not _is_objects(value):
         return None
     for label in LABELS:
@@ -229,7 +229,7 @@ def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of columns, each a list or an object by the number of the row."""
+    """Read an object of columns, each a list or an object keyed by row number."""
     columns = {
         name: list(column.values()) if _is_numbered(column) else column
         for name, column in value.items()
@@ -251,14 +251,14 @@ def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _is_numbered(column: Any) -> bool:
-    """Whether an object holds plain values by the numbers from 0."""
+    """Whether the keys of an object are the numbers from 0, with plain values."""
     return isinstance(column, dict) and list(column) == [
         str(row) for row in range(len(column))
     ]
 
 
 def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of records by name; a few other values may stand among them."""
+    """Read an object of records by name; it may also have a few other values."""
     records = {
         name: record for name, record in value.items() if isinstance(record, dict)
     }

@@ -65,10 +65,10 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     values : array of float64, shape (N,)
-        NaN where the value is missing or not a number.
+        NaN for values that are missing or not a number.
     foreign : array of bool, shape (N,)
-        Marks the values that are not numbers. In a text column that holds nothing but
-        numerals all are marked: to convert them would be a silent repair.
+        Marks the values that are not numbers. In a text column that has only numerals,
+        all values are marked, because a conversion would be a silent repair.
 
     Examples
     --------

@@ -21,7 +21,7 @@ MAX_DEPTH = 32
 class _PlainLoader(yaml.SafeLoader):
     """A safe loader that refuses aliases, deep nesting and repeated keys.
 
-    YAML itself would keep the last of repeated keys.
+    YAML itself would silently keep the last of repeated keys.
     """
 
     depth = 0
@@ -57,7 +57,7 @@ def load_yaml(path: Path, kind: str, remedy: str = "check the path") -> Any:
     kind : str
         Kind of file, for messages, such as card or mapping.
     remedy : str
-        Remedy if it is missing.
+        Remedy if the file is missing.
 
     Returns
     -------

@@ -1,9 +1,8 @@
-"""Prices of models, and what tokens cost.
+"""Prices of models and of their tokens.
 
-Prices of the usual vendors are those of the package genai-prices, as of one day: it
-holds them itself, and asks no network.  A YAML file of USD per million tokens goes
-before them, for models of one's own, discounts, and whatever the package does not know
-or has wrong:
+Prices of the usual vendors come from the package genai-prices, as of one day, and
+without network access.  A YAML file of USD per million tokens takes precedence, for
+your own models, for discounts, and for prices that the package lacks or has wrong:
 
 .. code-block:: yaml
 
@@ -54,7 +53,7 @@ _Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class Price(Fields):
     """USD per million tokens of a model.
 
-    Input from a cache costs as other input if nothing is said, and input to a cache a
+    By default, input from a cache costs the same as other input, and input to a cache a
     quarter more.
 
     Examples
@@ -82,7 +81,7 @@ class Price(Fields):
         )
 
     def usd(self, usage: Usage) -> float:
-        r"""Turn tokens into money.
+        r"""Return the price of tokens in USD.
 
         .. math::
 
@@ -118,11 +117,11 @@ class Prices:
     Parameters
     ----------
     own : mapping of str to Price, optional
-        Prices by model, which go before those of the package.
+        Prices by model, which take precedence over the package's.
     day : date, optional
-        The day whose prices are taken from the package, by default today.
+        Day of the package's prices, by default today.
     file : str, optional
-        Where one's own are from, for messages.
+        Source of the user's own prices, for messages.
 
     Examples
     --------
@@ -153,15 +152,15 @@ class Prices:
     def usd(
         self, usage: Usage, model: str, base_url: str | None = None
     ) -> float | None:
-        """Turn tokens of a model into USD; None if its price is not known.
+        """Return the price of a model's tokens in USD; None if it is not known.
 
         Parameters
         ----------
         usage : Usage
         model : str
-            Its name, with or without that of its vendor before a slash.
+            Name of the model, possibly after its vendor and a slash.
         base_url : str, optional
-            Where it was asked, which may say who the vendor is.
+            Address of the endpoint, which may identify the vendor.
         """
         if model in self.own:
             return self.own[model].usd(usage)
@@ -179,14 +178,15 @@ class Prices:
         Parameters
         ----------
         models : iterable of (str, str or None)
-            Names, and where each is asked.
+            Names of models, with the addresses of their endpoints.
         above_zero : bool
             Whether zero is refused.
 
         Raises
         ------
         TableError
-            With what to write, or to take as the cost instead.
+            The message shows the missing lines of the file, or another choice of the
+            cost.
 
         Examples
         --------
@@ -211,12 +211,13 @@ class Prices:
                 raise_fault(self.file or "prices", problem, remedy, "price-zero")
 
     def refuse(self, model: str, place: str = "") -> NoReturn:
-        """Stop since there is no price of a model.
+        """Raise an error, since a model has no price.
 
         Raises
         ------
         TableError
-            With what to write, or to take as the cost instead.
+            The message shows the missing lines of the file, or another choice of the
+            cost.
         """
         problem = f"it has no price of {model!r}, and {package()} has none"
         if not self.file:
@@ -274,7 +275,7 @@ class Prices:
         return None
 
     def _calculate(self, usage: Usage, reference: _Reference) -> tuple[float, str]:
-        """Return the package's price of tokens, and its name of the vendor."""
+        """Return the package's price of tokens, and the vendor's name."""
         # takes a second to import, and many a run has no use for it
         import genai_prices
 
@@ -318,19 +319,19 @@ def package() -> str:
 
 
 def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
-    """Read a file of prices, which go before those of the package.
+    """Read a file of prices, which take precedence over the package's.
 
     Parameters
     ----------
     path : str, Path or None
-        The YAML file; without one there are the package's alone.
+        YAML file; without one, only the package's prices are used.
     day : date, optional
         As in `Prices`.
 
     Raises
     ------
     TableError
-        If the file is missing or is not as above.
+        If the file is missing or has another form.
 
     Examples
     --------

@@ -29,8 +29,8 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     Parameters
     ----------
     n_instances, n_profiling : int
-        Number of distinct instances in the whole table, and how many of them are for
-        profiling.
+        Number of distinct instances in the whole table, and number of profiling
+        instances.
     seed : int
         Seed of ``numpy.random.default_rng``.
 

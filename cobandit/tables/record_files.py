@@ -50,27 +50,25 @@ def read_columns(
     Parameters
     ----------
     path : Path
-        A file with the suffix of its format; text may be compressed, with ``.gz``
-        behind it.
+        File with the suffix of its format; compressed text ends with ``.gz``.
     names : sequence of str
-        Columns that name something.  They become text before a frame is made, since a
-        column of numbers with a gap would turn 8 into 8.0, and long whole numbers into
-        others.
+        Columns of names. They are read as text, since a column of numbers with a
+        missing value would turn 8 into 8.0 and change long whole numbers.
     wanted : sequence of str, optional
-        The columns to read, by default all.  All are read too if one of these is
-        missing or there twice, so that a message can say what there is.
+        Columns to read, by default all. If one is missing or duplicated, all columns
+        are read, so that a message can list them.
     layout : TextLayout, optional
-        Of a CSV or TSV file; by default the separator of its suffix, decimal points and
-        UTF-8.
+        Layout of a CSV or TSV file; by default the separator of its suffix, decimal
+        points and UTF-8.
     records : str, optional
-        Of a JSON file: the keys that lead to the records, separated by points.  By
-        default the file is a list of records.
+        Keys that lead to the records of a JSON file, separated by dots.  By default the
+        file is a list of records.
     nested : bool
         Whether fields of nested records, and of JSON within text, become columns of
-        their own, such as ``usage.tokens``.  Records of a JSON file are then looked
-        for, and short fields beside them become columns such as ``file.model``.
+        their own, such as ``usage.tokens``.  The records of a JSON file are then
+        searched, and short fields beside them become columns such as ``file.model``.
     remarks : list of str, optional
-        Takes where records were found.
+        Receives the keys under which records were found.
 
     Raises
     ------
@@ -134,7 +132,7 @@ def read_columns(
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
-    """Refuse a table that is larger than the memory, before it fills it.
+    """Refuse a table that is larger than the memory, before reading it.
 
     Raises
     ------
@@ -164,7 +162,7 @@ def _estimate_rows(path: Path) -> float:
 def _columns_to_read(
     names: Sequence[str], wanted: Sequence[str] | None
 ) -> list[str] | None:
-    """Return the wanted columns, or None, for all, if one is not there exactly once."""
+    """Return the wanted columns, or None (all) if one is missing or duplicated."""
     return (
         list(wanted)
         if wanted and all(names.count(name) == 1 for name in wanted)
@@ -213,7 +211,7 @@ def _read_parquet(
 def _read_separated(
     path: Path, layout: TextLayout, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
-    """Read with inferred types, except that names stay text, and so do dates."""
+    """Read a file with inferred types, except that names and dates stay text."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
 
     # one thread: the parser can then say in which row it failed
@@ -283,7 +281,7 @@ def _list_keys(value: Mapping[str, Any]) -> str:
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
-    """Read the lines that are not blank, each with its place."""
+    """Read the non-blank lines, each with its place."""
     _check_memory(path, _estimate_rows(path), len(wanted or ()))
     with open_expanded(path) as file:
         for number, line in enumerate(io.TextIOWrapper(file, "utf-8-sig"), 1):
@@ -307,7 +305,7 @@ def _make_frame(
     path: Path,
     beside: dict[str, Any],
 ) -> pd.DataFrame:
-    """Make a frame of JSON objects, with all columns of the first for messages."""
+    """Make a frame of JSON objects, with all columns of the first object."""
     rows: list[dict[str, Any]] = []
     for place, record in records:
         if not isinstance(record, dict):
@@ -322,7 +320,7 @@ def _make_frame(
 
 
 def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Add the fields of text that is JSON, after the column that holds it."""
+    """Add the fields of JSON texts, after the column of the texts."""
     parts: list[pd.DataFrame] = []
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
@@ -350,7 +348,7 @@ def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _parse_objects(column: pd.Series) -> list[dict[str, Any]] | None:
-    """Parse text that is JSON objects; None if a value is another thing."""
+    """Parse texts as JSON objects; None if a text is not an object."""
     if column.dtype != object and not pd.api.types.is_string_dtype(column):
         return None
     text = column.dropna()

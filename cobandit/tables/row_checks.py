@@ -24,7 +24,7 @@ def find_groups(
     """Find the columns that group instances, and check the card's cluster column.
 
     A further column groups instances if it is constant within each instance, has fewer
-    values than there are instances, and lacks none.
+    distinct values than instances, and has no missing value.
     """
     groups = {}
     first = np.unique(instances.codes, return_index=True)[1]
@@ -57,7 +57,7 @@ def find_groups(
 
 
 def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) -> None:
-    """Check that each of the wanted columns exists once."""
+    """Check that every wanted column exists exactly once."""
     names = list(frame.columns)
     for column in wanted:
         if names.count(column) > 1:
@@ -120,8 +120,8 @@ def check_split(
 ) -> None:
     """Check that both splits hold at least two instances of each configuration.
 
-    In the table of a run the profiling instances are named, and a configuration may
-    have left the run right after them, so that only the profiling split is checked.
+    The table of a run names its profiling instances, and a configuration may be removed
+    right after these. Therefore only its profiling split is checked.
     """
     n_arms = len(configs.labels)
     n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)

@@ -22,7 +22,7 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
-    """Check a tidy frame against its card and bring it into order.
+    """Check a tidy frame against its card, and sort its rows.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
         One row per (configuration, instance); columns that the card does not name are
         ignored.
     card : Card
-        The card, which says what each column holds.
+        Card that describes the columns.
     source : str
-        What to call the frame in messages, usually its file name.
+        Name of the frame in messages, usually its file name.
 
     Returns
     -------

@@ -27,8 +27,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Parameters
     ----------
     path : str or Path
-        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or whatever the parser of the
-        card's ``origin`` reads.
+        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file for the parser of the
+        card's ``origin``.
     card : str, Path or Card, optional
         The card; by default the file of the same name with suffix ``.yml`` next to the
         records.
@@ -40,9 +40,9 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Raises
     ------
     TableError
-        If the file is missing, empty, truncated, does not parse or has another checksum
-        than its card says, or if the table or the card is not as the schema asks.
-        Several faults are reported together.
+        If the file is missing, empty, truncated, does not parse or does not match its
+        card's checksum, or if the table or the card violates the schema. Several faults
+        are reported together.
 
     Examples
     --------
@@ -98,7 +98,7 @@ SMALL_FILE = 2**26
 
 
 def _find_short_columns(path: Path, card: Card) -> list[str]:
-    """Name further columns that may group instances: those with few, short values."""
+    """Name further columns that may group instances, with few and short values."""
     if path.suffix.lower() == ".parquet":
         try:
             metadata = parquet.ParquetFile(path).metadata
@@ -154,19 +154,19 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     ----------
     table : EvaluationTable
     path : str or Path
-        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. What is
-        there is replaced.
+        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. Existing
+        files are replaced.
 
     Returns
     -------
     Path
-        The card.
+        Path of the card.
 
     Raises
     ------
     TableError
-        If the file could not be written, or the table is a part of another whose split
-        no card could name.
+        If the file could not be written, or the table is a part of another table, with
+        a split that no card can describe.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
 
 
 def check_name(path: Path) -> None:
-    """Refuse a name under which no table could be written."""
+    """Refuse a file name with which no table can be written."""
     if path.suffix != ".parquet":
         raise_fault(
             path,
@@ -215,7 +215,7 @@ def check_name(path: Path) -> None:
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
-    """Whether a card gives the table's own scores and split to its evaluations."""
+    """Whether scores and split can be computed from the evaluations and the card."""
     if frame.duplicated(["config", "instance"]).any():
         return False
     copy = EvaluationTable.from_records(frame, card, table.name)
@@ -225,7 +225,7 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
 
 
 def _pinned(table: EvaluationTable) -> Card:
-    """Fix, for a part of a table, the limits and split of the whole."""
+    """Return a card with limits and split of the whole table, for a part of it."""
     rows = table.rows
     card = table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
@@ -260,13 +260,13 @@ def write_table(
     frame : DataFrame
         One row per (configuration, instance).
     fields : mapping
-        The card's; ``records`` and ``sha256`` are added.
+        Fields of the card; ``records`` and ``sha256`` are added.
     output : Path
         A ``.parquet`` file; the card goes next to it with the suffix ``.yml``.
     head : iterable of str
         Comments at the head of the card.
     metadata : mapping, optional
-        What the Parquet file remembers besides its rows, for `read_memory`.
+        Provenance to store in the Parquet file, for `read_memory`.
 
     Returns
     -------
@@ -275,8 +275,8 @@ def write_table(
     Raises
     ------
     TableError
-        If the table is not valid, or could not be written; earlier files are left as
-        they were.
+        If the table is not valid, or could not be written; earlier files are then left
+        unchanged.
     """
     card_path = output.with_suffix(".yml")
 

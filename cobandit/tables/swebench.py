@@ -1,9 +1,9 @@
-"""Reads the SWE-bench leaderboard, board ``bash-only``, into a tidy frame.
+"""The reader of the SWE-bench leaderboard, board ``bash-only``, as a tidy frame.
 
-All its entries run the same small agent with only a shell, so an entry is a model and
-its settings: a configuration. An entry is used if it has per-instance rows and these
-agree with the rate that the entry itself publishes to within ``TOLERANCE`` points; the
-others are dropped by this rule and named in a note.
+All entries run the same small agent with only a shell, so an entry is a configuration:
+a model and its settings. An entry is used if it has per-instance rows that agree with
+its published rate to within ``TOLERANCE`` points. Other entries are dropped and named
+in a note.
 """
 
 import json
@@ -30,7 +30,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Parameters
     ----------
     path : str or Path
-        The file as published.
+        File as published.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         cost_usd (USD), api_calls (model round trips), and model, organisation,
         open_weights, agent_version, date.
     notes : tuple of str
-        Which entries were dropped and why.
+        Dropped entries with reasons.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _rows(name: str, entry: dict[str, Any]) -> pd.DataFrame:
-    """Return the rows of an entry, and refuse records that lack a value."""
+    """Return the rows of an entry; raise if a record lacks a value."""
     details = entry["per_instance_details"]
     tags = dict(tag.split(": ", 1) for tag in entry["tags"])
     rows = {

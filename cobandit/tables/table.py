@@ -1,4 +1,4 @@
-"""The evaluation table: scores and costs of configurations, checked and in order."""
+"""The evaluation table: checked and sorted scores and costs of configurations."""
 
 from __future__ import annotations
 
@@ -79,26 +79,25 @@ class EvaluationTable(TableStatistics):
         Parameters
         ----------
         frame : DataFrame
-            Of further columns those are kept that group instances, as described at
+            Further columns are kept if they group instances, as described at
             ``groups``.
         config : str or sequence of str
-            The column that names the configuration. The values of several columns are
-            joined to a name, and each column describes the configuration, so that
-            :meth:`subset` can select by it.
+            Column that names the configuration. The values of several columns are
+            joined into a name, and each column also describes the configuration, so
+            that :meth:`subset` can select by it.
         instance : str
-            The column that names the instance.
+            Column that names the instance.
         cost : str, float or mapping
-            The column with the cost of each evaluation; or one cost of all evaluations;
-            or the cost of an evaluation by the name of its configuration. By default
-            each evaluation costs 1.
+            Column with the cost of each evaluation, or one cost for all evaluations, or
+            a cost per configuration by its name. By default each evaluation costs 1.
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
-            Columns, whose names become the names of the objectives; or, by the name of
-            the objective, its column, with values in [0, 1], better when large; or
-            ``(column, transform)``, with a key of
-            :data:`~cobandit.tables.transforms.TRANSFORMS`; or a dictionary of the
-            fields that an objective has on a card, such as ``limits``.
+            Names of columns, which become the names of the objectives. Or a mapping
+            from the name of an objective to its column, with values in [0, 1] of which
+            larger is better; to ``(column, transform)``, with a key of
+            :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary of an
+            objective's fields on a card, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
         cluster : str, optional
@@ -106,11 +105,12 @@ class EvaluationTable(TableStatistics):
             Intervals and decisions then count groups instead of instances.
         profiling : int, optional
             Number of instances for profiling, by default a fifth, at least 2. Costs and
-            percentiles are computed from these, and replays draw from the others.
+            percentiles are computed from the profiling instances, and replays draw from
+            the others.
         seed : int
             Seed of the split.
         smallest_cost : float, optional
-            Cost that a free evaluation counts as; by default a cost of zero is refused.
+            Made-up cost of a free evaluation; by default a cost of zero is refused.
         **description
             ``name``, ``title``, ``source``, ``license`` and ``kind``, as on a
             :class:`~cobandit.tables.Card`.
@@ -183,15 +183,14 @@ class EvaluationTable(TableStatistics):
         Parameters
         ----------
         rewards : array_like of float, shape (K, N, D), or (K, N) for one objective
-            In [0, 1], better when large. NaN or masked where a configuration was not
-            evaluated.
+            Rewards in [0, 1], larger is better; NaN or masked for missing evaluations.
         costs : array_like of float, shape (K,) or (K, N)
-            Cost of an evaluation by configuration, or of each evaluation.
+            Costs per configuration, or per evaluation.
         configs, instances : sequence of str, optional
-            Names; by default they are numbered.
+            Names; by default, numbers.
         objectives : sequence of str or mapping, optional
-            Names; or, where ``rewards`` holds measured values, the transform of each
-            objective by its name.
+            Names of the objectives; or, if ``rewards`` has measured values, the
+            transform of each objective by its name.
         unit : str
             Unit of the costs.
         **options
@@ -201,8 +200,8 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         TableError
-            As `from_frame`, by configuration and instance; and if shapes and numbers of
-            names do not agree.
+            As for `from_frame`, by configuration and instance; also if shapes and
+            numbers of names do not agree.
 
         Examples
         --------
@@ -297,7 +296,7 @@ class EvaluationTable(TableStatistics):
         )
 
     def _repr_html_(self) -> str:
-        """Show the same in a notebook, with the means of the configurations."""
+        """Show the table in a notebook, with the means of the configurations."""
         headline, *notes = repr(self).splitlines()
         means = self.summary()[[*self.objectives, "cost", "instances"]]
         return as_html(headline, means, notes)
@@ -308,7 +307,7 @@ class EvaluationTable(TableStatistics):
         Parameters
         ----------
         column : str
-            One of ``groups``.
+            Column, one of ``groups``.
 
         Returns
         -------
@@ -317,7 +316,7 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         CobanditError
-            If there is no such column.
+            If the table has no such column.
 
         Examples
         --------
@@ -344,8 +343,8 @@ class EvaluationTable(TableStatistics):
     def take_profiling(self) -> EvaluationTable:
         """Return a table whose two splits are both this table's profiling split.
 
-        Replays of it see nothing else, so that settings can be chosen without a look at
-        the evaluation split, by which they are judged.
+        With it, settings can be chosen by replays that do not see the evaluation split,
+        on which the settings are then judged.
 
         Returns
         -------
@@ -359,8 +358,8 @@ class EvaluationTable(TableStatistics):
     def subset(self, query: str) -> EvaluationTable:
         """Keep the configurations that a condition on their descriptions selects.
 
-        Transforms and split stay those of the whole table; ``costs`` and ``cost_range``
-        are computed from the remaining arms.
+        Transforms and split are still those of the whole table; ``costs`` and
+        ``cost_range`` are computed from the remaining arms.
 
         Parameters
         ----------

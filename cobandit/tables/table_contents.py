@@ -1,4 +1,4 @@
-"""What a table holds: its card, names, counts and rows."""
+"""The contents of a table: its card, names, counts and rows."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ class TableContents:
     def free_evaluations(self) -> np.ndarray:
         """Number of each arm's evaluations that cost nothing: int (K,).
 
-        The numbers are on the card. On a card without them, an evaluation counts as
-        free if its cost is at most the cost that free evaluations count as.
+        The numbers come from the card. On a card without these numbers, an evaluation
+        counts as free if it costs at most the made-up cost of free evaluations.
         """
         records = self._records
         smallest = self.card.smallest_cost
@@ -173,8 +173,8 @@ class TableContents:
     def evaluations(self) -> pd.DataFrame:
         """All evaluations as measured, as a new frame with the columns of the card.
 
-        Rows are sorted by config, then instance. A free evaluation has the cost that
-        it counts as.
+        Rows are sorted by config, then instance. A free evaluation has its made-up
+        cost.
         """
         records = self._records
         card = self.card

@@ -74,15 +74,15 @@ class TableStatistics(TableContents):
         return self.truth()
 
     def truth(self, true_costs: str | None = None) -> Problem:
-        """Return the bandit problem whose truth is this table.
+        """Return the bandit problem with this table's true means and costs.
 
         Parameters
         ----------
         true_costs : {"evaluation", "profiling"}, optional
-            Split whose mean costs are the true ones; the true rewards are always the
-            means of the evaluation split.  Default: ``"evaluation"``, and
-            ``"profiling"`` for a reconstruction of the paper's tables, which is how
-            this project reads the paper (A10 in notebooks/claims.md).
+            Split that gives the true mean costs; the true rewards are always the means
+            of the evaluation split.  Default: ``"evaluation"``, and ``"profiling"`` for
+            a reconstruction of the paper's tables, which is how this project reads the
+            paper (A10 in notebooks/claims.md).
 
         Returns
         -------
@@ -135,13 +135,14 @@ class TableStatistics(TableContents):
             unit), ``instances`` (their number) and ``on_front`` (Pareto-optimal by
             these means).  Over both splits, the means are over all instances of the
             table, and where instances are missing they are adjusted by
-            :class:`~cobandit.tables.adjusted.AdjustedMeans`.  Over one split, from
-            which replays draw arm by arm, they are plain means of the rows.
+            :class:`~cobandit.tables.adjusted.AdjustedMeans`.
+            Over one split, they are plain means of the rows, from which replays draw arm by
+            arm.
 
         Raises
         ------
         CobanditError
-            If there is no such split.
+            If the split is unknown.
         """
         records = self._take_split(
             choice(split, "split", ("all", "evaluation", "profiling"))

@@ -33,7 +33,7 @@ class TextLayout(NamedTuple):
     title: int = 0
 
     def __str__(self) -> str:
-        """Name the parts."""
+        """Describe the layout by its parts."""
         mark = {",": "comma", ".": "point"}.get(self.decimal, self.decimal)
         title = f", without the first {self.title} lines, a title" if self.title else ""
         return (
@@ -48,24 +48,24 @@ def recognise_layout(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> TextLayout:
-    r"""Recognise the layout of a CSV or TSV file; parts that are given are kept.
+    r"""Recognise the layout of a CSV or TSV file; given parts are kept.
 
     Parameters
     ----------
     path : Path
         The file; text may be compressed, with ``.gz`` behind its suffix.
     separator, decimal, encoding : str, optional
-        Parts that are known.
+        Known parts of the layout.
 
     Returns
     -------
     TextLayout
-        The encoding is UTF-8 where the file can be decoded so, UTF-16 where it begins
-        with that mark, else cp1252, the one of Western spreadsheets.  The separator is
-        that of the suffix where the first lines agree on it, else the one with the most
-        columns on which they agree.  Decimal commas are recognised where no number has
-        a decimal point; where columns are separated by commas, the one of 1,234 is
-        none. First lines with nothing but their first cell are a title.
+        The encoding is UTF-16 if the file begins with its mark, UTF-8 if the file can
+        be decoded in it, otherwise cp1252, the encoding of Western spreadsheets. The
+        separator is the suffix's if the first lines agree on it, otherwise the
+        separator that gives the most columns and on which they agree. Decimal commas
+        are recognised if no number has a decimal point; in comma-separated files, the
+        comma of 1,234 is not one. First lines with only a first cell are a title.
 
     Examples
     --------

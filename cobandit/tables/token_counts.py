@@ -36,12 +36,12 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
     Parameters
     ----------
     tokenizer : Path or None
-        The file; reading it needs the package ``tokenizers``.
+        File; the package ``tokenizers`` is needed to read it.
 
     Raises
     ------
     TableError
-        If the file is missing or is no tokenizer, or the package is not installed.
+        If the file is missing or is not a tokenizer, or the package is not installed.
 
     Examples
     --------

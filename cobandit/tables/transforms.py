@@ -9,7 +9,7 @@
 The limits (tau_low, tau_high) are percentiles of x itself, by default the 5th and the
 95th with linear interpolation; (x_min, x_max) is its range. Both are computed over all
 rows of the *profiling* split, so that the evaluation split does not influence its own
-scores; its values beyond the limits are clipped.
+scores. Values beyond the limits are clipped.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Tokens of an answer, read from the counts that its vendor sends or a log holds.
+"""Tokens of an answer, read from the counts in a vendor's response or a log.
 
-Vendors agree neither on names nor on what includes what: tokens from a cache are part
-of the prompt or are not, those of reasoning are part of the completion or are not.  The
-total decides: of the possible readings the one is taken that adds up to it.  Where none
-does, nothing is charged less than was counted, and a `Doubt` says so.
+Vendors do not agree on names, nor on inclusion: cached tokens may or may not be part of
+the prompt, and reasoning tokens may or may not be part of the completion. The total
+decides: the reading that adds up to the total is used. If no reading does, at least the
+counted tokens are charged, and a `Doubt` reports it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Counts:
         self.doubts: list[Doubt] = []
 
     def find(self, names: tuple[str, ...]) -> tuple[str, int] | None:
-        """Find the first count of several names, one above zero if there is any."""
+        """Find the first count under several names, above zero if possible."""
         best = None
         for name in names:
             value: Any = self._raw
@@ -144,7 +144,7 @@ class _Counts:
         return best
 
     def count(self, *names: str) -> int | None:
-        """As `find`, without the name."""
+        """Return the count that `find` finds, without its name."""
         best = self.find(names)
         return None if best is None else best[1]
 
@@ -170,7 +170,7 @@ class _Counts:
 
 
 class _Parts(NamedTuple):
-    """A way to read counts, which differ in whether parts are within other parts."""
+    """A reading of counts; readings differ in the parts that include other parts."""
 
     #: Whether tokens from a cache are not counted within the prompt.
     cached_apart: bool
@@ -183,15 +183,15 @@ class _Parts(NamedTuple):
 def read_usage(
     raw: Any, *, prompt_text: str | None = None, answer_text: str | None = None
 ) -> Reading:
-    """Read the counts of tokens of one answer, whatever its vendor calls them.
+    """Read the counts of tokens of one answer, under the names of any vendor.
 
     Parameters
     ----------
     raw : object
-        The field ``usage`` of an answer, or that of a log; None if there is none.
+        Field ``usage`` of an answer or a log; None if it is missing.
     prompt_text, answer_text : str, optional
-        Texts of prompt and answer, to estimate what was not counted: four characters
-        are a token.
+        Texts of prompt and answer, to estimate missing counts at four characters per
+        token.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def read_usage(
 
     Notes
     -----
-    Tokens of the total that are in no part are counted as generated, because some
+    Tokens of the total that no part includes are counted as generated, because some
     endpoints leave hidden reasoning out of the parts.  A total without parts is counted
     as generated, too.
 
@@ -275,7 +275,7 @@ def read_usage(
 def _readings(
     usual: _Parts, prompt: int, output: int, cached: int, written: int, reasoning: int
 ) -> Iterator[Usage]:
-    """Go through possible readings, the usual one of such names first."""
+    """Yield possible readings, the usual reading of the given names first."""
     all_parts = sorted(
         (_Parts(*flags) for flags in product((False, True), repeat=3)),
         key=lambda parts: sum(a != b for a, b in zip(parts, usual, strict=True)),
@@ -296,7 +296,7 @@ def _readings(
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
-    """Record that parts fall short of their total, and count the rest as generated."""
+    """Record that parts add up to less than the total; count the rest as generated."""
     shortfall = total - usage.prompt - usage.output
     text = (
         f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
@@ -321,7 +321,7 @@ def _complete(
     prompt_text: str | None,
     answer_text: str | None,
 ) -> Reading:
-    """Complete a missing count from the total, else from the text."""
+    """Estimate a missing count from the total, or else from the text."""
     if total is not None and prompt is not None:
         return Reading(Usage(prompt, 0, max(0, total - prompt)), doubts)
     if total is not None and output is not None:

@@ -29,13 +29,12 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
     ----------
     column : Series, length N
     decimal : {".", ","}
-        The decimal mark.
+        Decimal mark.
 
     Returns
     -------
     WrittenNumbers or None
-        None unless each value that is not blank is such a number, and all have the same
-        unit.
+        None unless every non-blank value is such a number and all units are equal.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
     ----------
     cells : iterable of str
     with_commas : bool
-        Whether a mark that could be either, as in ``1,234``, is a decimal comma.
+        Whether an ambiguous mark, as in ``1,234``, is a decimal comma.
 
     Examples
     --------
@@ -96,9 +95,9 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
 
 
 def _find_decimal(number: str) -> str:
-    """Return the decimal mark of a number, blank if it has none.
+    """Return the decimal mark of a number, blank without one.
 
-    If its only mark may also separate thousands, this is ``either`` and the mark.
+    For a single mark that may also separate thousands, return ``either`` and the mark.
     """
     last_mark = max(_MARKS, key=number.rfind)
     first_mark = "." if last_mark == "," else ","

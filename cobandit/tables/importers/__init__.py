@@ -1,4 +1,4 @@
-"""From somebody's evaluation logs to an evaluation table and its card.
+"""Importers, from evaluation logs to an evaluation table and its card.
 
 A format is one module, which registers itself with `importer_registry.importer`: it
 turns files into the `Log` objects of ``log_samples``.  The rest is shared, in this

@@ -44,31 +44,31 @@ def combine_runs(
 ) -> ImportResult:
     """Name the configurations and put the evaluations of all runs into one frame.
 
-    A configuration is a model with those settings that differ between the runs, or
-    those that ``options.by`` names. Where several tasks are pooled, an instance's name
-    starts with that of its task. Where several runs of a configuration have an
-    instance, the newest that finished counts. Efficiency is an objective if every
-    evaluation has its seconds.
+    A configuration is a model with the settings that differ between runs, or the
+    settings that ``options.by`` names. If several tasks are pooled, names of instances
+    start with the task's name. If several runs of a configuration have an instance, the
+    newest finished run counts. Efficiency is an objective if every evaluation has its
+    seconds.
 
     Parameters
     ----------
     runs : sequence of LoggedRun
     tasks : sequence of str
     metrics : Metrics
-        Of each evaluation the scores are these of its task.
+        Names of the objectives, whose scores each evaluation has by its task.
     cost : Cost
-        What the cost column is called, and its unit.
+        Name of the cost column, and its unit.
     options : LogOptions
-        Where they have ``repeats``, repeated evaluations of an instance become one row
-        with the means of scores, cost and seconds, or one row for each.  They are not
-        independent, so only the former keeps instances that are.
+        Options of the import. With ``repeats``, repeated evaluations of an instance
+        become one row with the means of scores, cost and seconds, or one row each.
+        Repeats are not independent, so only averaging keeps instances independent.
     notes : Notes
-        Takes the remarks.
+        Receives the remarks.
     source : str
-        What the logs are; the card says this and what was measured.
+        Kind of logs, for the card's description of the measurements.
     measured : mapping
-        What else than configurations, tasks and metrics tells one import from another,
-        by what it is: a name, several, or those of each task.
+        Further properties that distinguish imports, besides configurations, tasks and
+        metrics: by property a name, several names, or names per task.
 
     Returns
     -------
@@ -77,9 +77,8 @@ def combine_runs(
     Raises
     ------
     TableError
-        If no log has a usable evaluation, one has an instance twice, several
-        configurations have no instance in common, or a setting of ``options.by`` is in
-        no log.
+        If no log has a usable evaluation, a log has an instance twice, configurations
+        share no instance, or a setting of ``options.by`` is in no log.
     """
     runs = _usable(runs, notes)
     settings_of_runs = [
@@ -211,7 +210,7 @@ def _list(value: Any) -> str:
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
-    """Leave out the logs without a usable evaluation, unless all are so."""
+    """Leave out logs without a usable evaluation, unless no log has one."""
     usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
@@ -263,8 +262,8 @@ def _evaluations(
 ) -> pd.DataFrame:
     """Collect the evaluations of all runs in one frame, with run number and label.
 
-    ``name`` tells them apart where ``instance`` does not: it adds the repeat, if there
-    are several.
+    ``name`` is unique also for repeats of an ``instance``: it ends with the number of
+    the repeat.
     """
     rows = [
         (number, *evaluation)
@@ -320,10 +319,10 @@ def _evaluations(
 def _newest(
     logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes
 ) -> pd.DataFrame:
-    """Keep, of repeated runs of a configuration, the newest one of each instance.
+    """Keep the newest of repeated evaluations of a configuration, per instance.
 
-    Runs that are the same only by what ``--by`` names may differ for a reason: that is
-    for the user to say.
+    Runs that are equal only in the settings of ``--by`` may differ on purpose, so the
+    user has to decide about them.
     """
     order = sorted(
         range(len(runs)), key=lambda i: (runs[i].finished, runs[i].began, runs[i].file)

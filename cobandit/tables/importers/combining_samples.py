@@ -1,4 +1,4 @@
-"""Samples of all logs, combined to a table with scores and costs."""
+"""Samples of all logs, combined into a table with scores and costs."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def combine_samples(
     options : LogOptions
     notes : Notes
     source : str
-        What the logs are.
+        Kind of logs, as in `combine_runs`.
     measured : mapping
         As of `combine_runs`.
     metric_kind : str
-        What scores are called, such as ``"scorer"``.
+        Word for a metric in messages, such as ``"scorer"``.
     default : sequence of str
-        Scores that are taken if the user names none.
+        Scores used if the user names none.
     keep_name : bool
-        Whether a single score keeps its name as that of the objective.
+        Whether a single score gives its name to the objective.
     paid : Cost, optional
-        The column of `Sample.cost` and its unit, where the format has costs of its own.
+        Name and unit of `Sample.cost`, for formats that log costs.
     unit : str
-        What tokens are called, where they were counted from text.
+        Name of tokens that were counted from text.
     remedy : str
-        What else to do about tokens that were not logged.
+        Further remedy for tokens that were not logged.
 
     Returns
     -------
@@ -72,8 +72,8 @@ def combine_samples(
     Raises
     ------
     TableError
-        If a score has to be chosen, a lower one is better, or whatever `combine_runs`
-        raises.
+        If a score has to be chosen, or lower scores are better, and as in
+        `combine_runs`.
     """
     collected = filter_samples(collected, options, notes)
     scored = [(log.task, sample.scores) for log in collected for sample in log.samples]

@@ -1,4 +1,4 @@
-"""Adding an import to the table of an earlier one."""
+"""The update of an earlier import's table."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Earlier(NamedTuple):
 
 
 def read_earlier(output: Path, source: str) -> Earlier:
-    """Read the table that is to be added to.
+    """Read the table of an earlier import, which is to be updated.
 
     Raises
     ------
     TableError
-        If it is not valid, or no import of the same kind made it.
+        If the table is not valid, or is not from an import of the same kind.
     """
     card = read(output).card  # one error for whatever is wrong with the table
     frame = pd.read_parquet(output)
@@ -63,10 +63,10 @@ def add_to(
     earlier : Earlier
     result : ImportResult
     described : bool
-        Whether the user said what makes a configuration, so that other settings may
-        differ.
+        Whether the user chose the settings that make a configuration, so that other
+        settings may differ.
     notes : Notes
-        Takes how many evaluations were added, replaced, unchanged and kept.
+        Receives the numbers of added, replaced, unchanged and kept evaluations.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def add_to(
     Raises
     ------
     TableError
-        If the two do not hold the same thing: other measures, other columns, or other
-        settings under the same name of a configuration.
+        If measures or columns differ, or a configuration of one name has different
+        settings.
     """
     earlier_measures = _measures(earlier.card, earlier.provenance["measured"])
     measures = _measures(result, result.measured)
@@ -125,7 +125,7 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Rename configurations as in the table, because 0 and 0.0 are one setting."""
+    """Use the table's names of configurations, because 0 and 0.0 are one setting."""
     arms = list(result.arms)
     earlier_arms, arms_now = (
         frame.drop_duplicates("config")
@@ -146,7 +146,7 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
 
 
 def _plain(value: Any) -> str:
-    """Spell a value equally in a column of numbers and in one of text."""
+    """Spell a value in the same way for columns of numbers and of text."""
     try:
         return repr(float(value))
     except (TypeError, ValueError):

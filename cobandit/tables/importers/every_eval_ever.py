@@ -1,10 +1,10 @@
 """Records of Every Eval Ever: JSON per evaluation, and JSON Lines of its instances.
 
-A line of the latter is one instance under one metric: ``sample_id``,
+A line of a JSON Lines file is one instance under one metric: ``sample_id``,
 ``evaluation.score``, ``token_usage`` and ``performance.latency_ms``.  ``evaluation_id``
-leads to the evaluation's JSON file, which has the model, how it generated, and of each
-metric its name, its range and whether lower is better.  Versions 0.2 and 0.3 of the
-schema are read.
+leads to the evaluation's JSON file, which has the model, its generation settings, and
+the name, range and direction of each metric.  Versions 0.2 and 0.3 of the schema are
+read.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ class EveryEvalEverOptions(LogOptions, RepeatOptions):
 
     @property
     def takes_own_cost(self) -> bool:
-        """Whether the user leaves it to the records what a sample cost."""
+        """Whether the cost of a sample is taken from the records."""
         return "cost" not in self.model_fields_set
 
 
@@ -96,7 +96,7 @@ class _Evaluation(LogRecord):
     detailed_evaluation_results: dict[str, JsonValue] | None = None
 
     def find_metric(self, line: "_Line") -> _Metric:
-        """Find the metric that a line is about."""
+        """Find the metric of a line."""
         for result in self.evaluation_results:
             if (
                 line.evaluation_result_id
@@ -118,7 +118,7 @@ class _Evaluation(LogRecord):
 
     @property
     def configuration(self) -> str | None:
-        """Name of the configuration, where cobandit wrote the record."""
+        """Name of the configuration, if cobandit wrote the record."""
         name = (self.model_info.additional_details or {}).get(CONFIGURATION)
         return name if isinstance(name, str) else None
 
@@ -213,7 +213,7 @@ def read_logs(
 
 
 def _are_exported(logs: Sequence[Log]) -> bool:
-    """Whether cobandit wrote all of these records, of tables with costs in one unit."""
+    """Whether cobandit wrote all these records, with costs in a single unit."""
     units = {sample.fields.get(UNIT) for log in logs for sample in log.samples}
     return (
         all(log.configuration for log in logs) and len(units) == 1 and None not in units
@@ -273,7 +273,7 @@ def _make_sample(
     repeat: int,
     options: EveryEvalEverOptions,
 ) -> Sample:
-    """Make one sample of the lines of its metrics."""
+    """Make a sample from its lines, one per metric."""
     first = lines[0]
     fields = first.metadata or {}
     cost = fields.get(COST)

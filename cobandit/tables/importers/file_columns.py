@@ -35,9 +35,9 @@ class SourceFile(NamedTuple):
 class FileColumns:
     """Columns with the place of each record, unless a file has columns of these names.
 
-    ``file`` is the name of the file without its suffix, ``row`` the number of the
-    record, and ``folder1``, ``folder2``, ... are the folders that hold the file, below
-    the one that holds all.
+    ``file`` is the name of the file without its suffix and ``row`` the number of the
+    record. ``folder1``, ``folder2``, ... are the folders on the path to the file, below
+    the common folder.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class FileColumns:
     def add(
         self, frame: pd.DataFrame, file: Path, wanted: Iterable[str]
     ) -> pd.DataFrame:
-        """Add those columns that are wanted and that the frame lacks."""
+        """Add the wanted columns that the frame lacks."""
         folders = {
             f"{FOLDER}{depth}": name
             for depth, name in enumerate(self._folders[file], 1)

@@ -1,10 +1,10 @@
 """Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, one folder per run.
 
-Each of HELM's metric classes writes entries of its own for an instance, so the
-statistics of one instance stand in several entries, which are brought together here.
-``inference_runtime`` is that of a whole batch where inference ran in batches, so it is
-divided by ``batch_size``.  Trials of an instance are averaged.  What the run's
-``stats.json`` gives as its means is compared with what was read.
+Each of HELM's metric classes writes its own entries for an instance, so the statistics
+of an instance are spread over several entries, which are joined here.
+``inference_runtime`` is the time of a whole batch, so it is divided by ``batch_size``.
+Trials of an instance are averaged.  The means in the run's ``stats.json`` are compared
+with the means of the samples.
 """
 
 import re

@@ -14,11 +14,11 @@ from cobandit.tables.usage import Doubt
 class Notes:
     """Report of an import: remarks, and exclusions with their numbers.
 
-    ``logs`` are those that are left out whole, each as a line that says where, why and
-    what to do; ``smallest`` is what an evaluation that cost nothing counts as;
-    ``doubts`` are what could not be read as it should, by kind: how often, and the
-    first; ``counts`` are of evaluations that something is the matter with, by
-    configuration and what it is, and ``counted`` is the same as lines.
+    ``logs`` lists logs that are left out entirely, each as a line with place, reason
+    and remedy. ``smallest`` is the made-up cost of free evaluations. ``doubts`` has,
+    per kind, the number and the first of the values that could not be read reliably.
+    ``counts`` has the numbers of flawed evaluations by configuration and flaw, and
+    ``counted`` has the same numbers as lines.
 
     Examples
     --------
@@ -48,18 +48,18 @@ class Notes:
         every: Iterable[str] = (),
         how: str = "",
     ) -> None:
-        """Count unusual evaluations, and remark their number per configuration.
+        """Count unusual evaluations, and report their number per configuration.
 
         Parameters
         ----------
         what : str
-            The kind, such as `cobandit.tables.card.CUT_OFF`.
+            Kind of evaluation, such as `cobandit.tables.card.CUT_OFF`.
         configs : iterable of str
             Configuration of each such evaluation.
         every : iterable of str
             Configuration of each evaluation.
         how : str
-            What was done about them, which the remark says.
+            Treatment of these evaluations, for the remark.
 
         Examples
         --------
@@ -80,13 +80,13 @@ class Notes:
         self.counted += limit_lines(lines)
 
     def doubt(self, place: str, doubts: Iterable[Doubt]) -> None:
-        """Count what could not be read as it should."""
+        """Count a value that could not be read reliably."""
         for kind, text in doubts:
             number, first = self.doubts.get(kind, (0, f"{place}: {text}"))
             self.doubts[kind] = number + 1, first
 
     def compare(self, file: str, written: int, n_read: int, counted: Any) -> None:
-        """Remark that a log has fewer or more evaluations than its run counted.
+        """Add a remark if a log has fewer or more evaluations than its run counted.
 
         Evaluations that are ``written`` twice may have been counted twice.
         """
@@ -125,6 +125,6 @@ class Notes:
 
 
 def limit_lines(lines: list[str], limit: int = 3) -> list[str]:
-    """Keep the first lines, and say how many more there are."""
+    """Keep the first lines, and count the others."""
     n_more = len(lines) - limit
     return lines if n_more <= 0 else [*lines[:limit], f"and {n_more:,} more of these"]

@@ -16,7 +16,7 @@ from cobandit.tables.prices import Prices, read_prices
 
 
 def as_list(value: Any) -> Any:
-    """One value or several, or none, as a list."""
+    """Return one value, several or none as a list."""
     return (
         value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     )
@@ -44,7 +44,7 @@ class Options(BaseModel):
 
 
 class ScoreOptions(Options):
-    """Options on what a score counts as."""
+    """Options on reading scores as numbers."""
 
     range: Names = Field(
         (),
@@ -162,13 +162,13 @@ class LogOptions(ScoreOptions, CostOptions):
         }
 
     def note_unpriced(self, models: Iterable[str], notes: Notes) -> None:
-        """Note the models without a price, whose evaluations have no cost."""
+        """Report models without a price, whose evaluations therefore have no cost."""
         if names := sorted(set(models)):
             remedy = "give it with --prices, or count tokens with --cost tokens"
             notes.logs.append(f"{', '.join(names)}: no price is known -> {remedy}")
 
     def known_prices(self) -> Prices:
-        """Read the file of prices, which precede known ones."""
+        """Read the file of prices, which take precedence over known prices."""
         if self.prices and self.cost != "usd":
             problem = f"prices mean nothing where the cost is {self.cost}"
             raise_fault(
@@ -181,7 +181,7 @@ class LogOptions(ScoreOptions, CostOptions):
 
 
 class RepeatOptions(Options):
-    """Options of importers of what may hold several evaluations of one instance."""
+    """Options of importers of logs with repeated evaluations of an instance."""
 
     repeats: Literal["mean", "separate"] = Field(
         "mean",

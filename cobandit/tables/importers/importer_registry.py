@@ -1,4 +1,4 @@
-"""The importers by name, and the result of one."""
+"""The importers by name, and their result."""
 
 from __future__ import annotations
 

@@ -52,32 +52,32 @@ def import_logs(
 ) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
-    Both files appear complete and valid, or neither does. The report also stands at the
-    head of the card.
+    Both files appear complete and valid, or neither does. The report is also written at
+    the head of the card.
 
     Parameters
     ----------
     source : str
-        Which importer: a key of ``IMPORTERS``.
+        Name of the importer, a key of ``IMPORTERS``.
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
         The records, a ``.parquet`` file; the card is written next to it with the suffix
         ``.yml``.
     name, title, license : str, optional
-        Fields of the card; name and title are by default those of the file.
+        Fields of the card; name and title are by default the file's name.
     kind : {"measured", "synthetic", "reconstruction"}, optional
-        Where the numbers come from, by default ``"measured"``.
+        Origin of the numbers, by default ``"measured"``.
     profiling : int, optional
         Number of profiling instances; by default a fifth of the instances, at least 2.
     seed : int, optional
         Seed of the split, by default 0.
     update : bool
-        Add to an earlier table: what is new, by configuration and instance, is added,
-        what was imported again replaces, all else is kept, also what the card says
-        unless it is given here.
+        Whether to update an earlier table. New evaluations (by configuration and
+        instance) are added, evaluations that were imported again are replaced, and all
+        others are kept, as are fields of the card that are not given here.
     force : bool
-        Replace an earlier table and its card, which are otherwise left alone.
+        Whether to replace an earlier table and its card.
     **options
         The importer's own options, see its ``options``.
 
@@ -88,8 +88,8 @@ def import_logs(
     Raises
     ------
     TableError
-        If anything is wrong with the logs, the options or the resulting table; the
-        message says what, where and what to do, and no file is written.
+        If anything is wrong with the logs, the options or the resulting table. The
+        message gives problem, place and remedy, and no file is written.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def _name_option(field: str) -> str:
 
 
 def _name_card_option(field: str) -> str:
-    """Name the option behind a field of the card, or the card for a rule on all."""
+    """Name the option behind a field of the card, or the card itself."""
     named = {
         "": "title, --kind or another of the card",
         "objectives": "objective",

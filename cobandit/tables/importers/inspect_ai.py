@@ -1,14 +1,14 @@
 """Logs of Inspect AI: ``.eval`` archives, and JSON logs.
 
-An archive is a zip of ``header.json`` (of a run that did not finish:
-``_journal/start.json``) and one ``samples/<id>_epoch_<n>.json`` per sample; a JSON log
-is the header with its ``samples``.  A sample has scores by scorer, ``model_usage`` by
-model, ``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves out what
-came from the cache (for some providers only since February 2026); ``total_tokens``
-includes it, so ``--count all`` takes that.  An evaluation is known by (id, epoch); the
+An archive is a zip of ``header.json`` (or ``_journal/start.json``, if the run did not
+finish) and one ``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header
+with its ``samples``.  A sample has scores by scorer, ``model_usage`` by model,
+``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves out cached
+tokens (for some providers only since February 2026). ``total_tokens`` includes them and
+is therefore used by ``--count all``.  An evaluation is identified by (id, epoch); the
 epochs of a sample are averaged, since instances have to be independent, unless
-``--repeats separate`` keeps one row for each. A log that did not end well is left out,
-and so is one without scores: its reason is in the report.
+``--repeats separate`` keeps one row for each. Logs that did not end successfully or
+have no scores are left out, and the report states the reason.
 """
 
 import json
@@ -56,7 +56,7 @@ class ModelUsage(LogRecord):
 
     @property
     def reading(self) -> Reading:
-        """Its tokens, read so that they add up to the total."""
+        """Tokens of the model, read so that they add up to the total."""
         return read_usage(self.model_dump(exclude={"total_cost"}, exclude_unset=True))
 
 
@@ -78,7 +78,7 @@ class _Output(LogRecord):
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """Return the flaws of the answer, such as that it was cut off."""
+        """Return the flaws of the answer, such as being cut off."""
         if not self.choices:
             return ()
         first = self.choices[0]
@@ -115,7 +115,7 @@ class InspectSample(LogRecord):
         return scores
 
     def why_unusable(self, metrics: Iterable[str] = ()) -> str | None:
-        """Return why the sample is unusable, or None; some scores may be needed."""
+        """Return the reason why the sample is unusable, or None."""
         if self.error is not None:
             return "samples that ended in an error"
         if self.invalidation is not None:
@@ -130,7 +130,7 @@ class InspectSample(LogRecord):
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
-    """Sum the cost of all models' usage, logged or by price; None if one has neither.
+    """Sum the cost of all models' usage, logged or by price; None if one is unknown.
 
     Examples
     --------
@@ -223,7 +223,7 @@ class _Results(LogRecord):
 
     @property
     def reducers(self) -> str:
-        """How epochs were reduced, where that is not their mean."""
+        """Reduction of the epochs per score, unless it is the mean."""
         return ", ".join(
             {entry.reducer for entry in self.scores if entry.reducer} - {"mean"}
         )
@@ -238,7 +238,7 @@ class _Log(LogRecord):
     samples: Annotated[list[InspectSample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
-        """Return the usage to count: the evaluated model's, or that of all models."""
+        """Return the counted usage: of the evaluated model, or of all models."""
         return {
             name: usage
             for name, usage in sample.model_usage.items()
@@ -276,7 +276,7 @@ def read_logs(
 
 
 def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
-    """Read a log; ``others`` takes the models whose usage does not count."""
+    """Read a log; ``others`` receives the models whose usage is not counted."""
     log = _parse(file, options)
     samples = []
     for sample in log.samples:

@@ -1,10 +1,10 @@
 """Logs of EleutherAI's lm-evaluation-harness, of ``lm_eval --log_samples``.
 
 A run of one model writes ``results_<date>.json`` and, for each task,
-``samples_<task>_<date>.jsonl``.  A line of the latter is one document under one
+``samples_<task>_<date>.jsonl``.  A line of the samples is one document under one
 *filter* (a way to extract the answer), with each metric's value as a top-level key; a
-task with several filters has several lines a document.  Lines name their filter and
-metrics since August 2024; older ones are refused.  The log has neither tokens nor
+task with several filters has several lines per document.  Lines name their filter and
+metrics since August 2024; older logs are refused.  The log has neither tokens nor
 times: tokens are counted here, and there is no efficiency objective.
 """
 
@@ -53,7 +53,7 @@ class LmEvalOptions(LogOptions):
 
 
 class _Results(LogRecord):
-    """Fields of ``results_<date>.json`` that are used."""
+    """The used fields of ``results_<date>.json``."""
 
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
@@ -93,7 +93,7 @@ class _Line(LogRecord):
 
     @property
     def is_generated(self) -> bool:
-        """Whether the model wrote its answers, and did not only rate given ones."""
+        """Whether the model generated answers, instead of rating given ones."""
         return all(
             len(request) > 1 and isinstance(request[1], dict)
             for request in self.requests
@@ -229,7 +229,7 @@ def _date(file: Path) -> str:
 
 
 def _results(file: Path) -> _Results:
-    """Read the results file of a run, next to the samples and of the same date."""
+    """Read the results file next to the samples, with the same date."""
     date = _date(file)
     files = [
         path
@@ -284,7 +284,7 @@ def _value(text: str) -> Any:
 
 
 def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
-    """Return the generated texts, or the rated ones if the options count them."""
+    """Return the generated texts, or the rated texts if the options count these."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not counts_rated:

@@ -22,7 +22,7 @@ from cobandit.tables.importers.logged_runs import LoggedRun
 def filter_samples(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Leave out samples that do not fulfil ``--where``."""
+    """Leave out samples that do not satisfy ``--where``."""
     if options.where is None:
         return list(collected)
 
@@ -54,7 +54,7 @@ def filter_samples(
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Add the ranges and missing values that logs declare to those of the user."""
+    """Add the logs' declared ranges and missing values to the user's."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
@@ -75,7 +75,7 @@ def add_declared(
 
 
 def keep_last(log: Log, notes: Notes) -> list[Sample]:
-    """Keep the last of samples that are written more than once."""
+    """Keep the last copy of samples that are written more than once."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
     if n_repeated := len(log.samples) - len(last):
         notes.remarks.append(
@@ -92,7 +92,7 @@ ROUNDED = 2e-3
 def compare_means(
     log: Log, run: LoggedRun, wanted: Sequence[str], options: LogOptions, notes: Notes
 ) -> None:
-    """Remark means of the samples that differ from those stated by the log."""
+    """Add a remark if means of the samples differ from the means stated by the log."""
     for place, name in enumerate(wanted):
         stated = log.means.get(name)
         by_instance = defaultdict(list)
@@ -121,12 +121,13 @@ MOSTLY = 0.5
 def compare_questions(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Make names of instances agree in all logs, whatever the benchmark's version.
+    """Give equal questions equal names of instances in all logs.
 
-    A question that has another name in another log, where all are the same, gets the
-    name of the first log. Where most questions of a name are the same, the others are
-    other instances.  Where most differ, a task may put its prompts into them: names
-    then say what is the same.
+    Versions of a benchmark may name its instances differently. If two logs have the
+    same questions under different names, the names of the first log are used. If most
+    questions with the same name are equal, the unequal ones are treated as other
+    instances. If most are unequal, the logged questions may contain different prompts,
+    and instances are matched by name.
     """
     first: dict[Hashable, Log] = {}
 
@@ -192,7 +193,7 @@ def _rename(log: Log, names: Mapping[str, str | None]) -> Log:
 
 
 def check_cluster_field(collected: Sequence[Log], cluster: str) -> None:
-    """Check that each sample has the field that says what instances have in common."""
+    """Check that each sample has the field that groups instances."""
     n_with_field = Counter(
         name for log in collected for sample in log.samples for name in sample.fields
     )

@@ -1,4 +1,4 @@
-"""Which logs, tasks and metrics an import takes."""
+"""The choice of logs, tasks and metrics of an import."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_each(
     Raises
     ------
     TableError
-        If none can be used.
+        If no log can be used.
 
     Examples
     --------
@@ -61,18 +61,18 @@ def collect(
     notes: Notes,
     task_of: Callable[[Path], str] | None = None,
 ) -> list[Log]:
-    """Read the logs of the wanted tasks, without those that cannot be used.
+    """Read the usable logs of the wanted tasks.
 
     Parameters
     ----------
     files : iterable of Path
     read : callable
-        Gives the logs in a file, or raises TableError.
+        Returns the logs in a file, or raises TableError.
     options : LogOptions
     notes : Notes
     task_of : callable, optional
-        Gives the task of a file without reading all of it: files of other tasks are
-        then not read.
+        Returns the task of a file from its beginning, so that files of other tasks need
+        not be read.
 
     Returns
     -------
@@ -98,23 +98,24 @@ def collect(
 def choose(
     kind: str, wanted: str | None, candidates: Iterable[str], option: str
 ) -> str:
-    """Return the wanted name, or the only one; refuse to guess among several.
+    """Return the wanted name, or else the only name; refuse to guess among several.
 
     Parameters
     ----------
     kind : str
-        What is chosen, such as ``"filter"``.
+        Kind of the names, such as ``"filter"``.
     wanted : str or None
-        What the user asked for.
+        Names that the user wants, if any.
     candidates : iterable of str
-        What there is.
+        Available names.
     option : str
-        The option that makes the choice, for the message.
+        Option for the choice, for the message.
 
     Raises
     ------
     TableError
-        If there is none, none of that name, or several and no wish.
+        If no name is available, the wanted one is not, or several are and none is
+        wanted.
 
     Examples
     --------
@@ -159,23 +160,23 @@ def choose_metrics(
 ) -> Metrics:
     """Choose the wanted metrics as objectives, or the only metric as the accuracy.
 
-    Where each task has one of the wanted, and no task another, that is the accuracy
-    too.
+    If every task has exactly one of the wanted metrics, these together are the
+    accuracy.
 
     Parameters
     ----------
     kind : str
-        What they are called, such as ``"scorer"``.
+        Word for a metric in messages, such as ``"scorer"``.
     wanted : sequence of str
-        What the user asked for.
+        Names that the user wants, if any.
     scored : iterable of (str, iterable of str)
-        Tasks, each once or several times, and what was found in their logs.
+        Tasks, possibly repeated, and the metrics in their logs.
 
     Raises
     ------
     TableError
-        If a wanted one is nowhere, some tasks have it and others not, or there are
-        several and no wish.
+        If a wanted metric is missing in all or some tasks, or several metrics are
+        available and none is wanted.
 
     Examples
     --------
@@ -230,15 +231,15 @@ def choose_tasks(
     ----------
     options : LogOptions
     task_of : mapping to str
-        The task of each log, by its file or number.
+        Task of each log, by file or number.
     notes : Notes
-        Takes the number of logs that are left out.
+        Receives the number of left-out logs.
 
     Returns
     -------
     tasks : list of str
     logs : list
-        The logs of these tasks, as ``task_of`` has them.
+        Logs of the chosen tasks, in the form of ``task_of``.
 
     Examples
     --------

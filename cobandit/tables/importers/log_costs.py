@@ -31,16 +31,18 @@ def charge_free(
     Parameters
     ----------
     costs : Series of float
-        Finite, not negative.
+        Costs, finite and not negative.
     configs : Series of str
         Configuration of each evaluation.
     unit : str
-        The unit of the costs, for the report.
+        Unit of the costs, for the report.
     smallest : float or None
-        The user's choice. By default 1 if all costs are whole numbers, such as tokens,
-        else a thousandth of the median of the positive costs.
+        Cost that the user chose for free evaluations. By default 1 if all costs are
+        whole numbers, such as tokens, otherwise a thousandth of the median positive
+        cost.
     notes : Notes
-        Receives their number per configuration, and the cost that they count as.
+        Receives the number of free evaluations per configuration, and their made-up
+        cost.
 
     Raises
     ------
@@ -81,9 +83,9 @@ def charge_free(
 
 
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
-    """Leave out evaluations without a measured cost, or give them a mean.
+    """Leave out evaluations without a measured cost, or charge them a mean cost.
 
-    An unmeasured cost is not zero: an answer that came from a cache would make its
+    An unmeasured cost does not count as zero: answers from a cache would make their
     configuration look cheap.
 
     Parameters
@@ -92,12 +94,12 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
         ``config``, ``cost`` and ``prompt``; NaN where a cost was not measured.
     how : {"leave-out", "mean"}
     notes : Notes
-        Takes how many there are per configuration.
+        Receives their number per configuration.
 
     Raises
     ------
     TableError
-        If none was measured.
+        If no cost was measured.
 
     Examples
     --------
@@ -149,7 +151,7 @@ class Charge:
     def __call__(self, sample: Sample, place: str) -> tuple[float, float | None]:
         """Return generated tokens and tokens of prompts, or their cost and None.
 
-        The former is NaN where it is not known.
+        Generated tokens are NaN if they are not known.
         """
         for use in sample.used:
             self._notes.doubt(place, use.doubts)
@@ -184,7 +186,7 @@ class Charge:
 def settle_unlogged(
     runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes
 ) -> LogOptions:
-    """Let every evaluation cost 1 if some logs have no cost and the user chose none."""
+    """Charge 1 per evaluation if some logs have no cost and the user chose no cost."""
     used = [run for run in runs if run.evaluations]
     unlogged = [
         run

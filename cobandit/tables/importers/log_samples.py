@@ -30,23 +30,22 @@ class Sample:
     ----------
     instance : str
     scores : mapping of str to object
-        Every score by its name, as it was logged: numbers, words, true or false.
+        Logged scores by name: numbers, words, true or false.
     used : tuple of ModelUse
-        Empty where nothing was logged, as for an answer from a cache.
+        Usage by model; empty if nothing was logged, as for an answer from a cache.
     seconds : float or None
     repeat : str
-        Tells evaluations of one instance apart.
+        Distinguishes evaluations of one instance.
     unusable : str or None
-        Why it counts for nothing, such as "samples that ended in an error".
+        Reason why the sample is ignored, such as "samples that ended in an error".
     question : str or None
-        What was asked, or a checksum of it: tells questions apart that have the same
-        name.
+        The question, or its checksum, which distinguishes questions of the same name.
     fields : mapping of str to object
-        What else the log says of the instance, for ``--where`` and ``--cluster``.
+        Further logged fields of the instance, for ``--where`` and ``--cluster``.
     flaws : tuple of str
-        What makes the answer doubtful, such as `cobandit.tables.card.CUT_OFF`.
+        Flaws of the answer, such as `cobandit.tables.card.CUT_OFF`.
     cost : float or None
-        What it cost, where the format has a cost of its own.
+        Cost of the sample, if the format logs costs.
     """
 
     instance: str
@@ -68,10 +67,10 @@ class Log:
     Attributes
     ----------
     file : str
-        The file, for messages.
+        File of the log, for messages.
     task : str
     settings : dict
-        From `log_settings.collect_settings`.
+        Settings, from `log_settings.collect_settings`.
     samples : sequence of Sample
     finished : bool
     began : float
@@ -89,7 +88,7 @@ class Log:
     ranges : mapping of str to (float, float)
         Worst and best score, if the log declares them.
     no_scores : mapping of str to float
-        Values that mean no score, if the log declares them.
+        Values that mean a missing score, if the log declares any.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Settings of a configuration as logs have them, and the name that they make."""
+"""Settings of a configuration in logs, and names made of settings."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ _SECRET = re.compile(
 def collect_settings(
     file: str | Path, model: Any, *groups: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Merge what a log says of its configuration, later groups winning.
+    """Merge groups of a configuration's settings; later groups take precedence.
 
-    Plain values are kept (text, numbers, true, false), but for secrets and settings of
-    the machine, such as how many requests it makes at once.
+    Plain values are kept (text, numbers, true, false), except secrets and settings of
+    the machine, such as its number of concurrent requests.
 
     Raises
     ------
     TableError
-        If the model is not named.
+        If the settings do not name the model.
 
     Examples
     --------
@@ -117,21 +117,22 @@ def name_configurations(
     Parameters
     ----------
     settings : sequence of mapping
-        What each log says of its configuration.
+        Settings of each log's configuration.
     chosen_settings : sequence of str
-        Settings that make a configuration; empty for all that differ.
+        Settings that distinguish configurations; if empty, all settings that differ.
     reserved : container of str
-        Columns that no setting can have; it is called ``..._setting`` there.
+        Reserved column names; a setting of such a name is renamed to ``..._setting``.
 
     Returns
     -------
     DataFrame
-        A row for each log: ``config``, its name, and the columns that describe it.
+        One row per log: ``config``, the name of the configuration, and its descriptive
+        columns.
 
     Raises
     ------
     TableError
-        If a setting that is asked for is in no log.
+        If a chosen setting is in no log.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return short checksums of settings, by which they can be compared but not read.
+    """Return short checksums of settings, which can be compared but not read.
 
     Examples
     --------
@@ -213,7 +214,7 @@ def _unify(values: list[Any]) -> list[Any]:
 
 
 def shorten(text: str) -> str:
-    """Shorten a long value, or one with unusual white space, and add a checksum."""
+    """Shorten values that are long or have unusual white space, and add a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
@@ -234,9 +235,9 @@ def spell(value: Any) -> str:
 def find_begin(created: str, *samples: str | None) -> float:
     """Return the begin of a run, in seconds since 1970; 0 if no time can be read.
 
-    When it was created may be cut to seconds, which its first sample tells apart.  A
-    retry takes over samples of the run before it, which began earlier: they do not
-    count.
+    The logged time of creation may be cut to seconds, so the first sample's time is
+    used to order runs. A retry contains earlier samples of the run before it, which are
+    ignored.
 
     Examples
     --------

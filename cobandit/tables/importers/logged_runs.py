@@ -33,7 +33,7 @@ class Evaluation(NamedTuple):
 class LoggedRun:
     """A log: its task, settings and evaluations.
 
-    The newest finished run counts if there are several of a configuration.
+    If a configuration has several runs, the newest finished one counts.
     """
 
     #: File of the log, for messages.

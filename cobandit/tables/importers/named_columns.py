@@ -1,4 +1,4 @@
-"""Named columns of a file: their existence, their text, and missing values."""
+"""Named columns of a file: checks, names as text, and missing values."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -45,19 +45,19 @@ def read_names(
     condition: str | None,
     measured: Sequence[str] = (),
 ) -> np.ndarray:
-    """Read a column of names as text, each there.
+    """Read a column of names as text, without missing names.
 
     Parameters
     ----------
     frame : DataFrame
     column : str
     file : Path
-        The file that the frame was read from, for messages.
+        File of the frame, for messages.
     condition : str or None
-        The condition on rows that is given, to which a remedy adds.
+        Condition on rows that the user gave, which a remedy may extend.
     measured : sequence of str
-        Columns that rows without a name, such as events of a log that are no
-        evaluations, may lack as well.
+        Columns that may be blank in the same rows, such as events of a log that are not
+        evaluations.
     """
     check_present(frame, [column], file)
     faults = Faults(str(file))
@@ -86,7 +86,7 @@ def find_where(
     Returns
     -------
     str or None
-        None if no such condition leaves out all of the missing rows and keeps others.
+        None if no condition leaves out all rows with a missing value and keeps others.
     """
     if column not in frame:
         return None

@@ -1,12 +1,11 @@
-"""Results of promptfoo: the JSON that ``promptfoo eval --output results.json`` writes.
+"""Results of promptfoo, as JSON from ``promptfoo eval --output results.json``.
 
 ``results.results`` has one entry per provider, prompt and test: ``score`` and
 ``namedScores``, ``latencyMs``, ``cost`` in USD, and ``response.tokenUsage``.  A
-configuration is a provider with a prompt; an instance is what the test's variables are,
-so that files whose tests stand in another order can be combined.  An answer that came
-from promptfoo's cache has no cost and no time of its own.  ``results.prompts`` gives
-the counts and the sums of scores that promptfoo made of the entries; they are compared
-with what was read.
+configuration is a provider with a prompt; an instance is identified by the test's
+variables, so that files with tests in different orders can be combined.  An answer from
+promptfoo's cache has no cost and no time.  ``results.prompts`` has promptfoo's counts
+and sums of scores, which are compared with the entries.
 """
 
 import json
@@ -80,17 +79,17 @@ class _Entry(LogRecord):
 
     @property
     def scores(self) -> dict[str, JsonValue]:
-        """The score of all assertions, and those that have a name of their own."""
+        """The score of all assertions, and the named scores."""
         return {"score": self.score, **(self.namedScores or {})}
 
     @property
     def failed(self) -> bool:
-        """Whether there was no answer; an answer that failed its assertions is one."""
+        """Whether there was no answer, not even one that failed its assertions."""
         return self.response is None or self.failureReason == ERROR_REASON
 
     @property
     def used(self) -> tuple[ModelUse, ...]:
-        """Tokens and money; nothing of an answer that came from a cache."""
+        """Tokens and money; nothing for an answer from a cache."""
         if self.response is None or self.response.cached:
             return ()
         tokens = self.response.tokenUsage or _Tokens()
@@ -110,7 +109,7 @@ class _Entry(LogRecord):
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """Return the flaws of the answer, such as that it was cut off."""
+        """Return the flaws of the answer, such as being cut off."""
         if self.response is None:
             return ()
         is_cut_off = self.response.finishReason in ("length", "max_tokens")
@@ -145,7 +144,7 @@ class _Metrics(LogRecord):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean score; none where entries without an answer are counted as zeros."""
+        """Mean scores; none if promptfoo counted missing answers as zeros."""
         if self.score is None or self.testErrorCount or not self.counted:
             return {}
         return {"score": self.score / self.counted}
@@ -174,7 +173,7 @@ class _File(LogRecord):
 def read_logs(
     paths: Sequence[Path], options: PromptfooOptions, notes: Notes
 ) -> ImportResult:
-    """Results of promptfoo, as promptfoo eval --output results.json writes them."""
+    """Read results of promptfoo, written by promptfoo eval --output results.json."""
     files = find_files(paths, ["*.json"], "promptfoo results")
     collected = collect(files, lambda file: _read(file, options, notes), options, notes)
     measured = options.identify(options.latency)

@@ -1,4 +1,4 @@
-"""Repeats of an instance: averaged, named, and counted where they never differ."""
+"""Repeats of an instance: averages, names, and counts of identical repeats."""
 
 from __future__ import annotations
 
@@ -18,25 +18,23 @@ def average_repeats(
     repeats: str,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Average the repeats of an instance, or name each separately, and remark it.
+    """Average the repeats of an instance, or name each separately, with a remark.
 
     Parameters
     ----------
     frame : DataFrame
-        ``config``, ``instance`` and what describes a configuration; the other columns
-        are numbers.
+        ``config``, ``instance`` and descriptive columns; all other columns are numbers.
     arms : sequence of str
-        What describes it. Rows that differ in one of these are not repeats of each
-        other.
+        Descriptive columns. Rows that differ in one of these are not repeats.
     separate : Series of str
-        Names of the instances that tell the repeats apart.
+        Names of the instances that distinguish the repeats.
     repeats : {"mean", "separate"}
     notes : Notes
 
     Returns
     -------
     DataFrame
-        With the labels of those rows of ``frame`` that stand first.
+        Indexed by the label of the first row of each group in ``frame``.
 
     Examples
     --------
@@ -74,7 +72,7 @@ MANY_REPEATED = 5
 def count_same_repeats(
     frame: pd.DataFrame, scores: Sequence[str], notes: Notes
 ) -> None:
-    """Count instances with repeats of configurations whose repeats never differ."""
+    """Count repeated instances of configurations whose repeats never differ."""
     pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
     repeated = pairs.size() > 1
     if not repeated.any():

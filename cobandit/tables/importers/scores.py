@@ -32,12 +32,12 @@ WRONG_RANGE = 0.1
 
 
 class ScoreReader:
-    """Reads numbers of logged scores, and collects words without a number.
+    """Reads logged scores as numbers, and collects words without a number.
 
     Parameters
     ----------
     words : sequence of str
-        Numbers of words, each as WORD=NUMBER; they come before those of `WORDS`.
+        Numbers of words, as WORD=NUMBER; they take precedence over `WORDS`.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class ScoreReader:
         self._unknown: dict[str, Counter[str]] = {}
 
     def read(self, value: Any, metric: str) -> float:
-        """Return the number of a score, NaN if it has none."""
+        """Return a score as a number, NaN if it has none."""
         if isinstance(value, str):
             word = value.strip().lower()
             if word in self._words:
@@ -76,7 +76,7 @@ class ScoreReader:
             return nan
 
     def unknown_words(self) -> list[str]:
-        """List, per metric, the words that have no number, and what to do."""
+        """List the words without a number, per metric, with a remedy."""
         lines = []
         for metric, counts in self._unknown.items():
             words = ", ".join(
@@ -93,12 +93,12 @@ class ScoreReader:
 
 
 def read_score(value: Any, place: str, metric: str) -> float:
-    """Return the number of a score that has to have one.
+    """Return the number of a score, or raise if it has none.
 
     Raises
     ------
     TableError
-        If it has none.
+        If the score has no number.
 
     Examples
     --------
@@ -115,16 +115,16 @@ def read_score(value: Any, place: str, metric: str) -> float:
 def read_by_objective(
     texts: Iterable[str], objectives: Sequence[str], option: str
 ) -> dict[str, list[str]]:
-    """Read values that are given as NAME=VALUE, or as VALUE for every objective.
+    """Read values given as NAME=VALUE, or as VALUE for every objective.
 
     Parameters
     ----------
     texts : iterable of str
-        The values, as a user wrote them.
+        Values as the user wrote them.
     objectives : sequence of str
         Known names.
     option : str
-        The option that gives the values, for messages.
+        Option of the values, for messages.
 
     Returns
     -------
@@ -157,12 +157,12 @@ def read_by_objective(
 
 
 def read_number(text: str, option: str) -> float:
-    """Read a number that an option gives.
+    """Read the number of an option.
 
     Raises
     ------
     TableError
-        If it is none.
+        If the text is not a number.
 
     Examples
     --------
@@ -186,12 +186,12 @@ def read_number(text: str, option: str) -> float:
 def read_range(
     texts: Sequence[str], default: tuple[float, float], name: str
 ) -> tuple[float, float]:
-    """Read the range of an objective's scores; the last one that is given counts.
+    """Read the range of an objective's scores; the last given range counts.
 
     Raises
     ------
     TableError
-        If it is not two numbers, the smaller one first.
+        If the range is not two numbers, the smaller one first.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def rescale_scores(
     options: ScoreOptions,
     notes: Notes,
 ) -> npt.NDArray[np.float64]:
-    """Bring scores into [0, 1]; missing ones and those out of range become NaN.
+    """Scale scores to [0, 1]; missing scores and scores out of range become NaN.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def rescale_scores(
         Configuration of each evaluation.
     options : ScoreOptions
     notes : Notes
-        Takes how many scores are outside of their range, per configuration.
+        Receives the number of scores out of range, per configuration.
 
     Returns
     -------
@@ -237,8 +237,8 @@ def rescale_scores(
     Raises
     ------
     TableError
-        If an option does not fit, or so many scores are outside that the range has to
-        be wrong.
+        If an option does not apply, or so many scores are out of range that the range
+        must be wrong.
 
     Examples
     --------
@@ -292,12 +292,12 @@ def settle_missing(
     options: ScoreOptions,
     notes: Notes,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Treat evaluations without a score by the options, and remark their numbers.
+    """Apply the options to evaluations without a score, and report their numbers.
 
     Parameters
     ----------
     scores : ndarray, shape (n, D)
-        NaN where there is no score.
+        NaN for missing scores.
     configs : Series of str, length n
     options : ScoreOptions
     notes : Notes
@@ -310,7 +310,7 @@ def settle_missing(
     Raises
     ------
     TableError
-        If there are some and they are to be refused.
+        If scores are missing and the options refuse this.
 
     Examples
     --------

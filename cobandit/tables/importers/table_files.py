@@ -1,4 +1,4 @@
-"""Files of a table, read with their layout and their place as columns."""
+"""Files of a table, read with their layout; file and row become columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 def read_file(
     file: Path, places: FileColumns, options: TidyOptions, notes: Notes
 ) -> SourceFile:
-    """Read a file, with the wanted columns of its place."""
+    """Read a file, with the wanted columns for file, folders and row."""
     check_size(file, MAX_FILE)
     layout = _recognise_layout(file, options, notes)
     remarks: list[str] = []

@@ -2,8 +2,8 @@
 
 Tidy: one row per evaluation.  Wide: one row per instance, and for each configuration
 one column per measure, named by a pattern such as ``{config}_{field}``
-(``small_correct``, ``small_tokens``, ``large_correct``, ...), or just one, its score.
-Faults name the row and the column of the file that was read.
+(``small_correct``, ``small_tokens``, ``large_correct``, ...), or a single column with
+its score. Faults name the row and the column of the input file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PAID = ColumnRule(
 def read_tables(
     paths: Sequence[Path], options: TidyOptions, notes: Notes
 ) -> ImportResult:
-    """Any table (CSV, TSV, JSON, JSON Lines, Parquet) with a mapping of its columns.
+    """Read any table (CSV, TSV, JSON, JSON Lines, Parquet) by a mapping of its columns.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def read_tables(
     Raises
     ------
     TableError
-        If a file does not parse, the mapping is incomplete, or a column it names is
-        missing or does not hold what it should.
+        If a file does not parse, the mapping is incomplete, or a named column is
+        missing or has unusable values.
     """
     files = find_files(paths, PATTERNS, "tables")
     places = FileColumns(files)
@@ -146,7 +146,7 @@ def _read_parts(
     Raises
     ------
     TableError
-        If there are no rows, or what a file raises.
+        If there are no rows, or a file cannot be read.
     """
     parts: dict[str, pd.DataFrame] = {}
     for file in files:
@@ -185,7 +185,7 @@ def _read_parts(
 def _locate(
     frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions
 ) -> Callable[[int, str | None], Place]:
-    """Make the function that says where a row and column of the frame come from."""
+    """Make a function from row and column of the frame to their place in a file."""
     configs = frame["config"].tolist()
 
     def place(row: int, column: str | None) -> Place:

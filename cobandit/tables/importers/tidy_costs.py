@@ -12,7 +12,7 @@ from cobandit.tables.token_counts import make_token_counter
 
 
 def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
-    """Put the cost into a column of the frame, unless one holds it."""
+    """Add the cost as a column of the frame, unless there is one."""
     cost = read_cost(options.cost, frame.columns)
     name = "cost"
     unit = options.unit or "evaluations"

@@ -1,4 +1,4 @@
-"""Options of ``cobandit import csv``: which column of a table is what."""
+"""Options of ``cobandit import csv``: the meaning of a table's columns."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class TidyMapping(RepeatOptions, ScoreOptions):
 class TidyOptions(TidyMapping):
     """Options of ``cobandit import csv``.
 
-    A condition is evaluated, so it is for the user to give, not for a file that came
+    A condition is evaluated as code. Only the user may give one, not a file that came
     from elsewhere.
     """
 
@@ -181,13 +181,12 @@ def complete_options(
     ----------
     options : TidyOptions
     read_first : callable, optional
-        Reads the first file, whose columns a message names.
+        Reads the first file, whose columns are listed in messages.
 
     Raises
     ------
     TableError
-        If the file is no mapping, or something is missing or contradicts something
-        else.
+        If the file is not a mapping, or options are missing or contradict each other.
 
     Examples
     --------
@@ -291,7 +290,7 @@ def read_cost(
     Raises
     ------
     TableError
-        If it is none of these.
+        If the text is none of these.
 
     Examples
     --------

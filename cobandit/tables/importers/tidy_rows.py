@@ -24,7 +24,7 @@ LONGEST_SHARED = 200
 
 
 def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.DataFrame:
-    """Return a tidy table of a file's rows, indexed by row of the file.
+    """Return a tidy table, indexed by the rows of the file.
 
     Its columns are ``config``, ``instance``, and measured and descriptive ones.
     """
@@ -93,7 +93,7 @@ def _without_units(
 
 
 def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
-    """Whether a column groups instances: short and constant within an instance."""
+    """Whether a column of short values groups instances, constant within each."""
     if (
         column.name in RESERVED
         or pd.api.types.is_float_dtype(column)
@@ -117,7 +117,7 @@ def read_plain_numerals(column: pd.Series) -> pd.Series:
 
 
 def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> None:
-    """Remark unused columns that differ between repeats of an evaluation."""
+    """Report unused columns that differ between repeats of an evaluation."""
     pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
     pair = pair[pair.duplicated(keep=False)]
     text = others.loc[pair.index].astype(str)

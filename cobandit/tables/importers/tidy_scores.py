@@ -29,7 +29,7 @@ FEW_WORDS = 6
 
 
 def _missing_remedy(objective: Objective) -> str:
-    """Return the remedy for missing scores; only a score can be counted as 0."""
+    """Return the remedy for missing values; only scores can be counted as 0."""
     counted = ", or count them as 0 with --missing zero" * (
         objective.transform == "none"
     )
@@ -37,7 +37,7 @@ def _missing_remedy(objective: Objective) -> str:
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Return the remedy for scores that are words, with a number for each of a few."""
+    """Return the remedy for scores that are words: a number for each, if few."""
     text = pd.Series(
         [cell.strip() for cell in column if isinstance(cell, str)], dtype=object
     )
@@ -101,7 +101,7 @@ def leave_out_missing(
 def scale_objectives(
     frame: pd.DataFrame, options: TidyOptions, faults: Faults
 ) -> tuple[Objective, ...]:
-    """Check the columns of all objectives, and bring scores into [0, 1]."""
+    """Check the columns of all objectives, and scale scores to [0, 1]."""
     ranges = _ranges(options)
     return tuple(
         _scale(frame, objective, ranges[objective.name], faults)
@@ -124,7 +124,7 @@ def _scale(
     limits: tuple[float, float],
     faults: Faults,
 ) -> Objective:
-    """Check an objective's column, and scale it to [0, 1] in a column of its own."""
+    """Check an objective's column, and add a copy scaled to [0, 1]."""
     column = objective.column
     rule = TRANSFORMS[objective.transform].rule
     low, high = (0.0, 1.0) if objective.transform != "none" else limits

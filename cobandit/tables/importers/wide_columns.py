@@ -74,7 +74,7 @@ def melt(
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Offer numbers for a few words that several columns share, as for scores."""
+    """Find a few words that several columns share, which may be scores."""
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
