@@ -55,7 +55,7 @@ def draw_orders(n_instances: int, numbers_per_order: int, seed: int) -> Ints:
 
 
 def permutation_p_value(statistic: float, largest: Floats) -> float:
-    """Return the p-value of a statistic, given the largest of each permutation.
+    """Return the p-value of a statistic, given the largest statistic per permutation.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def permutation_p_value(statistic: float, largest: Floats) -> float:
     Returns
     -------
     float
-        At least 1 / (R + 1), since the order as it is counts as one of them.
+        At least 1 / (R + 1), since the observed order counts as a permutation.
 
     Examples
     --------

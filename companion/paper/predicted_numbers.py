@@ -63,9 +63,10 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
-    """Predict every printed number from the used facts of its experiment.
+    """Predict printed numbers from the facts that tables were fitted to.
 
-    Used numbers are not predicted.
+    Each number is predicted from the facts of its experiment. The facts themselves are
+    not predicted.
 
     Returns
     -------

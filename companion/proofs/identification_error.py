@@ -105,7 +105,7 @@ def compare_errors(
     front: str,
     **options: Any,
 ) -> CheckResult:
-    """Compare exact errors of two arms with a bound, in its exponent and its front."""
+    """Compare exact errors of two arms with a bound, by its exponent and its factor."""
 
     def all_bounds(factor: float = 1.0) -> Floats:
         cases = (

@@ -103,7 +103,7 @@ def arms_of_outcomes(
 
 
 def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
-    """Return the number of ones among ``grain`` equally likely outcomes, per mean.
+    """Return, per mean, the number of ones among ``grain`` equally likely outcomes.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def play_on(
     seed: int,
     realised: bool = True,
 ) -> Runs:
-    """Play a method within a budget, in the unit of the costs, once on each stream.
+    """Play a method once per random stream, within a budget in the unit of the costs.
 
     Raises
     ------

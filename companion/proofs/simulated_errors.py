@@ -104,7 +104,7 @@ def errors_by_budget(
     Parameters
     ----------
     problem : Problem
-        Problem with means as for `bernoulli_table`.
+        Problem whose means `bernoulli_table` accepts: multiples of 1/20.
     budgets : sequence of float
         Budgets in the unit of the costs.
     replications, seed : int

@@ -91,7 +91,7 @@ def register_result(
     tables: Sequence[str] = (),
     passing: bool = False,
 ) -> Callable[[Part], Part]:
-    """Make a function the part of a result.
+    """Register a function that computes one part of a stored result.
 
     Parameters
     ----------
