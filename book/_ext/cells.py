@@ -4,11 +4,13 @@ A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (mys
 makes the figure, Sphinx numbers it), a table the same with ``classes: table``.
 `NumberTables` counts these with those of the text. `HideCode` puts the code of all
 cells behind the switch of the page, but for cells tagged ``show-input`` and what a fold
-holds: who opens a fold has asked for it.  `keep_numbers` gives the paper's statements
-the paper's numbers, where ours have the chapter's.
+holds: who opens a fold has asked for it.  `keep_numbers` keeps plain numbers for the
+paper.
 """
 
 from __future__ import annotations
+
+from string import ascii_uppercase
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -77,14 +79,35 @@ class HideCode(SphinxPostTransform):
 
 
 def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Number the statements of the paper as ``paper_numbers`` says by their labels."""
+    """Keep plain numbers for the paper: ours have the chapter's before them, or letters.
+
+    The statements of the paper are numbered as ``paper_numbers`` says by their labels.
+    On pages without a chapter's number, figures and tables have letters.
+    """
     changed = []
     for page, kinds in env.toc_fignumbers.items():
         for numbers in kinds.values():
-            for label in numbers.keys() & app.config.paper_numbers.keys():
-                numbers[label] = (app.config.paper_numbers[label],)
+            for label, number in numbers.items():
+                if label in app.config.paper_numbers:
+                    numbers[label] = (app.config.paper_numbers[label],)
+                elif len(number) == 1 and isinstance(number[0], int):
+                    numbers[label] = (letters(number[0]),)
+                else:
+                    continue
                 changed.append(page)
     return changed
+
+
+def letters(number: int) -> str:
+    """Write a number in letters.
+
+    Examples
+    --------
+    >>> letters(1), letters(26), letters(27)
+    ('A', 'Z', 'AA')
+    """
+    rest, last = divmod(number - 1, 26)
+    return (letters(rest) if rest else "") + ascii_uppercase[last]
 
 
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:

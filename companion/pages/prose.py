@@ -113,6 +113,8 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
     title = plain_markdown(title, page)
     if not inner.strip():
         return ""
+    if name == "tab-set":
+        return inner
     if name == "dropdown":
         return f"<details>\n<summary>{title}</summary>\n\n{inner}\n\n</details>"
     if name.startswith("prf:"):
