@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import peers
 import pytest
 import ratios
 import workloads
@@ -111,6 +112,20 @@ def test_written_growth_matches_the_measured_one():
     assert [
         row for rows in rows_of(timings()).values() for row in rows if row not in text
     ] == []
+
+
+def test_page_shows_the_stored_times_of_peers():
+    stored = json.loads(peers.STORED.read_text(encoding="utf-8"))
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert [line for line in peers.format_lines(stored) if line not in text] == []
+    assert stored["machine"]["peers"] == [pins[0] for pins in peers.PEERS.values()]
+
+
+def test_peer_that_cannot_be_installed_stays_in_the_table():
+    rows = peers.list_measurements(dict.fromkeys(peers.PEERS))
+    missing = [library for _, library, measurement in rows if measurement is None]
+    assert {library.partition(",")[0] for library in missing} == set(peers.PEERS)
+    assert peers.format_time(None) == "not installed"
 
 
 def test_stored_timings_keep_the_promises():
