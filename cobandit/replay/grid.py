@@ -71,7 +71,7 @@ def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
 
 
 def pack_shared(table: EvaluationTable) -> Source:
-    """Return `pack_table` for instances evaluated once, by all configurations.
+    """Return the packed table, with instances that all configurations share.
 
     Raises
     ------

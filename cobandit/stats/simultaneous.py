@@ -223,7 +223,7 @@ def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Return upper Student quantiles for numbers of instances, infinite below two.
+    """Return upper Student quantiles by number of instances, infinite if below two.
 
     Examples
     --------

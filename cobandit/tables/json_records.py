@@ -285,7 +285,7 @@ def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_lists_of_names(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read lists of names, one of which has all names: a record per name."""
+    """Read lists of names, one with all names, as one record per name."""
     lists = {
         key: names
         for key, names in value.items()

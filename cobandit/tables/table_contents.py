@@ -99,7 +99,7 @@ class TableContents:
 
     @property
     def n_benchmark(self) -> int:
-        """Number of instances of the benchmark: the table's, or more by its card."""
+        """Number of instances of the benchmark: the table's number, or the card's."""
         return max(len(self._records.instances), self.card.n_instances or 0)
 
     @property

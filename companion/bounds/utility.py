@@ -65,7 +65,7 @@ def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
 
     It is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`. If a method
     makes fewer pulls of suboptimal arms than every power of B on all problems, its
-    efficiency regret does not grow more slowly than this times log B.
+    efficiency regret does not grow more slowly than this slope times log B.
 
     Parameters
     ----------

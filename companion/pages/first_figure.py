@@ -59,7 +59,7 @@ def _show_run(
 def play_states(
     table: EvaluationTable, method: str, replications: int = 100, seed: int = 0
 ) -> pd.DataFrame:
-    """Replay a method at every share of the cost of everything, at declared costs.
+    """Replay a method at shares of the full cost, at declared costs.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def play_states(
     method : str
         One of `METHODS`.
     replications : int
-        Runs per budget; the first is the one shown.
+        Runs per budget; the first run is shown.
     seed : int
 
     Returns

@@ -196,9 +196,9 @@ def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
     inside : bool
         Whether the printed value is in the 95 % interval.
     width : float
-        Width of the interval over the prior's.
+        Width of the interval over the width of the prior's interval.
     remoteness : float
-        Share of tables nearer than the paper.
+        Share of tables whose used facts have less leverage than the paper's.
 
     Examples
     --------

@@ -141,7 +141,7 @@ def find_excess(
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races that were off by more than the tolerance, and by more.
+    """Count the races that were off by more than each of two margins.
 
     The margins are the tolerance, and half a point more. The first is promised unless
     near ties were placed on the boundary by hand.

@@ -314,8 +314,8 @@ def means(setting: Setting, state: State) -> Means | None:
     Returns
     -------
     Means or None
-        None if latencies differ by more than printed even between equal models; the
-        prior is truncated there.
+        None if latencies of equal models already differ by more than the printed ratio;
+        the prior is truncated there.
     """
     parameters = named(PARAMETERS, state.parameters)
     shape = setting.shape

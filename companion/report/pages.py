@@ -170,7 +170,7 @@ def refuse_unknown(page: str, names: Iterable[str]) -> None:
 
 
 def _refuse_tables(page: str, dataset: Any) -> None:
-    """Read the tables that replace a page's, to find faults before it runs."""
+    """Read a page's replacement tables, to find faults before a run."""
     if is_own(dataset, ast.literal_eval(parameters(page)["dataset"].default)):
         for name in [dataset] if isinstance(dataset, str) else dataset:
             open_table(str(name))
