@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.faults import fault
 
-from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs
 
 
@@ -114,5 +114,5 @@ def test_unknown_levels_and_missing_usage_are_not_zero(lines):
 def test_lower_is_better_is_refused(lines):
     for model in lines:
         write(model, lines[model], lower_is_better=True)
-    with pytest.raises(CobanditError, match="a lower exact is better"):
+    with fault("lower-is-better", names=["exact"]):
         import_logs("every-eval-ever", ["."], "a.parquet")

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from support import logs
 from support.commands import call
+from support.faults import fault
 from support.toy import write_frame
 
 import cobandit as cb
@@ -240,11 +241,11 @@ def test_empty_response_costs_one_token_and_is_reported(workspace):
 
 def test_tokenizer_needs_its_package_and_file(tmp_path, monkeypatch):
     file = tmp_path / "tokenizer.json"
-    with pytest.raises(CobanditError, match="no such tokenizer"):
+    with fault("no-file", "tokenizer.json"):
         make_token_counter(file)
     file.write_text("{}")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(CobanditError, match="pip install tokenizers"):
+    with fault("missing-package", remedy="pip install tokenizers"):
         make_token_counter(file)
 
 
@@ -334,7 +335,7 @@ def test_judge_scores_are_scaled_on_request(workspace):
     logs.change_samples(
         lambda i, sample: sample["scores"]["match"].update(value=i % 11)
     )
-    with pytest.raises(CobanditError, match=r"outside 0 to 1 .*--range"):
+    with fault("out-of-range", names=["outside 0 to 1"], remedy="--range"):
         report()
     report(scale=10)
     assert pd.read_parquet("my.parquet")["score"].max() == 1

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from support import logs
 from support.commands import call
+from support.faults import fault
 from support.logs import HEADS
 
 import cobandit as cb
@@ -178,12 +179,12 @@ def test_update_refuses_table_from_other_tool(workspace):
     ):
         import_logs("inspect", ["json"], "my.parquet", update=True)
     pd.read_parquet("my.parquet").to_parquet("my.parquet")
-    with pytest.raises(CobanditError, match="sha256"):
+    with fault("other-checksum", "my.parquet", names=["sha256"]):
         import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
     card = yaml.safe_load(Path("my.yml").read_text())
     del card["sha256"]
     Path("my.yml").write_text(yaml.safe_dump(card))
-    with pytest.raises(CobanditError, match="was not made by cobandit import csv"):
+    with fault("other-source", "my.parquet", names=["cobandit import csv"]):
         import_logs("csv", ["tidy.csv"], "my.parquet", update=True, **CSV)
 
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from support.faults import fault
 
-from cobandit.errors import TableError
 from cobandit.tables import swebench
 
 
@@ -63,7 +63,7 @@ def test_entries_are_dropped_by_rule(tmp_path):
 )
 def test_unknown_layout_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
+    with fault("bad-record", "x.json"):
         swebench.read_submissions(tmp_path / "x.json")
 
 
@@ -82,5 +82,5 @@ def test_entry_of_unknown_layout_is_refused(tmp_path, changes):
     path = write_board(
         tmp_path / "x.json", entry("Odd", [True, False], 50.0, **changes)
     )
-    with pytest.raises(TableError, match=r"x\.json: it is not laid out as expected"):
+    with fault("bad-record", "x.json"):
         swebench.read_submissions(path)
