@@ -1,4 +1,4 @@
-# make check | book | pdf | test | pages | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
+# make check | coverage | book | pdf | test | pages | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help check book stored compared pdf test pages test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
+.PHONY: help check coverage book stored compared pdf test pages test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,13 @@ lint: $(READY)  ## ruff and mypy
 
 check: lint  ## lint, types and every test that is not slow (about a minute)
 	$(BIN)/python -m pytest -q -p no:nbval -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
+
+# In one process; compiled functions count as not reached, since coverage follows Python only.
+coverage: $(READY)  ## report the lines that tests which are not slow reach (some minutes; there is no bar)
+	@mkdir -p _build
+	COVERAGE_FILE=_build/coverage $(BIN)/python -m coverage run --source=cobandit,companion \
+	  -m pytest -q -p no:nbval -n 0 -m "not slow" --hypothesis-profile quick
+	COVERAGE_FILE=_build/coverage $(BIN)/python -m coverage report --skip-covered
 
 # The tests open this book: its notebooks do not run, since `make test` runs them against the same outputs.
 stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _build/stored/_build/html

@@ -206,6 +206,7 @@ def test_makefile_targets_are_documented_and_help_lists_them():
     ).stdout
     for target in [
         "check",
+        "coverage",
         "book",
         "stored",
         "pdf",
