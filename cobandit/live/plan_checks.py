@@ -153,7 +153,12 @@ def check_certified(plan: Plan) -> None:
 
     if plan.ordered:
         problem = "a certified race needs the instances in a random order"
-        raise_fault(None, problem, "leave out ordered, or certified", "certified-order")
+        raise_fault(
+            None,
+            problem,
+            "remove the option ordered or the option certified",
+            "certified-order",
+        )
 
 
 def check_largest_cost(plan: Plan) -> None:

@@ -58,7 +58,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         raise_fault(
             path,
             "this is a card, or another YAML file",
-            "name its table; the card next to it is found",
+            "give the file of its table; the card next to the table is then found",
             "is-a-card",
         )
 
@@ -205,7 +205,7 @@ def check_name(path: Path) -> None:
         raise_fault(
             path,
             "the table is written as Parquet",
-            "let the name end in .parquet",
+            "give the file the suffix .parquet",
             "not-parquet",
         )
     if not path.parent.is_dir():

@@ -64,11 +64,11 @@ def variance_error_bound(
     Instances are independent draws; rewards on one of them may depend on each other in
     any way. Bernstein's exponential moment defines a supermartingale, so that by
     Ville's inequality a difference of variance :math:`\sigma^2`, within 2 of its mean,
-    is ever off by x from N pulls on with probability at most :math:`2 \exp(-N x^2 / (2
-    \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the exponent is :math:`N
-    \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`; with :math:`N \ge B / (L
-    C) - 1` it is at least :math:`B / (L H_\sigma) - \frac3{16}`.  Statements are
-    counted as in `difference_error_bound`.
+    is off by x after N or more pulls at some time with probability at most :math:`2
+    \exp(-N x^2 / (2 \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the
+    exponent is :math:`N \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`; with
+    :math:`N \ge B / (L C) - 1` it is at least :math:`B / (L H_\sigma) - \frac3{16}`.
+    Statements are counted as in `difference_error_bound`.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        Each arm has 20 evaluation rows. Coordinate d is 1 in 20 times its mean of them,
-        shifted by d places, so that coordinates depend on each other as they do on one
-        instance.
+        Each arm has 20 evaluation rows. A mean of m/20 is a coordinate that is 1 in m
+        of these rows. Coordinate d is shifted by d places, so that coordinates depend
+        on each other.
 
     Raises
     ------

@@ -231,7 +231,7 @@ BAD = [
         "write objectives",
     ),
     (PROVED | {"failures": "leave-out"}, "certified-leave-out", "", "take failures"),
-    (PROVED | {"ordered": True}, "certified-order", "", "leave out ordered"),
+    (PROVED | {"ordered": True}, "certified-order", "", "remove the option ordered"),
     (
         RACES | {"stop": {"certified": 3}},
         "bool_parsing",

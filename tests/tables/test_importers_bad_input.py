@@ -741,7 +741,7 @@ BAD = [
         "also what is to be imported",
     ),
     (write("my.yml", "name: mine"), INSPECT, "file-exists", "already there"),
-    (nothing, [*INSPECT, "-o", "my.csv"], "not-parquet", "end in .parquet"),
+    (nothing, [*INSPECT, "-o", "my.csv"], "not-parquet", "the suffix .parquet"),
     (nothing, [*INSPECT, "-o", "none/my.parquet"], "no-folder", "there is no folder"),
     (
         lambda: Path("my.yml").mkdir(),

@@ -376,7 +376,7 @@ def test_card_or_folder_in_place_of_a_table_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
     with pytest.raises(
-        TableError, match=r"toy\.yml: this is a card, .* -> name its table"
+        TableError, match=r"toy\.yml: this is a card, .* -> give the file of its table"
     ):
         read("toy.yml")
     (tmp_path / "runs" / "mine").mkdir(parents=True)
