@@ -4,8 +4,8 @@ The cause of a failure decides:
 
 * **The instance** (status 400, a refusal): it is scored by ``failures``, at once.
 * **Unclear** (status 500, a dropped connection): it is tried again. The instance is at
-fault if it keeps failing while its configuration repeatedly answers other instances,
-or, if no others are left, an instance that it has answered before.
+  fault if it keeps failing while its configuration repeatedly answers other instances,
+  or, if no others are left, an instance that it has answered before.
 * **The service** (status 429, no server): it is tried again, and the run stops when a
   configuration has not answered for the time of ``patience``.
 """

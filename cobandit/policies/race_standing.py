@@ -41,9 +41,9 @@ class Standing:
     Each look does three things, in this order:
 
     1. Dominated arms are removed, weakest first.  The dominators of such an arm become
-    covers of the arms that it covered.
+       covers of the arms that it covered.
     2. An arm that a remaining arm covers within the tolerance is removed, most
-    expensive first, unless it is the only cover of a removed arm: dominance is
+       expensive first, unless it is the only cover of a removed arm: dominance is
        transitive, cover is not.
     3. An arm is *fine* if no active arm may dominate it by more than the tolerance.  A
        fine arm is returned, and no longer evaluated, once it is not needed to decide
@@ -52,8 +52,8 @@ class Standing:
     If every call is right, then at the end, with :math:`\tau` the tolerance:
 
     - Every arm is returned, or covered within :math:`\tau` by a returned arm.  An arm
-    that was removed as dominated is below an arm that is present or was removed as
-    covered, since dominance is transitive and has no cycles.  An arm that was removed
+      that was removed as dominated is below an arm that is present or was removed as
+      covered, since dominance is transitive and has no cycles.  An arm that was removed
       as covered has a present cover at all times: a cover that is removed as dominated
       is replaced by its dominators, and an only cover is never removed as covered.
     - No returned arm is dominated by more than :math:`\tau` by another returned arm.  If

@@ -168,6 +168,13 @@ def test_page_reports_reductions_at_extreme_costs(folder):
     )
 
 
+@pytest.mark.pages
+@pytest.mark.slow
+def test_identity_of_regret_holds_where_costs_do_not_vary(folder):
+    """Its two sides then differ by rounding alone, which no z statistic may judge."""
+    run("standard-regret", "ties", folder, table_budget=300.0)
+
+
 def test_every_page_with_a_table_is_tested():
     of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}
