@@ -52,8 +52,10 @@ class Warm(LocalProvisioner):
     processes start kernels at the same time, another one may take them first.
     """
 
+    sockets: TemporaryDirectory[str] | None = None
+
     async def pre_launch(self, **kwargs):
-        if self.parent.transport != "ipc":  # the kernel starts for the first time
+        if self.sockets is None:  # the kernel starts for the first time
             # its path is short: a socket's has at most 107 characters
             self.sockets = TemporaryDirectory(prefix="kernel-")
             self.parent.transport = "ipc"
@@ -63,7 +65,7 @@ class Warm(LocalProvisioner):
 
     async def cleanup(self, restart: bool = False) -> None:
         await super().cleanup(restart)
-        if not restart:
+        if self.sockets is not None and not restart:
             self.sockets.cleanup()
 
     async def launch_kernel(self, cmd, **kwargs):

@@ -37,6 +37,7 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
     # of equal height the rightmost first, whose line then crosses no other
     order = np.lexsort((-places[:, 0], -places[:, 1]))
     heights = spread((places[order, 1] - low) / (high - low), SPACING)
+
     for row, height in zip(order, heights, strict=True):
         ax.annotate(
             escape_math(names[row]),

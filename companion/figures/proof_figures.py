@@ -38,6 +38,7 @@ def draw_shrinking_indices() -> Figure:
                 lw=5,
                 label=label,
             )
+
         last = (excess / gap) ** 2
         ax.annotate(
             f"{last:.0f} pulls",
@@ -47,12 +48,14 @@ def draw_shrinking_indices() -> Figure:
             ha="center",
             arrowprops={"arrowstyle": "->", "color": INK},
         )
+
         ax.axhline(best, color=INK, lw=1, label="efficiency of the best arm")
         ax.axhline(best - gap, color=INK, lw=1, ls=":", label="of this arm")
         ax.set(title=title, xlabel="pulls of the arm", xscale="log")
         ax.set_xticks(pulls[::2], [f"{count:.0f}" for count in pulls[::2]])
         ax.set_yticks([1, 2])
         ax.minorticks_off()
+
     axes[0].set_ylabel("index")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)

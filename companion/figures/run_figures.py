@@ -30,6 +30,7 @@ def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
     figure, ax = plt.subplots(figsize=(5.6, 0.55 * len(runs) + 0.9))
     shades = dict(zip(example.names, (0.55, 0.3, 0.1), strict=True))
     costs = dict(zip(example.names, example.costs, strict=True))
+
     for row, pulls in enumerate(runs.values()):
         ends = np.cumsum([costs[name] for name in pulls])
         for name, end in zip(pulls, ends, strict=True):
@@ -42,6 +43,7 @@ def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
             ax.add_patch(block)
             middle = (end - costs[name] / 2, row)
             ax.annotate(name, middle, ha="center", va="center")
+
     ax.axvline(example.budget, color=INK, lw=2)
     ax.set_yticks(range(len(runs)), list(runs))
     ax.set(

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from jupyter_client.manager import KernelManager
@@ -53,6 +54,16 @@ def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):
         other,
         "import os, cobandit; print(hasattr(cobandit, 'mine'), os.getcwd() != '/tmp')",
     ) == ["False True"]
+
+
+def test_kernel_needs_no_port_and_leaves_no_socket(start):
+    """Another process could take a port before the kernel does."""
+    manager, client = start()
+    sockets = Path(manager.ip).parent
+    assert manager.transport == "ipc" and list(sockets.iterdir())
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    assert not sockets.exists()
 
 
 def test_no_page_compiles_a_method(start):

@@ -8,7 +8,7 @@ import pytest
 #: Lower a number when the count has fallen.
 MOST = {
     "cobandit": language.Counts(
-        small_names=0.01, phrases=4, unbroken=0.09, double_assignments=0.4
+        small_names=0.01, phrases=1, unbroken=0.09, double_assignments=0.4
     ),
     "companion": language.Counts(
         small_names=0.004, phrases=1, unbroken=0.03, double_assignments=0.3
