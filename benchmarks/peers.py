@@ -1,7 +1,7 @@
 """Speed next to other libraries, for ``peers.json`` and ``docs/scale.md``.
 
     python benchmarks/peers.py                       # installs into _build/peers
-    python benchmarks/peers.py --folder /tmp/peers
+    python benchmarks/peers.py --folder FOLDER
 
 Each peer has a virtual environment of its own, since their requirements exclude each
 other.  Times are processor times on one core, the least of several runs in turns.

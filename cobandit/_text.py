@@ -54,8 +54,21 @@ def some_names(names: Sequence[str], most: int = FEW) -> str:
     >>> some_names(["a", "b", "c", "d", "e"]), some_names(["a", "b"]), some_names([])
     ('a, b, c and 2 more', 'a and b', '')
     """
-    shown = [*names[:most], f"{len(names) - most} more"] if len(names) > most else names
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    return enumerate_words(
+        [*names[:most], f"{len(names) - most} more"] if len(names) > most else names
+    )
+
+
+def enumerate_words(words: Iterable[str]) -> str:
+    """Join words with commas, and with ``and`` before the last one.
+
+    Examples
+    --------
+    >>> enumerate_words(["PSI-SR", "CoPSI", "uniform allocation"])
+    'PSI-SR, CoPSI and uniform allocation'
+    """
+    words = list(words)
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 #: Rows of a table, at most; of a longer one the first and the last are shown.

@@ -54,7 +54,8 @@ def once(tmp_path_factory):
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def filled(name, fill):
-        folder, finished = shared / name, shared / f"{name}.whole"
+        folder = shared / name
+        finished = shared / f"{name}.whole"
         with FileLock(shared / f"{name}.lock"):
             if not finished.exists():
                 shutil.rmtree(folder, ignore_errors=True)  # of a process that failed

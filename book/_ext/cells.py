@@ -106,8 +106,8 @@ def letters(number: int) -> str:
     >>> letters(1), letters(26), letters(27)
     ('A', 'Z', 'AA')
     """
-    rest, last = divmod(number - 1, 26)
-    return (letters(rest) if rest else "") + ascii_uppercase[last]
+    leading, last = divmod(number - 1, 26)
+    return (letters(leading) if leading else "") + ascii_uppercase[last]
 
 
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:

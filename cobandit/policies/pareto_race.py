@@ -339,8 +339,8 @@ class ParetoRace(Once):
         Parameters
         ----------
         rewards : array_like, shape (N, K, D)
-            Scores in the order of the instances, NaN for missing ones (for an order see
-            `cobandit.policies.race_order.arrange`).
+            Scores in the order of the instances, NaN for missing ones (for a table with
+            holes see `cobandit.policies.race_order.arrange`).
         costs : array_like, shape (N, K), optional
             Costs of the evaluations, ignored where the score is missing. By default,
             the declared costs.

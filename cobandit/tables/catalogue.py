@@ -42,7 +42,7 @@ def data_directory() -> Path:
 def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
-    Bundled records are read where they are. Other records are searched in the directory
+    Bundled records are read where they are. Others are looked for in the directory
     named by the environment variable ``COBANDIT_MIRROR``, then in the user's cache, and
     then fetched from their origin, unless ``COBANDIT_OFFLINE`` is set; they must match
     the card's checksum.
@@ -96,8 +96,8 @@ def find_records(name: str) -> Path:
 def open_table(name_or_path: str | Path) -> EvaluationTable:
     """Open a table by catalogue name, or from a file that has its card next to it.
 
-    Name or path: an existing file, or a path with a suffix, is read as a file, anything
-    else is a catalogue name.
+    An existing file, and any path with a suffix, is read as a file. Anything else is a
+    catalogue name.
 
     Parameters
     ----------

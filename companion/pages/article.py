@@ -23,7 +23,7 @@ from cobandit.advice.words import percent
 from cobandit.figures.runs import gap_plane
 from cobandit.figures.style import INK, LINES, method_style, name_rows
 from companion import bounds
-from companion.pages import claim_row
+from companion.pages import claim_row, regions
 from companion.paper import experiments
 from companion.paper.examples import IDENTIFICATION, ONLINE
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
@@ -191,6 +191,12 @@ def name_numbers(
     for tolerance, name in {0.0: "exact_race", 0.02: "race"}.items():
         texts[f"{name}_share"] = percent(race_cells[tolerance]["share"])
         texts[f"{name}_off"] = percent(race_cells[tolerance]["off"])
+
+    outcomes = results.read_result("regions")
+    identified = outcomes[outcomes["selection"] == "identification"]
+    n_best, n_kinds = regions.count_best(identified, "CoPSI")
+    texts["copsi_best"] = str(n_best or "none")
+    texts["copsi_kinds"] = str(n_kinds)
 
     pulls_ladder = ladders["pulls"]
     budgets = ladders["budget"]

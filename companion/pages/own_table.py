@@ -14,11 +14,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobandit._text import ellipsize
+from cobandit._text import ellipsize, enumerate_words
 from cobandit.advice.words import percent
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-from companion.pages.prose import Markdown, enumerate_words, record
+from companion.pages.prose import Markdown, record
 
 #: Tag of the cells of a page whose text holds for its default tables only.
 BUNDLED = "bundled"

@@ -293,15 +293,3 @@ def record(name: str, value: str = "") -> None:
     for text in _waiting:
         if name in text.names:
             text.show()
-
-
-def enumerate_words(words: Iterable[str]) -> str:
-    """Join words with commas and an ``and`` before the last one.
-
-    Examples
-    --------
-    >>> enumerate_words(["PSI-SR", "CoPSI", "uniform allocation"])
-    'PSI-SR, CoPSI and uniform allocation'
-    """
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

@@ -198,6 +198,32 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     )
 
 
+def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
+    """Count the kinds of problems on which a method's mean loss is least.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Rows of `part`, of the methods that are compared.
+    method : str
+
+    Returns
+    -------
+    (int, int)
+        The number of these kinds, and of all: a kind is a combination of the other
+        columns of `CELL`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([["online", 10.0, 0.0, 8, 4.0]] * 2, columns=CELL)
+    >>> count_best(rows.assign(name=["a", "b"], loss=[0.1, 0.2]), "a")
+    (1, 1)
+    """
+    means = outcomes.pivot_table(index=CELL, columns="name", values="loss")
+    is_best = means[method] <= means.min(axis=1)
+    return int(is_best.sum()), len(means)
+
+
 def describe_leader(row: pd.Series) -> str:
     """Describe a row of the table: the leader, its loss, and the next or equal methods.
 

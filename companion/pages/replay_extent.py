@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobandit import theory
+from cobandit._text import enumerate_words
 from cobandit.tables import EvaluationTable
-from companion.pages.prose import enumerate_words
 
 #: Seconds on one core per pull online.
 PULL = 60e-9

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import cobandit as cb
+from cobandit._text import enumerate_words
 from cobandit.errors import CobanditError
 from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
-from companion.pages.prose import Markdown, enumerate_words
+from companion.pages.prose import Markdown
 from companion.report import pages
 
 _IMPORT = """\

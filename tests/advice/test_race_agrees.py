@@ -74,7 +74,8 @@ def test_run_with_tolerance_covers_the_recommended_front(seeds):
 
     It keeps its promise in all but 5 % of runs and 4 standard errors.
     """
-    missed, lacking = [], []
+    missed = []
+    lacking = []
     for seed in seeds:
         returned, front, means, costs = run(seed, 0.05, "20%")
         among = np.isin(np.arange(len(means)), returned)[None]

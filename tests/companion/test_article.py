@@ -159,3 +159,15 @@ def test_computed_numbers_are_not_typed_by_hand():
     )
     typed = set(re.findall(r"(?<![\w.])\d*\.\d+", prose))
     assert typed <= {".004", ".006", ".148", ".164", ".005", ".010"}, typed
+
+
+def test_copsi_is_best_on_as_many_kinds_of_problems_without_psi_sr():
+    """The page says it of both, since the budget of PSI-SR is reading A6."""
+    outcomes = results.read_result("regions")
+    identified = outcomes[outcomes["selection"] == "identification"]
+    others = identified[~identified["name"].str.startswith("PSI-SR")]
+    n_best, n_kinds = regions.count_best(identified, "CoPSI")
+    assert regions.count_best(others, "CoPSI") == (n_best, n_kinds)
+    methods = identified["name"].unique()
+    all_best = [regions.count_best(identified, method)[0] for method in methods]
+    assert sum(all_best) >= n_kinds  # more where methods tie

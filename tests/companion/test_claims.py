@@ -67,12 +67,12 @@ def test_status_follows_from_the_columns(rows):
 
 def test_identifiers_never_change():
     """Pages, and pages of others, link to these."""
-    known = claim_row.identifiers()
-    assert len(set(known.values())) == len(known) >= 199
-    assert known["Theorem 2: error probability"] == "C13"
-    assert known["ordering CoPSI-beats-PSISR-at-the-end"] == "C39"
-    assert known["remark poor-arms-avoided"] == "C199"
-    assert known["piqa-online-32-CoHVUCB-efficiency_regret"] == "C91"
+    numbers = claim_row.identifiers()
+    assert len(set(numbers.values())) == len(numbers) >= 199
+    assert numbers["Theorem 2: error probability"] == "C13"
+    assert numbers["ordering CoPSI-beats-PSISR-at-the-end"] == "C39"
+    assert numbers["remark poor-arms-avoided"] == "C199"
+    assert numbers["piqa-online-32-CoHVUCB-efficiency_regret"] == "C91"
 
 
 @pytest.mark.slow
@@ -83,14 +83,14 @@ def test_claim_without_identifier_is_refused(tested):
 
 
 def test_links_to_claims_exist():
-    known = set(claim_row.identifiers().values())
+    identifiers = set(claim_row.identifiers().values())
     pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.md")]
     matches = {
         link
         for page in pages
         for link in LINK.findall(page.read_text(encoding="utf-8"))
     }
-    assert matches and matches <= known, matches - known
+    assert matches and matches <= identifiers, matches - identifiers
 
 
 @pytest.mark.slow
@@ -181,15 +181,17 @@ def test_counts_on_the_claims_page_are_right(rows):
 
 @pytest.mark.slow
 def test_remarks_on_private_tables_are_judged_if_drawn_tables_agree(rows):
-    known = rows[rows["kind"] == claim_row.REMARK].set_index("key")
-    assert known.loc["remark denser-on-piqa", "status"] == contrasts.CANNOT_TELL
-    assert known.loc["remark aligned-on-gsm8k", "status"] == "holds on reconstructions"
-    assert known.loc["remark many-near-ties", "status"] == contrasts.CANNOT_TELL
-    assert known.loc["remark first-study", "status"] == claim_row.NOT_TESTABLE
+    remarks = rows[rows["kind"] == claim_row.REMARK].set_index("key")
+    assert remarks.loc["remark denser-on-piqa", "status"] == contrasts.CANNOT_TELL
+    assert (
+        remarks.loc["remark aligned-on-gsm8k", "status"] == "holds on reconstructions"
+    )
+    assert remarks.loc["remark many-near-ties", "status"] == contrasts.CANNOT_TELL
+    assert remarks.loc["remark first-study", "status"] == claim_row.NOT_TESTABLE
     # elimination makes few of its mistakes early, and a pull can cost more than what is
     # left
-    assert known.loc["remark early-mistakes", "status"] == "fails"
-    assert known.loc["remark budget-never-exceeded", "status"] == "fails"
+    assert remarks.loc["remark early-mistakes", "status"] == "fails"
+    assert remarks.loc["remark budget-never-exceeded", "status"] == "fails"
 
 
 @pytest.mark.slow

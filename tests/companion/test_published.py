@@ -149,12 +149,12 @@ def test_every_place_is_known():
 @pytest.mark.parametrize("place", EXPERIMENTS)
 def test_numbers_are_in_their_place_and_order(places, place):
     numbers = tokens(places[place])
-    at = 0
+    place_in_text = 0
     for number in rows_at(place):
-        assert number.printed in numbers[at:], (
-            f"{number.key}: {number.printed} is not in {numbers[at:]}"
+        assert number.printed in numbers[place_in_text:], (
+            f"{number.key}: {number.printed} is not in {numbers[place_in_text:]}"
         )
-        at = numbers.index(number.printed, at)
+        place_in_text = numbers.index(number.printed, place_in_text)
 
 
 @pytest.mark.parametrize("place", EXPERIMENTS)
@@ -187,13 +187,13 @@ def test_latex_is_not_copied(latex):
         return re.findall(r"\w+", re.sub(named, " ", text, flags=re.IGNORECASE).lower())
 
     text = f" {' '.join(words(latex))} "
-    message = {number.says for number in NUMBERS} | {
+    sentences = {number.says for number in NUMBERS} | {
         claim.says for claim in paper.claims()
     }
     runs = [
-        words(says)[at : at + 6]
-        for says in message
-        for at in range(len(words(says)) - 5)
+        words(says)[start : start + 6]
+        for says in sentences
+        for start in range(len(words(says)) - 5)
     ]
     assert len(runs) > 100
     assert not [run for run in runs if f" {' '.join(run)} " in text]

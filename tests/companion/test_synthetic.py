@@ -19,11 +19,11 @@ def test_regenerating_the_synthetic_table_gives_the_same_content(tmp_path):
         pd.read_parquet(bundled / "synthetic-24.parquet"),
     )
     # another version of the Parquet writer may pack the same content into other bytes
-    made, record = (
+    rebuilt, bundled_card = (
         read_card(d / "synthetic-24.yml").model_dump(exclude={"sha256"})
         for d in (tmp_path, bundled)
     )
-    assert made == record
+    assert rebuilt == bundled_card
 
 
 def test_synthetic_table_matches_its_card():

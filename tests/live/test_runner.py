@@ -674,8 +674,8 @@ class TestGoingOn:
             }
             for places in ("xy", "xz")
         ]
-        there, here = (check_plan(entry, "plan") for entry in by_place)
-        assert here.differences(there.model_dump(mode="json"))
+        first, second = (check_plan(entry, "plan") for entry in by_place)
+        assert second.differences(first.model_dump(mode="json"))
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
@@ -782,12 +782,13 @@ class TestGoingOn:
             and done.inherited <= first.spent
             and not full_run.inherited
         )
-        known = set(
+        inherited = set(
             zip(zip(known_rows["model"], known_rows["shots"]), known_rows["instance"])
         )
         repeated = {
             instance
-            for settings, instance in known & {*stopped.evaluated[:5], *fake.evaluated}
+            for settings, instance in inherited
+            & {*stopped.evaluated[:5], *fake.evaluated}
         }
         assert repeated == ({failed} if failures == "zero" else set())
 

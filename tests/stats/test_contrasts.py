@@ -120,7 +120,8 @@ def test_leaders_are_the_best_mean_and_methods_not_separated_from_it(maximum):
             index="replication", columns="method", values="standard_regret"
         )
         order = wide.mean().sort_values(ascending=not maximum)
-        row, first = leader_rows.loc[rho], order.index[0]
+        row = leader_rows.loc[rho]
+        first = order.index[0]
         level = {
             name
             for name in order.index[1:]
