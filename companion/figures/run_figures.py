@@ -27,7 +27,7 @@ def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
     runs : mapping from str to str
         The label of a row, and its pulls in order, one letter per pull.
     """
-    figure, ax = plt.subplots(figsize=(5.6, 0.55 * len(runs) + 0.9))
+    figure, ax = plt.subplots(figsize=(4.8, 0.55 * len(runs) + 0.9))
     shades = dict(zip(example.names, (0.55, 0.3, 0.1), strict=True))
     costs = dict(zip(example.names, example.costs, strict=True))
 
