@@ -21,6 +21,8 @@ import cobandit
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
+#: version of a release, and of a copy without git
+RELEASE = PYPROJECT["tool"]["hatch"]["version"]["raw-options"]["fallback_version"]
 #: Extras with weights and other tools, which only `make test-local` installs.
 MODELS = ("inspect", "local", "test-local")
 DIRECT = [
@@ -71,17 +73,42 @@ def test_citation_file_is_valid_and_has_this_version():
     assert citation["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= set(citation)
     assert citation["type"] == "software"
-    assert (
-        citation["version"]
-        == citation["preferred-citation"]["version"]
-        == PROJECT["version"]
-    )
+    assert citation["version"] == citation["preferred-citation"]["version"] == RELEASE
     assert citation["authors"] == [{"name": PROJECT["authors"][0]["name"]}]
     (paper,) = citation["references"]
     assert {"type", "title", "authors"} <= set(paper)
     assert [identifier["value"] for identifier in paper["identifiers"]] == [
         "arXiv:2608.04333"
     ]
+
+
+@pytest.mark.slow
+def test_tag_is_the_version_of_both_packages(tmp_path):
+    if not shutil.which("git"):
+        pytest.skip("git is absent")
+    for name in ("pyproject.toml", "companion/pyproject.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+
+    def version(folder: Path) -> str:
+        command = [sys.executable, "-m", "hatchling", "version"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    def git(*command: str) -> None:
+        author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *author, *command], cwd=tmp_path, check=True)
+
+    assert version(tmp_path) == version(tmp_path / "companion") == RELEASE
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "Release")
+    git("tag", "v7.1.0")
+    assert version(tmp_path) == version(tmp_path / "companion") == "7.1.0"
+
+    git("commit", "--quiet", "--allow-empty", "--message", "Go on")
+    assert version(tmp_path) == "7.1.0.post1.dev1"
 
 
 def test_other_descriptions_are_written_from_the_citation_file():
@@ -154,7 +181,7 @@ def test_changelog_begins_with_unreleased_and_this_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## \[(.*?)\]", changelog)[:2] == [
         "Unreleased",
-        PROJECT["version"],
+        RELEASE,
     ]
 
 
