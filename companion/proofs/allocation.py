@@ -1,4 +1,4 @@
-"""Step 2 of Theorem 2: the budget suffices, and our adaptive constant spends more."""
+"""Spend of CoPSI with the paper's, the exact and the adaptive allocation constant."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -20,7 +20,7 @@ ORDERS = ("most expensive first", "cheapest first", "random")
 
 
 def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats:
-    r"""Return the spend of a gap elimination that removes arm 0 first, then arm 1, etc.
+    r"""Return the spend of CoPSI if it removes arm 0 first, then arm 1, and so on.
 
     .. math::
 
@@ -40,7 +40,7 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats
 
     Examples
     --------
-    The example of `companion.paper.examples` has targets of 2 and of 8 pulls.
+    In the example of `companion.paper.examples`, the targets are 2 and 8 pulls.
 
     >>> spending([4.0, 1.0, 1.0], budget=40, constant=37 / 15)
     np.float64(24.0)
@@ -51,13 +51,14 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats
 
 def _remaining(costs: ArrayLike) -> Floats:
     """Return the total cost C_r of the remaining arms, in phases 1 to K - 1."""
+    # sums from the last arm backwards, reversed again; the last arm alone is no phase
     return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
 
 
 def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
-    """Draw costs (trials, K) with largest cost 1 and random lambdas >= 1/1000.
+    """Draw cost vectors, shape (trials, K), with largest cost 1 and smallest >= 1/1000.
 
-    Every second vector has high and low costs only.
+    Every second vector has at most two different costs.
     """
     cost_ratio = 10 ** rng.uniform(-3, 0, (trials, 1))
     share = rng.random((trials, n_arms))
@@ -69,27 +70,30 @@ def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
 def spending_trials(
     trials: int, seed: int, base: str = "published", decades: float = 6.0
 ) -> pd.DataFrame:
-    """Return the spend of CoPSI and its adaptive form in forced orders of elimination.
+    """Return the spend of CoPSI and its adaptive form in given orders of elimination.
 
     Parameters
     ----------
     trials : int
-        Number of cost vectors per order, of 2 to 30 arms together; rounded up.
+        Number of cost vectors per order, divided evenly among 2, ..., 30 arms and
+        rounded up.
     seed : int
     base : {"published", "exact"}
-        Constant of the smallest budgets.
+        Constant L of the smallest budget, L C([K]): the paper's or the exact one.
     decades : float
         Powers of ten between the smallest and the largest budgets.
 
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``, ``order``, ``spent`` (share of the budget), ``spent_exact`` (the
-        share with the exact constant instead of L) and ``ceiling``, the largest share
-        of any order, L* / L. For the adaptive constant: ``growth``, the smallest
-        X_{r+1} over X_r; ``monotone``, whether targets never fall; ``spent_adaptive``;
-        ``unspent``, in units of one pull of the last two arms; and ``ahead``, whether
-        targets are at least as large as with L*([K]), and these as the paper's.
+        ``n_arms``; ``order``; ``spent``, the spent share of the budget;
+        ``spent_exact``, the same share with the exact constant L* instead of L;
+        ``ceiling``, the largest share over all orders, L* / L. For the adaptive
+        constant: ``growth``, the smallest ratio X_{r+1} / X_r of `elimination_targets`;
+        ``monotone``, whether targets never fall; ``spent_adaptive``, the spent share;
+        ``unspent``, the unspent budget in units of one pull of both last arms;
+        ``ahead``, whether adaptive targets are at least the targets with L*([K]), and
+        those at least the targets with L.
 
     Examples
     --------
@@ -140,7 +144,7 @@ def spending_trials(
 
 
 def constants(costs: ArrayLike) -> dict[str, float]:
-    """Return the constants that can divide the budget, for one vector of costs.
+    """Return the allocation constants of a cost vector: the paper's and the exact one.
 
     Parameters
     ----------
@@ -167,7 +171,7 @@ def constants(costs: ArrayLike) -> dict[str, float]:
 
 
 def recursion_slack(costs: ArrayLike) -> Floats:
-    r"""Return the slack of the constant's recursion, per arm.
+    r"""Return the slack of the recursion of the exact constant, per removed arm e.
 
     .. math::
 
@@ -200,9 +204,9 @@ def recursion_slack(costs: ArrayLike) -> Floats:
 def constant_targets(
     costs: ArrayLike, budget: ArrayLike, constant: ArrayLike
 ) -> NDArray[np.int64]:
-    r"""Return the targets of a fixed constant if arm 0 is removed first, then arm 1.
+    r"""Return the sampling targets of all phases with a fixed constant.
 
-    They are :math:`\lfloor B / (L\, C_r) \rfloor`.
+    The target of phase r is :math:`\lfloor B / (L\, C_r) \rfloor`.
 
     Parameters
     ----------
@@ -229,7 +233,7 @@ def constant_targets(
 def elimination_targets(
     costs: ArrayLike, budget: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats]:
-    r"""Return the targets of the adaptive constant if arm 0 is removed first, etc.
+    r"""Return the sampling targets of all phases with the adaptive constant.
 
     .. math::
 
@@ -246,8 +250,7 @@ def elimination_targets(
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, the spend that each phase allows if the most expensive arm is always
-        removed.
+        X_r, the budget left before phase r over the exact constant of its arms.
 
     Examples
     --------
@@ -262,6 +265,7 @@ def elimination_targets(
     targets = np.empty((*costs.shape[:-1], costs.shape[-1] - 1), dtype=np.int64)
     shares = np.empty(targets.shape)
     for r in range(costs.shape[-1] - 1):
+        # L* - 1 sums, for k >= 3, the k-th smallest cost over the k smallest together
         cheapest = np.sort(costs[..., r:], axis=-1)
         sums = np.cumsum(cheapest, axis=-1)
         shares[..., r] = unspent / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
@@ -278,7 +282,9 @@ def errors_by_ratio(
     replications: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Play methods on random problems whose costs span given ratios, at the same means.
+    """Return errors of methods on random problems that differ in their range of costs.
+
+    The same means and the same order of costs are used at every ratio.
 
     Parameters
     ----------
@@ -288,16 +294,17 @@ def errors_by_ratio(
         logarithm and assigned at random.
     rho : float
     count : int
-        Problems per ratio, of eight Bernoulli arms, two objectives and gaps of at least
-        1/10.
+        Number of problems per ratio. Each has eight Bernoulli arms, two objectives and
+        classification gaps of at least 1/10.
     replications, seed : int
-        Independent runs per problem; charges are the declared costs.
+        Number of independent runs per problem, and their seed. Every pull is charged
+        its declared cost.
 
     Returns
     -------
     DataFrame, one row per method, ratio and problem
-        ``method``, ``ratio``, ``problem``, ``error`` (share of wrong sets) and ``used``
-        (share of the budget spent), means over replications.
+        ``method``; ``ratio``; ``problem``; ``error``, the share of replications with a
+        wrong set; ``used``, the mean share of the budget that was spent.
 
     Raises
     ------
@@ -347,9 +354,10 @@ def errors_by_ratio(
 
 
 def largest_share(cases: list[tuple[Floats, float]], factor: float = 1.0) -> float:
-    """Return the largest spent share without floors, with constants cut by a factor.
+    """Return the largest spent share over cases, with constants divided by a factor.
 
-    Costs are in the order of elimination.
+    A case has costs in the order of elimination, and a constant. The budget is so large
+    that rounding the targets down does not matter.
     """
     large = 1e9
     return max(float(spending(costs, large, L / factor)) / large for costs, L in cases)

@@ -1,4 +1,4 @@
-"""Numerical checks of statements: outcomes, and the slack of the constants."""
+"""Registry of numerical checks of statements, with the slack of their constants."""
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -13,15 +13,15 @@ from cobandit.errors import CobanditError
 
 Floats = NDArray[np.float64]
 
-#: Outcomes of a check. A bound is vacuous if every value that was tried is trivial.
+#: Outcomes of a check. A bound is vacuous if it is trivial in every tested case.
 HOLDS = "holds"
 SAYS_NOTHING = "holds, vacuous at this size"
 FAILS = "counterexample"
 
-#: Rounding error that is not a counterexample, relative or for numbers about one.
+#: Excess over a bound that counts as rounding error, relative to numbers about one.
 SLACK = 1e-9
 
-#: Largest change of a constant that is tried.
+#: Largest factor by which a constant is changed.
 LARGEST = 1e6
 
 #: Modules of the checks, in the order of the book.
@@ -38,20 +38,21 @@ TOPICS = (
     "plain_remarks",
 )
 
-#: Function from a factor >= 1 to whether the check passes with a constant cut or raised
-#: by this factor. Once it fails, it fails for all larger factors.
+#: Function of a factor >= 1: whether the check still passes if a constant is divided or
+#: multiplied by the factor. If it fails at one factor, it fails at all larger ones.
 Holds = Callable[[float], bool]
 
 
 class CheckResult(NamedTuple):
-    """Result of one check: its size, its finding, and how it depends on constants.
+    """Result of one check: its size, its finding, and its dependence on constants.
 
-    ``holds`` is for the parts that depend on no constant.
+    ``holds`` covers the parts of the statement that have no constant. If the bound is
+    vacuous in every case, ``informative`` is False.
     """
 
     size: str
     found: str
-    #: per constant, named with the sign of its change
+    #: by constant; a name ends with ÷ or ×, the direction in which it is changed
     constants: Mapping[str, Holds]
     holds: bool = True
     informative: bool = True
@@ -62,7 +63,7 @@ Test = Callable[[int], CheckResult]
 
 
 class Check(NamedTuple):
-    """A test of a statement, the page with more about it, and a description."""
+    """A test of a statement, the page that explains it, and the tested quantity."""
 
     test: Test
     page: str
@@ -74,10 +75,10 @@ _CHECKS: dict[str, Check] = {}
 
 
 def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], Test]:
-    """Register a test of a statement: a function from a seed to a `CheckResult`.
+    """Return a decorator that registers a function as the test of a statement.
 
-    The docstring of the test describes the tested quantity. ``ours`` marks statements
-    that are not the paper's.
+    The function takes a seed and returns a `CheckResult`. Its docstring describes the
+    tested quantity. ``ours`` marks statements that are not in the paper.
     """
 
     def register(test: Test) -> Test:
@@ -88,7 +89,7 @@ def check(statement: str, page: str, *, ours: bool = False) -> Callable[[Test], 
 
 
 def checks() -> Mapping[str, Check]:
-    """Return every check by its statement, in the order of the book.
+    """Return all checks by statement, in the order of the book.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def checks() -> Mapping[str, Check]:
 def check_statements(
     statements: Iterable[str] | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Test statements numerically, and find the slack of their constants.
+    """Test statements numerically, and return the slack of their constants.
 
     Parameters
     ----------
@@ -118,11 +119,11 @@ def check_statements(
     -------
     DataFrame, one row per statement
         ``statement``; ``ours``; ``tested``, the tested quantity; ``size``; ``outcome``
-        (``holds``, ``holds, vacuous at this size`` if every bound is above the trivial
-        one, or ``counterexample``); ``found``, the number behind it; ``slack``, a dict
-        with the smallest factor per constant by which it can be cut (÷) or raised (×)
-        so that the check fails; ``page``, the notebook with more about it. All checks
-        together take seconds.
+        (``holds``; ``holds, vacuous at this size`` if every bound is trivial;
+        ``counterexample``); ``found``, the number that decides the outcome;
+        ``slack``, a dict with one factor per constant, the smallest division (÷) or
+        multiplication (×) of the constant that makes the check fail; ``page``, the
+        notebook that explains the statement. All checks together take seconds.
 
     Raises
     ------
@@ -165,9 +166,7 @@ def check_statements(
 
 
 def find_slack(holds: Holds) -> float:
-    """Return the smallest factor at which a check fails, to a relative 1e-3.
-
-    The constant is changed by the factor.
+    """Return the smallest factor of a constant at which a check fails, within 0.1 %.
 
     Parameters
     ----------
@@ -176,8 +175,8 @@ def find_slack(holds: Holds) -> float:
     Returns
     -------
     float
-        A bound from above; ``inf`` if the check passes at ``LARGEST``, ``nan`` if it
-        fails with the unchanged constant.
+        An upper bound; ``inf`` if the check passes at ``LARGEST``, ``nan`` if it fails
+        with the unchanged constant.
 
     Examples
     --------
@@ -188,6 +187,7 @@ def find_slack(holds: Holds) -> float:
         return nan
     if holds(LARGEST):
         return inf
+    # bisection in the logarithm, since factors range over six powers of ten
     low = 1.0
     high = LARGEST
     while high > low * (1 + 1e-3):
@@ -197,9 +197,9 @@ def find_slack(holds: Holds) -> float:
 
 
 def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -> Holds:
-    """Return the check that values are below bounds, as a function of a factor.
+    """Return a function of a factor: whether values are at most the changed bounds.
 
-    The bounds are divided by the factor, unless they are a function of it.
+    The bounds are divided by the factor, or are a function of it.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -
 
 
 def format_slack(slack: Mapping[str, float]) -> str:
-    """Write constants and their factors as text.
+    """Format constants and their factors as text.
 
     Examples
     --------

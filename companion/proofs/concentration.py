@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
 
-#: Function from the number of draws n and an array of sums to a mask: which of the sums
-#: are outside of a region.
+#: Function of the number of draws n and an array of sums. Its mask marks the sums that
+#: are outside a region.
 Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
 
@@ -18,17 +18,17 @@ def ever_outside(
 ) -> float:
     """Return the probability that a sum of independent draws is ever outside a region.
 
-    It is exact: a recursion over the sums in which paths that have left are removed, so
-    that no probability is too small to be represented.
+    The value is exact. A recursion over n keeps the probability of each sum on paths
+    that are still inside, so that tiny probabilities keep their relative precision.
 
     Parameters
     ----------
     steps : array_like of int, shape (S,)
         Values of one draw.
     chances : array_like, shape (S,)
-        Their probabilities.
+        Probabilities of the values.
     outside : callable
-        Function from the number of draws n and an array of sums to a mask.
+        Function of the number of draws n and an array of sums, which returns a mask.
     last : int
         Number of draws of a path.
 
@@ -53,6 +53,7 @@ def ever_outside(
         (int(steps.max()) - smallest) * _validation.count(last, "last", 1) + 1
     )
 
+    # inside[k] belongs to the sum k + n * smallest, so that indices are never negative
     inside[0] = 1.0
     probability = 0.0
     sums = np.arange(len(inside))
@@ -71,7 +72,7 @@ def ever_outside(
 def leaving_probability(
     horizon: int, alpha: float, *, mean: float = 0.5, sides: int = 2
 ) -> float:
-    r"""Return the probability that a Bernoulli sample path ever leaves the radius.
+    r"""Return the probability that a Bernoulli mean ever leaves its confidence radius.
 
     .. math::
 
@@ -86,7 +87,7 @@ def leaving_probability(
     mean : float
         Mean of the Bernoulli variables, in (0, 1].
     sides : int
-        2, or 1 to count upward deviations only.
+        2 to count deviations in both directions, 1 to count upward ones only.
 
     Returns
     -------
@@ -114,16 +115,14 @@ def leaving_probability(
 def leaving_from(
     steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
 ) -> float:
-    r"""Return the probability that a running mean is off by x or more after N draws.
-
-    Deviations count from N up to M draws.
+    r"""Return the probability that a running mean is off by x at some n in [N, M].
 
     Parameters
     ----------
     steps : array_like of int, shape (S,)
         Values of one draw.
     chances : array_like, shape (S,)
-        Their probabilities.
+        Probabilities of the values.
     first, last : int
         N and M.
     width : float
@@ -149,15 +148,15 @@ def leaving_from(
     return ever_outside(steps, chances, is_outside, last)
 
 
-#: Length of the paths over N. Probabilities are slightly too small, in favour of the
-#: bounds.
+#: A path has this many times N draws. Later deviations are not counted, so that
+#: probabilities are slightly too small, which favours the bounds.
 SPAN = 20
 
 
 def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, float]:
-    r"""Compare the deviations of a running mean after N draws with their bound.
+    r"""Return the probability of a late deviation of a running mean, and its bound.
 
-    The bound on a deviation by x or more at *some* n >= N is :math:`2\exp(-2Nx^2)`.
+    The deviation is x or more at *some* n >= N; the bound is :math:`2\exp(-2Nx^2)`.
 
     Parameters
     ----------
@@ -187,9 +186,10 @@ def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, flo
 def difference_deviation(
     better: float, worse: float, first: int, width: float
 ) -> tuple[float, float]:
-    r"""Compare the deviations of a difference of running means with their bound.
+    r"""Return the probability of a late deviation of a difference, and its bound.
 
-    The bound on a deviation by x or more at some n >= N is :math:`2\exp(-Nx^2)`.
+    The difference of two running means deviates by x or more at some n >= N; the bound
+    is :math:`2\exp(-Nx^2)`.
 
     Parameters
     ----------

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy import optimize
 
-#: Coefficients by variable, whose weighted sum is at most zero.
+#: Coefficient of each variable. The weighted sum of the variables is at most zero.
 Inequality = Mapping[int, float]
 
 
 class Disjunctions:
     """A mixed-integer program of inequalities and choices between groups of them.
 
-    Variables are in boxes. Every inequality must be violated by at most 8 wherever the
-    variables are in their boxes.
+    Every variable lies between two bounds. Within these bounds, the left-hand side of
+    every inequality must be at most 8.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Disjunctions:
         self._rows.append((dict.fromkeys(chosen, -1.0), -1.0))
 
     def feasible(self) -> bool:
-        """Return whether all can hold, up to 1e-6; True if the solver cannot decide."""
+        """Return False if the solver proves, up to 1e-6, that no solution exists."""
         low, high, is_integer = np.array(self._variables).T
         matrix = np.zeros((len(self._rows), len(is_integer)))
         for row, (weights, _) in zip(matrix, self._rows, strict=True):

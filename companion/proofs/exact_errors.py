@@ -1,9 +1,9 @@
-r"""Exact errors of CoPSI on Bernoulli arms of one objective at unit costs.
+r"""Exact errors of CoPSI on Bernoulli arms with one objective and unit costs.
 
-If all K arms but the best are equal, :math:`H = K / \gamma^2`, and each gets
-:math:`\lfloor B / (L K) \rfloor` pulls in the first phase: :math:`L = H_K`, the harmonic
-number, in the paper, and :math:`H_K - \tfrac12` with
-`cobandit.theory.exact_allocation_constant`.
+If all arms but the best are equal, the complexity is :math:`H = K / \gamma^2`. Each arm
+gets :math:`\lfloor B / (L K) \rfloor` pulls in the first phase. In the paper, L is the
+harmonic number :math:`H_K`; `cobandit.theory.exact_allocation_constant` gives
+:math:`H_K - \tfrac12`.
 """
 
 from math import exp, log
@@ -18,12 +18,13 @@ from companion import bounds
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
-    r"""Return the rounds over all arms below which Theorem 2 is vacuous.
+    r"""Return the number of pulls per arm up to which Theorem 2 is surely vacuous.
 
-    The smallest gap is the gap of two arms, so that :math:`H_{\mu,c}` is at least the
-    cost of the two most expensive arms, and so 2 / K of all costs, over
-    :math:`\gamma_{(1)}^2`. As :math:`L_{K,\lambda}` is at least the harmonic number,
-    the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below this value.
+    At least two arms have the smallest gap. Therefore :math:`H_{\mu,c}` is at least the
+    summed cost of the two most expensive arms over :math:`\gamma_{(1)}^2`, and these
+    two arms account for at least 2 / K of all costs. Since :math:`L_{K,\lambda}` is at
+    least the harmonic number, the bound exceeds one while
+    :math:`\rho = B / \sum_i c_i` is below the returned value.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def two_arm_error(
     0.125
     """
     pulls, successes = _first_phase(better, worse, 2 * allocation, budget)
-    # the other arm has as many or more
+    # probability that the worse arm has at least as many successes
     tail = stats.binom.sf(successes - 1, pulls, worse)
     return float(stats.binom.pmf(successes, pulls, better) @ tail)
 
@@ -111,7 +112,7 @@ def first_phase_error(
     0.0625
     """
     pulls, successes = _first_phase(better, worse, n_arms * allocation, budget)
-    # sum in logarithms: powers of tails underflow long before their sum does
+    # sum in logarithms, since the powers of the tails underflow
     log_terms = stats.binom.logpmf(successes, pulls, better)
     log_terms += (n_arms - 1) * stats.binom.logsf(successes, pulls, worse)
     return exp(special.logsumexp(log_terms))
@@ -120,7 +121,7 @@ def first_phase_error(
 def first_phase_rate(
     better: float, worse: float, n_arms: int, *, allocation: float
 ) -> float:
-    r"""Return the rate at which `first_phase_error` falls: its -log per B / H.
+    r"""Return the exponential rate at which `first_phase_error` falls in B / H.
 
     .. math::
 
@@ -128,8 +129,8 @@ def first_phase_rate(
             \bigl(p\, q^{K-1}\bigr)^{1/K} + \bigl((1-p)(1-q)^{K-1}\bigr)^{1/K} \Bigr),
         \qquad \gamma = p - q
 
-    It is the rate of the most likely way for all K means to agree (Cramér). For small
-    gaps near 1/2 it is :math:`2 (K-1) / (K L)`.
+    By Cramér's theorem, it is the rate of the event that all K empirical means agree.
+    For means near 1/2 and small gaps it is about :math:`2 (K-1) / (K L)`.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def first_phase_rate(
     Returns
     -------
     float
-        If it is below one, the error is not of order :math:`e^{-B/H}`.
+        A rate below one shows that the error is not of order :math:`e^{-B/H}`.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def first_phase_rate(
 def _first_phase(
     better: float, worse: float, round_: float, budget: float
 ) -> tuple[int, NDArray[np.int64]]:
-    """Return the pulls per arm in the first phase, and 0 to that many successes."""
+    """Return the pulls per arm in the first phase, and all counts of successes."""
     pulls = _budget.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
         raise CobanditError(
@@ -169,14 +170,16 @@ def _first_phase(
 
 
 def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
-    """Return the probability that the better of two arms has no more right answers.
+    """Return the exact probability that the better of two arms does not win.
 
-    Both answer the same instances; the probability is exact.
+    Both arms answer the same instances. The better arm does not win if it has at most
+    as many right answers as the other arm.
 
     Parameters
     ----------
     only_better, only_worse : float
-        Probabilities that only this arm answers an instance right.
+        Probability that only the better, or only the worse, arm answers an instance
+        right.
     pulls : int
 
     Examples

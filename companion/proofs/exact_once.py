@@ -13,9 +13,9 @@ from companion.proofs.checks import Floats
 
 
 def orders(values: ArrayLike) -> Floats:
-    """Return every distinct order of a small population, one row each.
+    """Return all distinct orders of a small population, one per row.
 
-    All are equally likely.
+    The orders are equally likely.
 
     Examples
     --------
@@ -30,20 +30,21 @@ def orders(values: ArrayLike) -> Floats:
 def exact_tails(
     n_instances: int, levels: int = 2
 ) -> Iterator[tuple[float, float, int, Floats]]:
-    """Yield exact probabilities that a mean exceeds the full mean from depth n on.
+    """Yield exact tails of a running mean over the population mean at or after n draws.
 
     Parameters
     ----------
     n_instances : int
         N, small: there are up to N! orders.
     levels : int
-        Rewards are multiples of 1 / (levels - 1), in all possible populations.
+        Number of levels of a reward: rewards are multiples of 1 / (levels - 1). All
+        populations of such rewards are enumerated.
 
     Yields
     ------
     tuple
-        The probability, the deviation, n and the population, for every deviation that
-        occurs.
+        The probability, the deviation, n and the population, for every possible
+        deviation.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def exact_tails(
 def largest_ratio(
     bound: Callable[[float, int, int, Floats], float], n_instances: int, levels: int = 2
 ) -> float:
-    """Return the largest exact tail over its bound; a value above one refutes it.
+    """Return the largest ratio of an exact tail to its bound; above one refutes it.
 
     The maximum is over populations, depths and deviations.
 
@@ -100,13 +101,17 @@ def largest_ratio(
 def two_arms_once(
     only_better: int, only_worse: int, n_instances: int, depth: int
 ) -> float:
-    """Return the probability that the better of two arms has no more right answers.
+    """Return the exact probability that the better of two arms does not win.
 
-    The first instances of a random order are counted; the probability is exact.
+    Both arms answer the first ``depth`` instances of a random order. The better arm
+    does not win if it has at most as many right answers as the other arm.
+    ``only_better`` and ``only_worse`` count the instances that only this arm answers
+    right.
 
     Examples
     --------
-    Of three instances, only the better arm answers one, which is not the first.
+    Only the better arm answers one of three instances right. With probability 2/3, that
+    instance is not the first.
 
     >>> round(two_arms_once(1, 0, 3, depth=1), 6)
     0.666667
@@ -124,24 +129,25 @@ def two_arms_once(
 def sequential_ratio(
     counts: Sequence[int], other_counts: Sequence[int], delta: float
 ) -> tuple[float, float, float]:
-    """Return expected instances and errors of a sequential test of two tables.
+    """Return the expected length and the errors of a sequential test of two tables.
 
-    It evaluates instances in random order until one table is (1 - delta) / delta times
-    as likely as the other, and answers with the front of that table. Neither error is
-    above delta.
+    The test evaluates instances in random order until one table is (1 - delta) / delta
+    times as likely as the other, and returns the front of the likelier table. Neither
+    error is above delta.
 
     Parameters
     ----------
-    counts, other : sequence of int, length 3
-        Counts as in `companion.bounds.least_instances`; the average is for the first.
+    counts, other_counts : sequence of int, length 3
+        Counts of both tables, as in `companion.bounds.least_instances`.
     delta : float
+        Bound on either error.
 
     Returns
     -------
     instances, first, second : float
-        Mean number of instances, and errors on either table. Computed by a recursion
-        over evaluated instances, in time O(N a b) for the counts a and b of the first
-        two kinds.
+        Expected number of instances under ``counts``, and the errors under ``counts``
+        and ``other_counts``. The recursion over evaluated instances takes time
+        O(N a b) for the counts a and b of the first two kinds.
 
     Examples
     --------
@@ -151,7 +157,8 @@ def sequential_ratio(
     tables = np.array([counts, other_counts])
     N = int(tables[0].sum())
     shape = tables.max(axis=0)[:2] + 1
-    chances = np.zeros((2, *shape))  # of reaching this state without a stop
+    # probability of each state (a, b) per table, while the test has not stopped
+    chances = np.zeros((2, *shape))
     chances[:, 0, 0] = 1.0
 
     a, b = np.indices(shape)

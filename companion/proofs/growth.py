@@ -22,7 +22,7 @@ def fitted_power(
 ) -> FittedExponent:
     r"""Fit the exponent p of :math:`\mathrm{mean} \propto x^p`.
 
-    It is fitted by least squares on logarithms.
+    The fit is by least squares on logarithms.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def fitted_growth(
 ) -> FittedExponent:
     r"""Fit the exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`.
 
-    It is fitted by relative least squares on a grid of q. At q = 0 this is :math:`a + b
-    \log x`, so that the family contains logarithmic growth. An interval above 0
-    indicates a power, and one below 0 slower growth than the logarithm.
+    The fit is by relative least squares on a grid of q. At q = 0 the curve is
+    :math:`a + b \log x`, so that the family contains logarithmic growth. An interval
+    above 0 indicates growth as a power, and one below 0 growth slower than logarithmic.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def fitted_growth(
     Returns
     -------
     FittedExponent
-        q to 0.01, from -0.5 to 1.
+        q on a grid from -0.5 to 1 in steps of 0.01.
 
     Examples
     --------

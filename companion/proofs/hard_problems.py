@@ -1,4 +1,4 @@
-"""Problems that no method can all solve quickly, and the least error on them."""
+"""A family of problems, at least one of which is hard for every method."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,26 +8,26 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
-#: Weight of an arm's coin in each of its rewards where fronts are larger; the remaining
-#: weight is its place.
+#: In problems with two objectives, a reward is a coin times this weight, plus the place
+#: of the arm, a constant.
 SHARE = 0.95
 
 
 def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
-    r"""Return problems that no method can all solve quickly.
+    r"""Return a family of problems, at least one of which is hard for every method.
 
-    They are one problem, and q - 1 that differ from it in one arm each. Of K arms with
-    ascending costs, the last p - 1 are on the front of every problem, and q = K - p + 1
-    are contested. With :math:`\gamma_i = s\,(c_1 + \dots + c_i)`, the contested arms of
-    the first problem have the means :math:`v` and :math:`v - \gamma_i`. In each of the
-    others, one arm has :math:`v + \gamma_i` in every objective, so that each problem
-    has one contested arm on its front.
+    Arms have ascending costs. The last p - 1 arms are on the front of every problem.
+    The other q = K - p + 1 arms are contested, and one of them is on the front. Let
+    :math:`\gamma_i = s\,(c_1 + \dots + c_i)`. In the first problem, contested arm 1 has
+    the mean :math:`v` and contested arm i > 1 the mean :math:`v - \gamma_i`, in every
+    objective. Each other problem raises one arm i > 1 to :math:`v + \gamma_i`, which
+    puts it on the front instead.
 
     For p = 1 there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
-    C([K]))`. Otherwise there are two objectives; v and the places of the arms that are
-    always on the front are evenly spaced on a falling line, :math:`1 / (20 (p - 1))`
-    apart in each objective, and s is a sixth of that over C([K]), so that they are far
-    from all others.
+    C([K]))`. For larger p there are two objectives. Then v and the means of the p - 1
+    other arms are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in
+    each objective. The factor s is a sixth of this distance over C([K]), so that these
+    arms stay far from the contested ones.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     gaps = (
         np.cumsum(costs)[:n_contested] / costs.sum() * (step / 6 if n_always else 1 / 4)
     )
-    gaps[0] = 0.0  # the first stays at v
+    gaps[0] = 0.0  # the first contested arm stays at v
     places = np.zeros((len(costs), 2 if n_always else 1))
     if n_always:
         places[n_contested:, 0] = step * np.arange(1, n_always + 1)
@@ -75,16 +75,16 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
 
 
 def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
-    """Return the least error on one problem if it may be one half on the other.
+    """Return the least error on one of two problems if it is at most 1/2 on the other.
 
-    There are two contested arms. The problems differ in one coin, with mean 1/2 minus
-    or plus ``apart``. It is best to spend the whole budget on that coin and, by Neyman
-    and Pearson, to call it the better arm if it succeeds often.
+    The problems differ in the mean of one coin, 1/2 minus or plus ``apart``. The best
+    method spends the whole budget on that coin. By the lemma of Neyman and Pearson, it
+    decides for the larger mean if the number of successes is large.
 
     Parameters
     ----------
     pulls : int
-        Pulls of that coin: the budget over its cost.
+        Number of pulls of the coin: the budget over its cost.
     apart : float
         Distance of the coin's mean from 1/2, in (0, 1/2).
 
@@ -94,7 +94,7 @@ def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
 
     Examples
     --------
-    The answer is 3/4 after heads, and after a third of the tails.
+    The test decides for 3/4 after heads, and after tails with probability 1/3.
 
     >>> round(best_test_error(1), 6)
     0.166667

@@ -22,7 +22,7 @@ def check_targets(seed: int) -> CheckResult:
     def starts(p: Problem) -> float:
         return 2 * theory.allocation_constant(p.n_arms, p.costs.min()) * p.complexity
 
-    # H gamma^2 = C, and budgets just short of another pull of both arms
+    # two arms with H gamma^2 = C, at budgets just short of one more pull of each
     two_arms = Problem([[0.9], [0.05]], [1.0, 1.0])
     problems = random_problems(4, seed)
     cases = [
@@ -44,7 +44,7 @@ def check_targets(seed: int) -> CheckResult:
 def compare_deviations(
     deviation: Callable[..., tuple[float, float]], cases: list[tuple[Any, ...]]
 ) -> CheckResult:
-    """Compare exact deviations with twice an exponential, in both of its constants."""
+    """Check exact deviations against a bound 2 exp(-x), for both of its constants."""
     exact, bound = np.array([deviation(*case) for case in cases]).T
     return CheckResult(
         f"{len(cases)} cases",
@@ -82,7 +82,7 @@ def check_differences(seed: int) -> CheckResult:
 
 
 def ties_to_tiny(largest_budget: float, allocation: float = 1.5) -> pd.DataFrame:
-    """Return exact errors of three pairs of arms, for ties and for tiny bounds."""
+    """Return exact errors of three pairs of arms, with ties, large and small gaps."""
     cases: list[tuple[float, float, Iterable[float]]] = [
         (0.02, 0.01, [3.0, 6.0]),
         (0.8, 0.2, np.geomspace(3, largest_budget, 20)),
@@ -105,7 +105,7 @@ def compare_errors(
     front: str,
     **options: Any,
 ) -> CheckResult:
-    """Compare exact errors of two arms with a bound, by its exponent and its factor."""
+    """Check exact errors of two arms against a bound, for both of its constants."""
 
     def all_bounds(factor: float = 1.0) -> Floats:
         cases = (

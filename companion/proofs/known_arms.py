@@ -1,4 +1,4 @@
-"""Arms with known distributions and true means: designed, random, or of a table."""
+"""Arms with known distributions and true means: designed, random, or from a table."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Means and shares of expensive pulls are multiples of one over this, for coins and
-#: made-up problems.
+#: In designed problems, means and shares of expensive pulls are multiples of one over
+#: this number.
 LEVELS = 20
 
-#: Number of outcomes of a random arm; mean rewards are multiples of one over it.
+#: Number of outcomes of a random arm. Mean rewards are multiples of one over it.
 GRAIN = 100
-#: Relative deviation of the cost of a random arm's evaluations from their mean.
+#: Relative deviation of the cost of one evaluation of a random arm from the arm's mean.
 SPREAD = 0.5
 
 
@@ -122,9 +122,9 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
 def designed_arms(
     means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400
 ) -> Arms:
-    """Return arms of given means, with Bernoulli objectives and two costs.
+    """Return arms of given means, with Bernoulli objectives and two possible costs.
 
-    Both costs are equally likely.
+    The two costs of an arm are equally likely.
 
     Parameters
     ----------
@@ -168,10 +168,10 @@ def designed_arms(
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
-    r"""Return two arms that differ in one objective, with costs lambda or 1.
+    r"""Return two arms that differ in one objective, and whose pulls cost lambda or 1.
 
-    Both costs are equally likely. The best arm has mean 3/4 in every objective; the
-    other arm's first mean is lower, so that the gap is met.
+    Both costs are equally likely. The best arm has mean 3/4 in every objective. The
+    first mean of the other arm is lowered to reach the gap.
 
     Parameters
     ----------
@@ -212,8 +212,9 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
 def arms_of_table(table: EvaluationTable) -> Arms:
     """Return arms whose outcomes are a table's evaluation split.
 
-    Costs are divided by the largest cost in it. Unlike in a replay, true costs and
-    their range are computed on the split that is drawn from, as the theorem assumes.
+    Costs are divided by the largest cost of the split. Unlike in a replay, true costs
+    and their range are computed on the split from which feedback is drawn, as the
+    theorem assumes.
 
     Parameters
     ----------
@@ -243,23 +244,23 @@ def random_arms(
     n_objectives: int = 2,
     seed: int = 0,
 ) -> Arms:
-    r"""Draw Bernoulli arms with uniform means, and costs in a chosen order of quality.
+    r"""Draw Bernoulli arms with uniform means, and costs that correlate with quality.
 
-    The means depend on ``number`` and the shape only, so that problems with the same
-    number differ only in their costs. Mean costs are evenly spread in the logarithm;
-    the arm of rank k in
+    The means depend only on the seed, ``number`` and the shape, so that problems with
+    the same number differ only in their costs. Mean costs are evenly spread in the
+    logarithm. Arms are ranked by
 
     .. math:: \tau\, q_i + \sqrt{1 - \tau^2}\, \varepsilon_i
 
-    gets the k-th smallest cost, where q are the normal scores of the hypervolumes and
-    :math:`\varepsilon` is standard normal. At :math:`\tau = \pm 1` costs have the order
-    of quality or its reverse; in between, the expected rank correlation is
-    :math:`\frac6\pi \arcsin\frac\tau2`.
+    and the arm of rank k gets the k-th smallest cost. Here q are the normal scores of
+    the hypervolumes, and :math:`\varepsilon` is standard normal. At :math:`\tau = 1`
+    costs are ordered as hypervolumes, at :math:`\tau = -1` in reverse. In general, the
+    expected rank correlation is :math:`\frac6\pi \arcsin\frac\tau2`.
 
     Parameters
     ----------
     number, seed : int
-        Identify the problem.
+        Number of the problem, and seed of all problems.
     n_arms, n_objectives : int
         K and D.
     cost_ratio : float
@@ -320,7 +321,7 @@ def share_instances(
 
 
 def feedback_source(arms: Arms) -> Source:
-    """Pack arms as the source of replays, with exact knowledge of their costs.
+    """Return arms as a source of replays, in which their mean costs are known exactly.
 
     Examples
     --------
@@ -347,7 +348,7 @@ def play_on(
     seed: int,
     realised: bool = True,
 ) -> Runs:
-    """Play a method once per random stream, within a budget in the unit of the costs.
+    """Run a method once per random stream, with a budget in the unit of the costs.
 
     Raises
     ------

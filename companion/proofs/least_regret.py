@@ -1,4 +1,4 @@
-"""Lower bound of online selection: coins for comparison, and the index's region."""
+"""Checks of the lower bound for online selection, and of the index of CoHV-KL-UCB."""
 
 from itertools import product
 from math import log, pi
@@ -24,14 +24,14 @@ from companion.proofs.known_arms import (
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
-    """Return arms with independent coins as objectives, whose pulls cost lambda or 1.
+    """Return arms with independent coins as objectives, and costs of lambda or 1.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Multiples of 1/20 in [0, 1].
     costs : array_like, shape (K,)
-        Mean costs; the share of expensive pulls is a multiple of 1/20 as well.
+        Mean costs. The share of pulls that cost 1 must be a multiple of 1/20 as well.
     cost_ratio : float
         lambda in (0, 1).
 
@@ -65,7 +65,7 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
 def pulls_within(
     arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0
 ) -> pd.DataFrame:
-    """Return the pulls of every arm within a budget, by an online method's kernel.
+    """Return the pulls of every arm by an online method, run by its replay kernel.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def pulls_within(
     Returns
     -------
     DataFrame, one row per replication
-        ``budget``, ``regret`` (of efficiency) and ``arm0``, ``arm1``, ...
+        ``budget``; ``regret``, the efficiency regret; ``arm0``, ``arm1``, ..., the
+        pulls per arm.
 
     Examples
     --------
@@ -97,7 +98,9 @@ def pulls_within(
 
 
 def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
-    """Fit the slope of a column over log B, with a 95 % interval from the runs' spread.
+    """Fit the slope of a column over log B, with a 95 % interval.
+
+    The interval follows from the variance between replications.
 
     Parameters
     ----------
@@ -131,9 +134,9 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
 def leaving_region(
     mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
 ) -> int:
-    r"""Count the runs of independent coins that leave their joint region at some n.
+    r"""Count the runs of M coins that leave their joint confidence region at some n.
 
-    With delta the level, the region is
+    With the level delta, the region after n tosses of each coin is
 
     .. math::
 
@@ -148,7 +151,8 @@ def leaving_region(
     level : float
         delta.
     share : float
-        Factor of the right-hand side; at 1, at most a share delta of the runs leaves.
+        Factor of the right-hand side. With a factor of 1, a run leaves with probability
+        at most delta.
 
     Returns
     -------
@@ -169,16 +173,18 @@ def leaving_region(
 
 
 def sequential_test(doublings: int) -> float:
-    r"""Return the largest expected pulls of a coin in a test of 1/3 against 2/3.
+    r"""Return a bound on the expected pulls of a coin of mean 1/3, tested against 2/3.
 
-    The budget is :math:`B = 2^a`. The test ends when heads and tails differ by a, and
-    continues to pull the coin if heads are ahead. This has probability :math:`1 / (1 +
-    2^a)`; if the mean were 2/3, the other arm would be pulled at most once on average.
-    No consistent method can do with less.
+    The budget is :math:`B = 2^a`. The coin is tossed until the numbers of heads and
+    tails differ by a. The remaining budget is spent on the coin if heads are ahead, and
+    on the other arm if not. At mean 1/3, heads are ahead with probability :math:`1 / (1
+    + 2^a)`. At mean 2/3, tails are ahead with this probability, so that the other arm
+    is pulled at most once on average. As a grows, the pulls approach the lower bound
+    for consistent methods.
 
     Examples
     --------
-    >>> sequential_test(1)  # one toss, and two more in a third of runs
+    >>> sequential_test(1)  # one toss, and two more after heads
     1.6666666666666665
     """
     p_wrong = 1 / (1 + 2.0**doublings)
@@ -188,9 +194,9 @@ def sequential_test(doublings: int) -> float:
 def grid_divergence(
     means: Floats, cost: float, best: float, cost_ratio: float
 ) -> float:
-    """Return the least divergence of an arm from an efficiency, on a grid.
+    """Return the least divergence of an arm from an efficiency, minimised on a grid.
 
-    The arm has two objectives. The grid never gives too small a value.
+    The arm has two objectives. A grid can only overestimate the minimum.
     """
     share = (cost - cost_ratio) / (1 - cost_ratio)
     points = 400
@@ -236,7 +242,7 @@ def check_least_pulls(seed: int) -> CheckResult:
 def leaving_one_region(
     mean: float, level: float, longest: int, share: ArrayLike = 1.0
 ) -> float:
-    r"""Return the probability that one coin ever leaves the region of `leaving_region`.
+    r"""Return the probability that one coin ever leaves its region of `leaving_region`.
 
     Parameters
     ----------
@@ -270,7 +276,7 @@ def check_index(seed: int) -> CheckResult:
     cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
     def excess_ratio(first: float = 1.0, second: float = 1.0) -> float:
-        """Return the probability of leaving over the allowed one, with a term cut."""
+        """Return the largest probability of leaving over delta, with terms divided."""
         share = 1 / first, 1 / second
         return max(
             leaving_one_region(mean, level, longest, share) / level

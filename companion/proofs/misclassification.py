@@ -1,4 +1,4 @@
-"""Gaps, complexity and Lemma 2: gap elimination on erroneous means."""
+"""Checks of gaps, of the complexity, and of Lemma 2: gap elimination with errors."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -10,9 +10,9 @@ from scipy.optimize import bisect
 from cobandit import _validation, dominance, theory
 from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 
-#: Largest error of a mean in the paper's proof, over the gap of the phase.
+#: Largest error of a mean in the paper's proof, as a share of the gap of the phase.
 PAPER_SHARE = 1 / 16
-#: The same if each inequality of the proof is sharp; any smaller share is allowed.
+#: Share below which errors are harmless if each inequality of the proof is sharp.
 SHARP_SHARE = 1 / 8
 
 #: Largest number of arms of random problems.
@@ -21,15 +21,15 @@ MOST_ARMS = 8
 FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
-#: Function from the number of a phase, from 0 on, and the k active arms to observed
-#: means, (k, D).
+#: Function of the number of a phase, from 0 on, and the k active arms. It returns their
+#: observed means, shape (k, D).
 Observe = Callable[[int, list[int]], Floats]
 
 
 def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Observe:
-    """Return an observer of means (K, D) with the given errors in the first phases.
+    """Return an `Observe` function that adds one error array per phase to the means.
 
-    Each error has the shape (K, D). Later phases have no errors.
+    Means and each error array have the shape (K, D). Later phases have no errors.
     """
     means = _validation.means(means)
     return lambda phase, active: (
@@ -49,12 +49,12 @@ def eliminate(
     n_arms : int
     observe : callable
     gaps_of : callable
-        Function from the means of active arms to their gaps, (k, D) -> (k,).
+        Function of the means of active arms that returns their gaps, (k, D) -> (k,).
 
     Returns
     -------
     returned : ndarray of bool, shape (K,)
-        The accepted arms and the last remaining one.
+        The accepted arms and the last remaining arm.
     order : list of int
         The arms in the order of their removal.
 
@@ -90,7 +90,7 @@ def random_means(
     [[0.6, 0.2], [0.0, 0.0]]
     """
     means = rng.random((n_arms, n_objectives))
-    # shift to the plane where the coordinates sum to half their number
+    # near the plane of coordinate mean 1/2, few arms dominate others
     if family == "close to a front":
         means -= means.mean(axis=1, keepdims=True) - rng.uniform(
             0.45, 0.55, (n_arms, 1)
@@ -108,8 +108,8 @@ def adverse_errors(
 ) -> Floats:
     """Draw errors of means of plus or minus ``size``.
 
-    ``aimed`` errors are aimed at a pair of arms: all are positive in one and negative
-    in the other.
+    If ``aimed``, one random arm has only positive errors, and another only negative
+    ones.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def lemma_trials(
     ----------
     trials : int
         Number of problems of up to 8 arms and 4 objectives, which rotate through
-        `FAMILIES`. Errors are aimed at a pair in half of them.
+        `FAMILIES`. Half of them have ``aimed`` errors (see `adverse_errors`).
     seed : int
     shares : sequence of float
-        Largest error of a mean over :math:`\gamma_{(k_r)}`, the gap of phase r; the
-        paper's proof takes 1/16.
+        Largest error of a mean over :math:`\gamma_{(k_r)}`, the gap of phase r. The
+        paper's proof uses 1/16.
 
     Returns
     -------
@@ -170,20 +170,20 @@ def lemma_trials(
 
 
 def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
-    r"""Return six arms, and errors within ``share`` of the largest gap that mislead.
+    r"""Return means of six arms, and errors that mislead gap elimination.
 
-    In units of 1/64, the first arm is dominated by the second alone, by the tiny
-    ``margin``, and the largest gap is 8, the gap of the last arm. Errors of x make the
-    second arm's gap 4x - 2 margin and the last arm's 8 - 4x. The second arm is
-    therefore removed first as soon as x > 1 + margin / 4, and no remaining arm
-    dominates the first.
+    All numbers are in units of 1/64. Only the second arm dominates the first, by the
+    tiny ``margin``. The largest gap is 8, the gap of the last arm. With errors of x,
+    the second arm has the gap 4x - 2 margin, and the last arm 8 - 4x. If x > 1 +
+    margin / 4, the second arm is removed first, and no remaining arm dominates the
+    first.
 
     Parameters
     ----------
     share : float
-        The errors are ``share`` times the largest gap, in the first phase only.
+        Size of the errors, as a share of the largest gap.
     margin : float
-        The smaller the margin, the closer the sufficient share is to 1/8.
+        With a smaller margin, a share closer to 1/8 misleads.
 
     Returns
     -------
@@ -214,9 +214,9 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
 
 
 def misleads(means: Floats, signs: Floats, share: float) -> bool:
-    """Return whether errors of this share of the largest gap end in a wrong set.
+    """Return whether errors in the first phase lead to a wrong set.
 
-    The errors are in the first phase.
+    The errors have the given signs, and ``share`` times the largest gap as their size.
 
     Examples
     --------
@@ -237,23 +237,24 @@ def _is_wrong(means: Floats, errors: Sequence[Floats]) -> bool:
 def local_search(
     tries: int, seed: int, margin: float = 2.0
 ) -> tuple[float, float, int]:
-    """Search around `sharp_example` for smaller errors that mislead.
+    """Search near `sharp_example` for smaller errors that mislead gap elimination.
 
-    It starts from a blunt form of the example, moves arms and flips errors at random,
-    and keeps a change if a wrong set results at a share below the smallest one.
+    The search moves arms and flips errors at random. It keeps a change if errors below
+    the smallest share so far then lead to a wrong set.
 
     Parameters
     ----------
     tries, seed : int
     margin : float
-        Margin of the initial example; the smaller, the closer to 1/8 of the gap.
+        Margin of the initial example. With a smaller margin, its share is closer to
+        1/8.
 
     Returns
     -------
     share, start : float
-        The smallest share that misleads, and the initial example's share.
+        The smallest share that misleads, and the share of the initial example.
     improvements : int
-        Number of changes that were kept.
+        Number of kept changes.
 
     Examples
     --------
@@ -285,14 +286,16 @@ def local_search(
 
 
 def _smallest(means: Floats, signs: Floats, upper: float) -> float:
-    """Return the smallest share that misleads, given one that does."""
+    """Return the smallest share that misleads, by bisection below ``upper``."""
     return float(
         bisect(lambda share: misleads(means, signs, share) - 0.5, 0, upper, xtol=1e-6)
     )
 
 
 def gap_bounds_hold(means: ArrayLike) -> bool:
-    r"""Check that :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`, as in the proof.
+    r"""Return whether :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)` for every arm.
+
+    The proof of Lemma 2 uses this form of the gap.
 
     Examples
     --------
@@ -309,7 +312,7 @@ def gap_bounds_hold(means: ArrayLike) -> bool:
 def smallest_gaps(trials: int, seed: int) -> Floats:
     """Return the two smallest classification gaps of random problems.
 
-    In every second problem, ties are frequent.
+    Every second problem has many ties.
 
     Parameters
     ----------
@@ -319,7 +322,7 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
     Returns
     -------
     ndarray, shape (trials, 2)
-        In ascending order; they are always equal.
+        In ascending order. The two gaps of a problem are always equal.
 
     Examples
     --------
@@ -339,7 +342,7 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
 def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     r"""Return the maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all sets of arms A.
 
-    This is the paper's definition.
+    This is the paper's definition of the complexity.
 
     Parameters
     ----------
@@ -365,10 +368,10 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
 
 def one_term_gaps(means: ArrayLike) -> Floats:
-    r"""Return classification gaps whose :math:`\Delta_i^+` has only its first term.
+    r"""Return classification gaps without the second term of :math:`\Delta_i^+`.
 
-    The term is :math:`\min_j M(i, j)`. Nobody proposes these gaps; they show the
-    purpose of the second term.
+    The remaining term is :math:`\min_j M(i, j)`. These gaps show why the definition
+    needs the second term.
 
     Examples
     --------

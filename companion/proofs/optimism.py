@@ -1,4 +1,4 @@
-"""Theorem 1: checks of its steps, and of bounds on the pulls."""
+"""Checks of the steps of Theorem 1, and of bounds on the pulls."""
 
 from itertools import product
 from math import log
@@ -31,6 +31,7 @@ def check_event(seed: int) -> CheckResult:
     horizons = (2, 3, 5, 10, 30, 100, 300)
     cases = list(product(horizons, np.linspace(0.35, 2.0, 12)))
     one = np.array([leaving_probability(*case) for case in cases])
+    # six independent coins: K arms, each with D rewards and a cost
     exact = -np.expm1(6 * np.log1p(-np.minimum(one, 1 - 1e-15)))
 
     def bound(raised: float = 1.0) -> Floats:

@@ -17,7 +17,7 @@ from companion.proofs.exact_errors import two_arm_error
 def exact_overspend(
     pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float
 ) -> float:
-    """Return the probability that fixed numbers of pulls cost more than B.
+    """Return the probability that fixed numbers of pulls cost more than the budget.
 
     A pull costs lambda or 1.
 
@@ -34,13 +34,14 @@ def exact_overspend(
     Returns
     -------
     float
-        Computed by convolution of binomials, in time O(N^2) for N pulls.
+        Computed by convolution of binomial distributions. Time O(N^2) for N pulls.
 
     Examples
     --------
     >>> exact_overspend([2, 1], [0.75, 0.75], 2.5, cost_ratio=0.5)  # all three cost 1
     0.125
     """
+    # distribution of the number of pulls that cost 1
     expensive = np.ones(1)
     counts = np.asarray(pulls, dtype=np.int64)
     for count, cost in zip(counts, np.asarray(costs), strict=True):
@@ -53,9 +54,10 @@ def exact_overspend(
 
 
 def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Return the exact probability of overspending for the most variable plan.
+    r"""Return the exact probability of overspending for the plan of largest variance.
 
-    Its arms have the mean cost :math:`\sqrt\lambda`.
+    The plan has two arms of mean cost :math:`\sqrt\lambda`, and a share ``margin`` of
+    the budget in reserve.
 
     Examples
     --------
@@ -69,10 +71,11 @@ def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float
 
 
 def variance_trials(trials: int, seed: int) -> float:
-    r"""Return the largest variance of random costs over its bound.
+    r"""Return the largest ratio of the variance of random costs to its bound.
 
-    The bound for costs X in [lambda, 1] of mean c is :math:`(1 - \sqrt\lambda)^2 c`.
-    Costs have four-point distributions, every second one with outcomes at the ends.
+    The bound for costs in [lambda, 1] of mean c is :math:`(1 - \sqrt\lambda)^2 c`.
+    Distributions have four points. In every second distribution, all points are lambda
+    or 1.
 
     Examples
     --------
@@ -92,9 +95,10 @@ def variance_trials(trials: int, seed: int) -> float:
 def cut_bernstein(
     exact: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats
 ) -> list[Holds]:
-    """Cut the two terms under the exponent of a Bernstein bound, one after the other.
+    """Return two checks of a Bernstein bound, one per term of its denominator.
 
-    The exponent is -square / (variance + step).
+    The exponent of the bound is -square / (variance + step). Each check divides one of
+    the two terms by a factor.
     """
 
     def holds(variance_factor: float, step_factor: float) -> bool:
@@ -148,7 +152,7 @@ def check_random_cost_error(seed: int) -> CheckResult:
     for margin, budget in cases:
         pulls = int((1 - margin) * budget / (2 * cost))
         overspend = exact_overspend([pulls] * 2, [cost] * 2, budget, cost_ratio=lam)
-        # costs and rewards independent
+        # costs and rewards are independent
         failures.append(
             overspend
             + (1 - overspend)
@@ -213,7 +217,7 @@ def check_pilot(seed: int) -> CheckResult:
     variance = (1 - lam) ** 2 / 2
     step = 2 / 3 * (1 - lam) * eta
 
-    # costs that are declared after a pilot that has not failed
+    # declared costs over true costs, after pilots that are off by at most eta
     declared = (
         np.minimum(1.0, cost * np.linspace(1 - eta, 1 + eta, 5) / (1 - eta)) / cost
     )

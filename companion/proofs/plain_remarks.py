@@ -1,4 +1,4 @@
-"""The paper's remarks about its definitions and bounds, each with a short check."""
+"""Short checks of the paper's remarks about its definitions and bounds."""
 
 from math import inf, log
 from typing import Any
@@ -9,7 +9,7 @@ import cobandit as cb
 from cobandit import theory
 from companion.proofs.checks import SLACK, CheckResult, below, check
 
-#: A case of Theorem 1 whose bound is dominated by its logarithm.
+#: A case of Theorem 1 in which the logarithmic term dominates the bound.
 CASE: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
 
 
@@ -26,7 +26,7 @@ def check_horizon(seed: int) -> CheckResult:
             pulls.append(int((np.cumsum(sequence) <= budget).sum()))
             all_bounds.append(theory.horizon(budget, cost_ratio))
 
-    # Algorithm 1 makes one more pull, which crosses the budget
+    # Algorithm 1 also makes the pull that crosses the budget
     crossing = np.array(pulls) + 1
     return CheckResult(
         f"{len(pulls):,} sequences of costs",

@@ -1,8 +1,8 @@
-"""CoHV-UCB as printed, on known arms, with the steps of Theorem 1 recorded.
+"""CoHV-UCB as printed, on known arms, with the quantities of Theorem 1 recorded.
 
-Algorithm 1 selects among all arms until a pull crosses the budget. `CoHVUCB` does so
-with ``selection="all"``; by default it selects among affordable arms, as in the paper's
-experiments. The proof of Theorem 1 is about the former.
+Algorithm 1 selects among all arms until a pull crosses the budget, and the proof of
+Theorem 1 is about this form. `CoHVUCB` does the same with ``selection="all"``. By
+default it selects among affordable arms, as in the paper's experiments.
 """
 
 from math import log, sqrt
@@ -22,27 +22,32 @@ from companion.proofs.known_arms import Arms
 
 
 class WatchedRuns(NamedTuple):
-    """Records of R runs; pulls and spend count completed pulls within the budget."""
+    """Records of R runs. Pulls and spend count completed pulls within the budget."""
 
     pulls: NDArray[np.int64]  #: (R, K)
     spent: NDArray[np.float64]  #: (R,)
     last_arm: NDArray[np.int64]  #: (R,) arm of the pull that crossed the budget
     last_cost: NDArray[np.float64]  #: (R,) cost of this pull
-    #: (R, K) whether a reward was overestimated, or the cost underestimated, beyond the
-    #: radius
+    #: (R, K) whether a mean reward was too large, or the mean cost too small, by more
+    #: than the radius
     over: NDArray[np.bool_]
-    under: NDArray[np.bool_]  #: (R, K) the reverse
+    #: (R, K) whether a mean reward was too small, or the mean cost too large, by more
+    #: than the radius
+    under: NDArray[np.bool_]
     #: (R,) smallest :math:`I_{i^\star} - \nu_{i^\star}` over all rounds
     optimism: NDArray[np.float64]
     #: (R, K) largest :math:`(I_i - \nu_i) / (C_{\lambda,H} \beta_i)` over all rounds
     closest: NDArray[np.float64]
 
     def on_event(self) -> NDArray[np.bool_]:
-        """Return which runs stayed on the event, shape (R,)."""
+        """Return which runs stayed on the concentration event, shape (R,)."""
         return ~np.asarray((self.over | self.under).any(axis=1))
 
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
-        """Return which runs stayed on an arm's one-sided event, (R, K)."""
+        """Return which runs stayed on the part of the event that an arm needs, (R, K).
+
+        The arm may not be overestimated, and the best arm not underestimated.
+        """
         return ~(self.over | self.under[:, [best]])
 
 
@@ -60,7 +65,7 @@ def _play(
     best: Any,
     rng: Any,
 ) -> Any:
-    """Run Algorithm 1 once and return a row of each field of `WatchedRuns`."""
+    """Run Algorithm 1 once, and return the fields of `WatchedRuns` for this run."""
     n_arms, n_objectives = means.shape
     sums = np.zeros((n_arms, n_objectives + 1))
     pulls = np.zeros(n_arms, np.int64)
@@ -108,21 +113,22 @@ def _play(
 def run_cohv(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
 ) -> WatchedRuns:
-    r"""Run CoHV-UCB as printed and record the steps of its proof.
+    r"""Run CoHV-UCB as printed, and record the quantities of its proof.
 
-    This is Algorithm 1 with the radii of the theory. Every quantity is recorded after
-    each pull of its arm; between two pulls of an arm it does not change, so that every
-    round is covered. Only the drawn samples of the concentration event are checked.
+    This is Algorithm 1 with the radii of the theory. Quantities of an arm are recorded
+    after each of its pulls. They do not change between two pulls of the arm, so that
+    every round is covered. The concentration event is checked only for samples that
+    were drawn.
 
     Parameters
     ----------
     arms : Arms
     budget : float
-        B, which has to hold one pull of each arm.
+        B, at least the largest cost of one pull, summed over arms.
     replications : int
-        Independent runs.
+        Number of independent runs.
     alpha : float
-        Exploration constant; values below the theorem's are allowed.
+        Exploration constant. Values below the range of the theorem are allowed.
     seed : int
 
     Returns
@@ -133,7 +139,7 @@ def run_cohv(
     Raises
     ------
     BudgetError
-        If the most expensive pull of every arm does not fit into the budget.
+        If the budget is below the summed largest costs of one pull of each arm.
 
     Examples
     --------
@@ -195,7 +201,7 @@ def pull_bounds(
     Returns
     -------
     dict
-        Bounds by the names in ``BOUNDS``; the sharper ones are in `companion.bounds`.
+        Bounds by the names in ``BOUNDS``. `companion.bounds` defines the sharper ones.
 
     Raises
     ------
@@ -233,7 +239,7 @@ def pull_bounds(
 def compare_bounds(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
 ) -> tuple[pd.DataFrame, WatchedRuns]:
-    r"""Return bounds and simulated pulls of each suboptimal arm by gap, and the runs.
+    r"""Return bounds and simulated pulls of each suboptimal arm, and the runs.
 
     Parameters
     ----------
@@ -247,10 +253,11 @@ def compare_bounds(
     Returns
     -------
     frame : DataFrame
-        One row per suboptimal arm: ``arm``, ``gap``, the bounds by name, ``simulated``
-        (mean pulls) with its 95 % interval ``low`` to ``high``, ``trivial`` (:math:`B /
-        \lambda`) and ``affordable``, the expected pulls of the arm within the budget,
-        :math:`(B + 1 - \lambda) / \mu_i^c`.
+        One row per suboptimal arm, in the order of their gaps: ``arm``; ``gap``; the
+        bounds by name; ``simulated``, the mean number of pulls; ``low`` and ``high``,
+        its 95 % interval; ``affordable``, a bound on the expected pulls if the whole
+        budget is spent on the arm, :math:`(B + 1 - \lambda) / \mu_i^c`; ``trivial``,
+        the bound :math:`B / \lambda`.
     runs : WatchedRuns
 
     Raises

@@ -1,4 +1,4 @@
-"""Reachable active sets: exact, by search, and checks of bounds that use them."""
+"""Reachable active sets: exact computation, simulation, and checks of their bounds."""
 
 from functools import partial
 from itertools import product
@@ -21,11 +21,12 @@ from companion.proofs.simulated_errors import swapped_costs
 
 
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
-    r"""Return the arms whose empirical gap can be the largest, exactly.
+    r"""Return exactly which arms can have the largest empirical gap.
 
-    Means may err by ``slack`` / 2. Every arm that `companion.bounds.may_leave` marks
-    needs a mixed-integer linear program for each of the two cases in which its gap is
-    the larger of :math:`\Delta^-` and :math:`\Delta^+`.
+    Empirical means may err by ``slack`` / 2. Arms that `companion.bounds.may_leave`
+    excludes are not tested again. For every other arm, two mixed-integer linear
+    programs are solved: one in which its gap is :math:`\Delta^-`, one in which it is
+    :math:`\Delta^+`.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (k,)
-        True also where the gap can equal the largest gap but not exceed it.
+        True also for an arm whose gap can tie with the largest gap of the others.
 
     Examples
     --------
@@ -55,8 +56,8 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
 def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> bool:
     """Return whether means within ``reach`` can give this arm the largest gap.
 
-    The gap is Delta^- if ``dominated``, else Delta^+. With m(i, j) the minimum of x_j -
-    x_i and M(i, j) the maximum of x_i - x_j over the objectives,
+    The gap is Delta^- if ``dominated``, else Delta^+. Let m(i, j) be the minimum of
+    x_j - x_i over the objectives, and M(i, j) the maximum of x_i - x_j. Then
 
         Delta_i^- = max_j m(i, j),
         Delta_i^+ = min_j min(M(i, j), M(j, i)^+ + (Delta_j^-)^+).
@@ -68,13 +69,13 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
     ]
     others = [[j for j in range(n_arms) if j != i] for i in range(n_arms)]
 
-    # the level of the largest gap: other gaps are at most this, the arm's gap at least
+    # all other gaps are at most the level, and the gap of the arm is at least the level
     level = program.variable(0, 2)
     # upper bounds on (Delta_i^-)^+
     minus = [program.variable(0, 2) for _ in x]
 
     def lower(i: int, j: int, margin: Inequality) -> list[Inequality]:
-        """Return that x_i plus a margin is at most x_j, in every objective."""
+        """Return the inequalities x_i + margin <= x_j, one per objective."""
         return [{x[i][d]: 1, x[j][d]: -1, **margin} for d in range(n_objectives)]
 
     # m(i, j) <= minus_i for every j: in some objective, x_j - minus_i <= x_i
@@ -82,8 +83,8 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
         for j in others[i]:
             program.one_of([row] for row in lower(j, i, {minus[i]: -1}))
 
-    # the gap of every other arm j is at most the level: Delta_j^- is, and for some i
-    # one of the terms of Delta_j^+ is
+    # every other gap is at most the level: Delta_j^- is at most the level, and so is,
+    # for some i, one of the two terms of Delta_j^+
     for j in others[arm]:
         program.all_of([{minus[j]: 1, level: -1}])
         small_terms = []
@@ -93,16 +94,16 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
             small_terms.append([excess, *lower(i, j, excess)])
         program.one_of(small_terms)
 
-    # Delta^- of the arm is at least the level: some j is ahead by it everywhere
+    # Delta^- of the arm is at least the level: some j is ahead by the level everywhere
     if dominated:
         program.one_of(lower(arm, j, {level: 1}) for j in others[arm])
         return program.feasible()
 
-    # Delta^+ of the arm is at least the level: both terms are, for every j
+    # Delta^+ of the arm is at least the level: for every j, both terms are
     for j in others[arm]:
         program.one_of([row] for row in lower(j, arm, {level: 1}))
 
-        # the second term is a sum: its parts are at least `ahead` and `dominates`
+        # the second term is a sum of two parts, at least `ahead` and `dominates`
         ahead = program.variable(0, 2)
         dominates = program.variable(0, 2)
         program.all_of([{level: 1, ahead: -1, dominates: -1}])
@@ -116,17 +117,17 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
 def unlisted_sets(
     means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE
 ) -> int:
-    r"""Count active sets in runs with small errors that are not listed as reachable.
+    r"""Count active sets of simulated runs that are not listed as reachable.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
     runs, seed : int
-        Number of runs and their seed. In two of three runs the errors are as large as
-        allowed.
+        Number of runs and their seed. In two of three runs, all errors have the largest
+        allowed size.
     share : float
-        Largest error of a mean over :math:`\gamma_{(k)}`; at 1/8 and below, every set
-        is listed.
+        Largest error of a mean over :math:`\gamma_{(k)}`. Up to 1/8, the lemma promises
+        that every set is listed.
 
     Returns
     -------
@@ -166,8 +167,8 @@ def unlisted_sets(
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     """Return complexities of a random problem, with two assignments of its costs.
 
-    The problem has two objectives. First the most expensive arms are hardest to
-    classify, then easiest.
+    The problem has two objectives. The most expensive arms are the hardest to classify
+    in the first assignment, and the easiest in the second.
 
     Parameters
     ----------
@@ -176,9 +177,10 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame, two rows
-        ``costly`` ("hardest" or "easiest"), the paper's ``H``, ``named`` by
-        `companion.bounds.may_leave` and ``exact`` by `exactly_leave`. Each is at most
-        the previous one.
+        ``costly``, which arms are expensive ("hardest" or "easiest"), and three
+        complexities, each at most the previous one: the paper's ``H``; ``named``, over
+        the reachable sets of `companion.bounds.may_leave`; ``exact``, over those of
+        `exactly_leave`.
 
     Examples
     --------
@@ -202,13 +204,13 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
 
-#: Distance of the middle of three arms from the place where it can just be removed, in
-#: units of the largest gap.
+#: Distance of the middle of `three_arms` from the place at which it can just be removed
+#: first, in units of the largest gap.
 APART = 1e-3
 
 
 def three_arms(within: float) -> Floats:
-    """Return means of three arms on a line, the last two a share of the gap apart."""
+    """Return means of three arms; the last two are a share of the largest gap apart."""
     return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
 
 
@@ -227,8 +229,8 @@ def check_sets(seed: int) -> CheckResult:
             for corner in corners
         )
 
-    # the means of the last two arms pass each other if they are less than g/4 apart;
-    # intervals, in which margins move one by one, let the middle one leave up to g/2
+    # errors of g/8 reverse the last two arms if their means are less than g/4 apart; by
+    # intervals, which treat margins separately, the middle arm may leave up to g/2
     cases = {
         "γ/8 ×": (exactly_leave, three_arms(1 / 4 + APART)),
         "γ/8 by intervals ×": (bounds.may_leave, three_arms(1 / 2 + APART)),

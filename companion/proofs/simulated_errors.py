@@ -35,9 +35,9 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        Each arm has 20 evaluation rows. A mean of m/20 is a coordinate that is 1 in m
-        of these rows. Coordinate d is shifted by d places, so that coordinates depend
-        on each other.
+        Each arm has 20 evaluation rows. With a mean of m/20, m of these rows are 1 and
+        the others 0. The ones of coordinate d start 7 d rows earlier, so that
+        coordinates are dependent.
 
     Raises
     ------
@@ -61,10 +61,10 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
 
 
 def random_problems(count: int, seed: int) -> list[Problem]:
-    """Draw problems of 3 to 6 arms with means on a grid of 1/20, and two objectives.
+    """Draw problems of 3 to 6 arms and two objectives, with means on a grid of 1/20.
 
-    Costs are from 1/10 to 1. Classification gaps are at least 1/10, because smaller
-    ones need larger budgets to show anything.
+    Costs are from 1/10 to 1. Classification gaps are at least 1/10, so that moderate
+    budgets are enough for few errors.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def errors_by_budget(
     Parameters
     ----------
     problem : Problem
-        Problem whose means `bernoulli_table` accepts: multiples of 1/20.
+        Problem whose means are multiples of 1/20, as `bernoulli_table` requires.
     budgets : sequence of float
         Budgets in the unit of the costs.
     replications, seed : int
@@ -113,8 +113,9 @@ def errors_by_budget(
     Returns
     -------
     DataFrame, one row per budget
-        ``budget``, ``errors``, ``runs``, ``error`` and its Wilson 95 % interval
-        ``low``, ``high``. A budget that is too small for the method counts as an error.
+        ``budget``; ``errors`` and ``runs``, their numbers; ``error``, the share of
+        errors; ``low`` and ``high``, its Wilson 95 % interval. A run whose budget is
+        too small for the method counts as an error.
 
     Examples
     --------
@@ -147,14 +148,15 @@ def budget_for_error(
 ) -> float:
     """Estimate the budget at which the measured error falls to ``error``.
 
-    The budget is doubled until the error is smaller. Then the last doubling is cut in
-    four, and the budget is interpolated in the logarithm of the error.
+    The budget is doubled until the error is small enough. The last doubling is then
+    divided into four steps, and the budget is interpolated in the logarithm of the
+    error.
 
     Parameters
     ----------
     problem : Problem
     error : float
-        Error in (0, 1), well above one over ``replications``.
+        Error in (0, 1), well above 1 / ``replications``.
     replications, seed : int
     method : str
 
@@ -183,21 +185,23 @@ def budget_for_error(
         return float(steps[0])
 
     high = errors[below - 1]
+    # a measured error of zero has no logarithm
     low = max(errors[below], 0.5 / replications)
     share = np.log(high / error) / np.log(high / low)
     return float(steps[below - 1] * (steps[below] / steps[below - 1]) ** share)
 
 
 def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
-    r"""Return the smallest :math:`n_r \gamma_{(k_r)}^2` of a run, over Step 3's bound.
+    r"""Return the smallest :math:`n_r \gamma_{(k_r)}^2` of a run over its lower bound.
+
+    Step 3 of the proof of Theorem 2 states the bound.
 
     Parameters
     ----------
     problem : Problem
-        Problem with means as for `bernoulli_table` and costs in [lambda, 1], the
-        largest being 1.
+        Problem whose means are multiples of 1/20 and whose largest cost is 1.
     budget : float
-        B, at least :math:`2 L H` for the step to apply.
+        B. The step needs at least :math:`2 L H`.
     seed : int
 
     Returns
@@ -235,13 +239,13 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     Returns
     -------
     dict
-        ``rate`` per unit of budget, ``low`` and ``high`` (95 %; the only uncertainty is
-        the number of errors).
+        ``rate`` per unit of budget, and ``low`` and ``high``, its 95 % interval. The
+        interval accounts for the randomness of the numbers of errors only.
 
     Raises
     ------
     CobanditError
-        If fewer than two budgets are left.
+        If fewer than two budgets remain.
 
     Examples
     --------
@@ -260,7 +264,7 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     error = fitted["error"].to_numpy()
     budget = fitted["budget"].to_numpy(dtype=float)
 
-    # one over the variance of the logarithm of the error
+    # the inverse variance of the logarithm of the error
     weight = fitted["runs"].to_numpy() * error / (1 - error)
     (slope, _), spread = np.polyfit(
         budget, np.log(error), 1, w=np.sqrt(weight), cov="unscaled"
@@ -282,7 +286,7 @@ def has_enough_errors(measured: pd.DataFrame) -> bool:
 
 
 def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the fit: at least 20 errors, and at most half of the runs."""
+    """Return the rows to fit: at least 20 errors, in at most half of the runs."""
     return measured[(measured["errors"] >= 20) & (measured["error"] <= 0.5)]
 
 
@@ -294,10 +298,11 @@ def by_objectives(
     n_arms: int = 16,
     rho: float = 200,
 ) -> pd.DataFrame:
-    r"""Measure random problems by their number of objectives, the first d for each d.
+    r"""Measure fronts, complexities and errors as objectives are added to problems.
 
-    The problems have the largest number of objectives. Problems in which a
-    classification gap is zero for some d are skipped.
+    Each problem is drawn with the largest number of objectives. For every smaller D,
+    its first D objectives are used. Problems in which a classification gap is zero for
+    some D are skipped.
 
     Parameters
     ----------
@@ -312,8 +317,9 @@ def by_objectives(
     Returns
     -------
     DataFrame, one row per problem and D
-        ``front`` (size of the Pareto set), ``complexity`` :math:`H_{\mu,c}`, and
-        ``error`` of CoPSI with the adaptive constant.
+        ``problem``; ``n_objectives``; ``front``, the size of the Pareto set;
+        ``complexity``, :math:`H_{\mu,c}`; ``error``, the error of CoPSI with the
+        adaptive constant.
 
     Examples
     --------
@@ -351,7 +357,10 @@ def by_objectives(
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
-    """Assign costs twice: the most expensive arms hardest to classify, then easiest.
+    """Return a problem with two reassignments of its costs.
+
+    In the first, the most expensive arms are the hardest to classify; in the second,
+    the easiest.
 
     Examples
     --------

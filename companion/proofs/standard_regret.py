@@ -1,4 +1,4 @@
-"""Corollary 1: exact utility of the best policy, and exact numbers of pulls."""
+"""Checks of Corollary 1: exact utility of the best policy, and exact pulls."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,18 +20,18 @@ def optimal_utility(
 ) -> Floats:
     r"""Return the largest expected utility of an adaptive policy, for every budget.
 
-    Bellman's equation over the remaining budget b gives :math:`R_b^\star`: a pull of
-    arm i costs :math:`c_{is}` with probability :math:`p_{is}` and, if it is affordable,
-    earns :math:`u_{is}`,
+    The utility :math:`R_b^\star` solves Bellman's equation over the remaining budget b.
+    A pull of arm i costs :math:`c_{is}` with probability :math:`p_{is}`, and earns
+    :math:`u_{is}` if this cost fits into the budget:
 
     .. math::
 
         V(b) = \max_i \sum_s p_{is}\, \mathbb 1\{c_{is} \le b\}
             \bigl(u_{is} + V(b - c_{is})\bigr).
 
-    With ``boundary``, the pull that crosses the budget still earns its utility and ends
-    the run. A single arm gives the value of always pulling this arm; utilities equal to
-    the costs give the expected spend.
+    With ``boundary``, the pull that crosses the budget also earns its utility. It ends
+    the run. For a single arm, the result is the value of pulling it until the end. If
+    utilities are the costs, the result is the expected spend.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def optimal_utility(
     costs : array_like of int, shape (K, S)
         Possible costs of each arm in steps of the grid, >= 1.
     probabilities : array_like, shape (K, S)
-        Probabilities of these costs; each row sums to one. Arms with fewer costs are
-        padded with zeros.
+        Probabilities of these costs. Each row sums to one; for arms with fewer costs it
+        is padded with zeros.
     budget : int
         B in steps of the grid.
     boundary : bool
@@ -49,7 +49,7 @@ def optimal_utility(
     Returns
     -------
     ndarray, shape (B + 1,)
-        V(0), ..., V(B).  Time O(B K S).
+        V(0), ..., V(B). Time O(B K S).
 
     Raises
     ------
@@ -59,7 +59,8 @@ def optimal_utility(
 
     Examples
     --------
-    The denser arm leaves a remainder that only the other arm can use.
+    The arm with more utility per cost leaves a remainder that only the other arm can
+    use.
 
     >>> optimal_utility([3.0, 4.0], [[2], [3]], [[1.0], [1.0]], budget=5)
     array([0., 0., 3., 4., 6., 7.])
@@ -90,10 +91,10 @@ def optimal_utility(
 
 
 def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
-    r"""Count the pulls within a budget by definition and by the loop of Algorithm 1.
+    r"""Count the pulls of a run by the definition of T(B) and by Algorithm 1's loop.
 
     The definition is :math:`T(B) = \max\{t : C_t \le B\}`. The loop continues while the
-    spend is at most B, so that it ends with the first pull that crosses B.
+    spend is at most B, so that it also counts the pull that crosses B.
 
     Parameters
     ----------
@@ -123,27 +124,27 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
 def expected_stopping(
     units: ArrayLike, chances: ArrayLike, budget: int
 ) -> dict[str, float]:
-    r"""Compute one arm's expected pulls and spend at random costs, by recursion.
+    r"""Return the expected pulls and the expected spend of one arm with random costs.
 
-    Costs are whole units. Optional stopping would make the expected spend equal to the
-    mean cost times the expected number of pulls. This holds for the first pull that
-    crosses the budget, which is a stopping time, but not for T(B), which is known only
-    one pull later.
+    Costs are whole units. At a stopping time, the expected spend equals the mean cost
+    times the expected number of pulls (Wald). The pull that crosses the budget is a
+    stopping time. T(B) is not, since it is known only after the next pull.
 
     Parameters
     ----------
     units : array_like of int, shape (n,)
         Values of the cost, >= 1.
     chances : array_like, shape (n,)
-        Their probabilities.
+        Probabilities of the values.
     budget : int
         B, in the same units.
 
     Returns
     -------
     dict
-        ``mean_cost``; ``pulls`` and ``spend``, expected up to T(B); ``crossing_pulls``
-        and ``crossing_spend``, expected including the pull that crosses.
+        ``mean_cost``; ``pulls`` and ``spend``, the expected values up to T(B);
+        ``crossing_pulls`` and ``crossing_spend``, the expected values including the
+        pull that crosses the budget.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Evaluating once: proved statements, checked by enumeration and by play."""
+"""Statements about evaluating once, checked by enumeration and simulation."""
 
 from bisect import bisect_left
 from math import sqrt
@@ -16,24 +16,24 @@ from companion.proofs.known_arms import share_instances
 
 
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
-    """Return the largest share of its budget that `CoPSIOnce` spends.
+    """Return the largest spent share of the budget of `CoPSIOnce` on random problems.
 
-    Problems are random. A share above one refutes the plan.
+    A share above one by more than rounding refutes the statement that the plan never
+    overspends.
 
     Parameters
     ----------
     n_problems, replications : int
         Number of problems, and of orders of the instances per problem. Problems have 2
-        to 8 configurations, 1 to 30 instances and 1 to 3 objectives, costs that differ
-        by a factor of up to a thousand, and budgets from one evaluation per
-        configuration to more than the full cost. Half of the orders are charged
-        realised costs, which are random and below the declared ones.
+        to 8 configurations, 1 to 30 instances and 1 to 3 objectives. Their costs differ
+        by a factor of up to 1,000, and their budgets run from one evaluation per
+        configuration to more than the full cost. Half of the runs are charged realised
+        costs, which are random and below the declared costs.
     seed : int
 
     Returns
     -------
     float
-        A rounding error above one counts as one.
 
     Examples
     --------
@@ -64,17 +64,17 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
 
 
 def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
-    """Return the share of the full cost that any method with error delta needs.
+    """Return the share of the full cost that every method with error delta needs.
 
-    Below this share, no method is right with probability 1 - delta on every table.
+    At a smaller share, no method is right with probability 1 - delta on every table.
 
     Parameters
     ----------
     table : EvaluationTable
-        Only shared instances of its evaluation split are used.
+        Only instances of the evaluation split that all configurations share are used.
     delta : float
-        Error of `companion.bounds.least_evaluations`, whose evaluations are summed at
-        the declared costs.
+        Bound on the error, as in `companion.bounds.least_evaluations`. The evaluations
+        that it counts are charged declared costs.
 
     Returns
     -------
@@ -95,23 +95,24 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
 def what_pairing_buys(
     table: EvaluationTable, gap: float = 0.1, level: float = 0.05
 ) -> dict[str, float]:
-    """Measure how similarly configurations answer, and the depth to separate two.
+    """Measure how much sharing instances reduces the variance of a difference.
 
     Parameters
     ----------
     table : EvaluationTable
-        Only shared instances of its evaluation split and the first objective are used.
+        Only the first objective is used, on instances of the evaluation split that all
+        configurations share.
     gap, level : float
-        Classification gap of two configurations, and the bound on the error of choosing
-        the better one.
+        Classification gap of two configurations, and the allowed error of choosing the
+        better one.
 
     Returns
     -------
     dict
-        ``"variance kept"``, the median over pairs of the variance of the difference
-        over the sum of both variances; ``"paired"``, the share of the instances by
-        `companion.bounds.paired_error_bound` with the median variance of the
-        difference.
+        ``"variance kept"``, the variance of the difference of two configurations over
+        the sum of both variances, as a median over pairs; ``"paired"``, the share of
+        the instances that is enough by `companion.bounds.paired_error_bound`, with the
+        median variance of a difference.
 
     Examples
     --------
@@ -132,6 +133,7 @@ def what_pairing_buys(
             [n], [gap, gap], variances, n_instances=n_instances
         )
 
+    # the bound falls with the depth: find the first depth at which it meets the level
     depth = 1 + bisect_left(range(1, n_instances), -level, key=lambda n: -bound(n))
     variance_share = float(np.median(paired / np.maximum(independent, 1e-12)))
     return {"variance kept": variance_share, "paired": depth / n_instances}
@@ -250,7 +252,7 @@ def check_early_error(seed: int) -> CheckResult:
 
     wrong, early, planned = np.array(rows).T
 
-    # three standard errors below the rate: exceeded by chance once in 740 cases
+    # rate less three standard errors: above the true rate by chance once in 740 cases
     low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)
     return CheckResult(
         f"{len(rows)} cases, {runs:,} orders of {N} instances each",

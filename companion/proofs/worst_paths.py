@@ -1,9 +1,10 @@
 """Worst paths that the event of Theorem 1 allows.
 
-An arm whose running means are at the upper end of every radius, next to a best arm at
-the lower end of its radii, is always on the event of Theorem 1. Both are sequences of
-samples in [0, 1] with costs in [lambda, 1], so that the algorithm can be run on them.
-No argument that uses only the event can give a better bound.
+On the event of Theorem 1, all running means stay within their radii. On the worst path,
+the means of a suboptimal arm are always at the upper ends of their radii, and those of
+the best arm at the lower ends. Both are sequences of samples in [0, 1] with costs in
+[lambda, 1], so that the algorithm can be run on them. A bound that follows from the
+event alone is therefore at least the number of pulls on this path.
 """
 
 from bisect import bisect_left
@@ -35,8 +36,8 @@ def index_at(
     rewards : array_like, shape (..., D)
         Empirical mean rewards.
     cost, radius, floor : array_like, shape (...)
-        Empirical mean cost, :math:`\beta`, and f > 0, the smallest denominator
-        (lambda / 2).
+        Empirical mean cost, :math:`\beta`, and the smallest denominator f > 0, which is
+        lambda / 2 in the algorithm.
 
     Returns
     -------
@@ -60,14 +61,15 @@ def extreme_means(
     *,
     upper: bool,
 ) -> tuple[Floats, Floats]:
-    """Return the means within their radii where the index is largest or smallest.
+    """Return the means within their radii at which the index is largest or smallest.
 
     Parameters
     ----------
     means : array_like, shape (..., D)
     mean_cost, radius, cost_ratio : array_like, shape (...)
     upper : bool
-        Whether rewards are high and the cost is low, or the reverse.
+        Whether rewards are at the upper end and the cost at the lower end, or the
+        reverse.
 
     Returns
     -------
@@ -89,11 +91,12 @@ def extreme_means(
 def adversarial_pulls(
     problem: Problem, arm: int, *, cost_ratio: float, budget: float
 ) -> int:
-    r"""Count the pulls of an arm with means at the upper ends of their radii.
+    r"""Count the pulls of an arm on the worst path of the module's docstring.
 
-    The best arm's means are at their lower ends, so that its index is
-    :math:`\nu_{i^\star}` (or more where an end would be outside of [0, 1]). The number
-    of pulls is therefore one more than the number of n with at least this index.
+    The means of the best arm are at the lower ends of their radii, so that its index is
+    at least :math:`\nu_{i^\star}`. It is larger only if an end would be outside [0, 1].
+    The number of pulls of the other arm is one more than the number of n at which its
+    index is at least :math:`\nu_{i^\star}`.
 
     Parameters
     ----------
@@ -107,7 +110,7 @@ def adversarial_pulls(
     Returns
     -------
     int
-        At most the number of pulls at cost lambda within the budget.
+        At most B / lambda + 1, the pulls at cost lambda.
 
     Examples
     --------
@@ -130,11 +133,11 @@ def adversarial_pulls(
 
 
 def worst_problems() -> list[tuple[Problem, float]]:
-    """Return problems of two arms with lambda: random ones, and sharp ones for C."""
+    """Return problems of two arms with lambda: random, and nearly sharp for C."""
     rng = np.random.default_rng(0)
     problems = []
     for lam in (0.5, 0.2, 0.1, 0.02):
-        # rewards of one, and costs from lambda on
+        # rewards of one and costs near lambda use the constant C almost fully
         for share in (0.02, 0.1, 0.3):
             problems.append(
                 (Problem([[1.0], [1.0]], [lam, lam * (1 + 2 * share)]), lam)
@@ -148,9 +151,9 @@ def worst_problems() -> list[tuple[Problem, float]]:
 def worst_paths(
     problems: Iterable[tuple[Problem, float]], budget: float
 ) -> pd.DataFrame:
-    """Return the worst arm's pulls on the worst path (``made``) and all bounds.
+    """Return bounds on the pulls of the worst arm, and its pulls on the worst path.
 
-    The frame has one row per problem.
+    The frame has one row per problem. The pulls are in the column ``made``.
     """
     rows = []
     for problem, lam in problems:
