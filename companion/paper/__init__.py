@@ -1,4 +1,4 @@
-"""The paper's content as data: numbers, consequences, and claimed orderings."""
+"""The paper's content as data: printed numbers, their consequences, and its claims."""
 
 from companion.paper.calibration import calibrate as calibrate
 from companion.paper.calibration import coverage as coverage

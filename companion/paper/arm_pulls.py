@@ -43,19 +43,21 @@ def allocation(
     seed: int = 0,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Count the pulls of each arm in the runs of `replay_online` with the same seed.
+    """Count the pulls of each arm in the runs of `replay_online`.
+
+    The same parameters give the same runs as in `replay_online`.
 
     Parameters
     ----------
     table, methods, rho, replications, seed, **parallel
-        Parameters of the replays.
+        As in `replay_online`.
 
     Returns
     -------
     DataFrame
-        ``method``, ``options``, ``rho``, ``replication``, ``arm`` and ``pulls``, K rows
-        per run and none for a budget that is too small; ``dataset``, ``kind`` and
-        ``unit`` of the table.
+        K rows per run, and none for a budget that is too small: ``method``,
+        ``options``, ``rho``, ``replication``, ``arm``, ``pulls``; ``dataset``, ``kind``
+        and ``unit`` of the table.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def allocation(
     >>> len(pulls)  # 24 arms in two runs
     48
     """
-    # one part per cell: with K rows per run, many small frames take longer than runs
+    # one part per cell: with K rows per run, many small frames cost more than the runs
     cells = cut_grid(
         table, read_methods(methods, "online"), rho, replications, seed, most_parts=1
     )

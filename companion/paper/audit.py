@@ -1,4 +1,4 @@
-"""Errors of an audit with many more replays."""
+"""Errors of the audit, which has many more replays than the paper's experiments."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from cobandit.stats.summaries import proportion_interval
 
 
 def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
-    """Replace errors of few replays by the errors of an audit.
+    """Replace identification errors of few replays by the errors of the audit.
 
     Parameters
     ----------
     cells : DataFrame
-        Result of `summary`.
+        Result of `companion.paper.experiments.summary`.
     counts : DataFrame
-        Results of `cobandit.stats.paired_errors.joint_errors` with ``dataset``, for
-        CoPSI and each other method. Blocks are summed; variants of a method, and data
-        sets that are not in ``cells``, are left out.
+        Results of `cobandit.stats.paired_errors.joint_errors` for CoPSI and each other
+        method, with a column ``dataset``. Rows of the same cell are summed. Methods
+        with options, and data sets that are not in ``cells``, are left out.
 
     Returns
     -------
     DataFrame
-        The cells that claims in words are judged by; ``runs`` is the number of replays.
-        Errors have Wilson's interval, differences of CoPSI and another method Tango's,
-        and ratios the bootstrap's.
+        The columns of ``cells``. In the replaced rows, ``runs`` is the number of
+        audited replays; errors have Wilson's interval, differences between CoPSI and
+        another method Tango's, and ratios the bootstrap's.
 
     Examples
     --------

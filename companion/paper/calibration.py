@@ -1,4 +1,4 @@
-"""Calibration of the predictions on tables of another generator."""
+"""Calibration of the predictions of contrasts on tables of a second generator."""
 
 import numpy as np
 import pandas as pd
@@ -9,22 +9,25 @@ LEVELS = (0.5, 0.8, 0.95)
 
 
 def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
-    """Predict each contrast on each table of the other generator, as for the paper.
+    """Predict each contrast on each table of the second generator.
+
+    The prediction is made as for the paper: from the used facts of the table, by the
+    tables of the first generator.
 
     Parameters
     ----------
     plays : DataFrame
         Rows of `companion.stored.results.played`.
     wider : float
-        Factor on scores.
+        Factor on the scores of the tables, which widens intervals.
 
     Returns
     -------
     DataFrame
         One row per table and contrast: ``dataset``, ``number``, ``experiment``,
-        ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor with
-        which the 95 % interval just contains the value. An interval at a level contains
-        the value if p is above one minus the level.
+        ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor at
+        which the 95 % interval just contains the value. The interval at a level
+        contains the value if p is larger than one minus the level.
     """
     rows = []
     for contrast in CONTRASTS:
@@ -49,7 +52,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
 
 
 def coverage(calibrated: pd.DataFrame) -> pd.Series:
-    """Return the share of contrasts inside of their intervals, by level.
+    """Return the share of contrasts inside their intervals, by level.
 
     Examples
     --------
@@ -62,9 +65,9 @@ def coverage(calibrated: pd.DataFrame) -> pd.Series:
 
 
 def widening(calibrated: pd.DataFrame) -> float:
-    """Return the least factor with which 95 % intervals contain 95 % of contrasts.
+    """Return the smallest factor at which 95 % intervals contain 95 % of contrasts.
 
-    It is computed on the tables with odd numbers of `calibrate`.
+    Only tables with odd numbers are used.
 
     Returns
     -------

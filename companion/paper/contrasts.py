@@ -1,6 +1,6 @@
-"""The fourteen contrasts that judge the paper's experiments, and their words.
+"""The fourteen contrasts that judge the paper's experiments, and their verdicts.
 
-``book/protocol.md`` lists them and states the rule.
+``book/protocol.md`` lists the contrasts and states the rule of the verdicts.
 """
 
 from collections.abc import Mapping
@@ -40,27 +40,28 @@ WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
 LEVEL = 0.05
 
 
-#: Largest width, over the prior's, of a predicted contrast.
+#: Largest width of the interval of a predicted contrast, over the prior's width.
 SHARP = 0.5
 
 
-#: Share of tables nearer than the paper from which on a contrast is undecided.
+#: Remoteness from which on a contrast is undecided: the share of tables with more
+#: typical facts than the paper's.
 REMOTE = 0.99
 
 
-#: Factor on scores, from the calibration with another generator.
+#: Factor on scores, from the calibration with a second generator.
 WIDENING = 1.0
 
 
 DEFAULT = "default"
 
 
-#: Values by key, played on tables or printed.
+#: Values by key: arrays from runs on tables, or printed numbers.
 Values = pd.DataFrame | Mapping[Any, Any]
 
 
 class Played(NamedTuple):
-    """A quantity that is played per method, at a budget."""
+    """A quantity of the runs of a method at one budget of an experiment."""
 
     experiment: str
     rho: int
@@ -86,8 +87,8 @@ STANDARD, AVERAGE = (
 )
 
 
-#: Used facts of each experiment: method and values. Errors that are not printed are not
-#: used.
+#: Used facts per experiment, the printed values from which others are predicted: a
+#: method and its quantities. Facts that the paper does not print are left out.
 USED = {
     "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
     "identification": ("UniformIdentification", (ERROR._replace(rho=20), ERROR)),
@@ -121,11 +122,11 @@ class Contrast(NamedTuple):
 
     @property
     def favour(self) -> int:
-        """The sign of values that favour the first method: 1 for F1, else -1."""
+        """The sign of contrasts that favour the first method: 1 for F1, else -1."""
         return 1 if self.judged is F1 else -1
 
     def of(self, values: Values) -> Floats:
-        """Return the contrast of played or printed values."""
+        """Return the contrast, on a scale of logarithms or log odds."""
         first, second = (on_scale(key, values[key]) for key in self.keys)
         return first - second
 
@@ -151,15 +152,16 @@ CONTRASTS = tuple(
 def arrange_tables(
     plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str = DEFAULT
 ) -> pd.DataFrame:
-    """Arrange plays by table: one row per kept table, one column per key.
+    """Return the values of runs with one row per kept table and one column per key.
 
     Parameters
     ----------
     plays : DataFrame
         Rows of `companion.stored.results.played`.
     dataset, kind : str
+        Data set and kind of the tables.
     reading : str
-        Values that the reading does not change are the default's.
+        Reading of the paper. Values that it does not change are the default reading's.
     """
     rows = plays[(plays["dataset"] == dataset) & (plays["kind"] == kind)]
     wide = rows.pivot(index="number", columns=["reading", "key"], values="value")  # noqa: PD010 - nothing twice
@@ -169,7 +171,7 @@ def arrange_tables(
 
 
 def used_keys(dataset: str, experiment: str) -> list[str]:
-    """Return the keys of the used facts of an experiment that are printed."""
+    """Return the keys of the used facts of an experiment, if they are printed."""
     method, values = USED[run_of(experiment)]
     keys = [played.key(dataset, method) for played in values]
     return [key for key in keys if key in judged_values()]
@@ -178,7 +180,7 @@ def used_keys(dataset: str, experiment: str) -> list[str]:
 def predict(
     played: Values, keys: list[str], values: Floats, printed: Values
 ) -> Prediction:
-    """Predict a value from its values on tables and the printed used facts."""
+    """Predict a value from the printed used facts, by its values on tables."""
     used, facts = (
         np.stack([on_scale(key, source[key]) for key in keys], axis=-1)
         for source in (played, printed)
@@ -198,7 +200,7 @@ def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
     width : float
         Width of the interval over the width of the prior's interval.
     remoteness : float
-        Share of tables whose used facts have less leverage than the paper's.
+        Share of tables whose used facts have less leverage than the paper's facts.
 
     Examples
     --------
@@ -219,7 +221,7 @@ def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
 
 
 def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
-    """Judge the fourteen contrasts.
+    """Return predictions and verdicts of the fourteen contrasts.
 
     Parameters
     ----------
@@ -229,10 +231,12 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per contrast: ``dataset``, ``experiment``, ``method``, ``against``,
-        ``tables``; ``printed``, ``centre``, ``low`` and ``high`` as ratios of regrets
-        or of odds; ``p``, ``adjusted`` (Holm), ``width`` over the prior's on the scale
-        of logarithms, ``remoteness``, ``regressed`` and ``word``.
+        One row per contrast: ``dataset``, ``experiment``, ``method``, ``against``;
+        ``tables``, their number; ``printed``, ``centre``, ``low`` and ``high``, as
+        ratios of regrets or of odds; ``p`` and ``adjusted``, the p-value before and
+        after Holm's adjustment; ``width``, the width of the interval over the width of
+        the prior's interval, in logarithms; ``remoteness`` and ``regressed`` of the
+        prediction; ``word``, the verdict.
     """
     return _judge(_arrange(plays))
 
@@ -242,7 +246,7 @@ Arranged = Mapping[tuple[str, str], Mapping[str, Floats]]
 
 
 def _arrange(plays: pd.DataFrame) -> Arranged:
-    """Arrange the values of contrasts and of their used facts, by table."""
+    """Return the values of contrasts and of their used facts on the kept tables."""
     arranged = {}
     for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
         contrasts = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
@@ -302,16 +306,17 @@ def _judge(arranged: Arranged) -> pd.DataFrame:
 def resample_words(
     plays: pd.DataFrame, resamples: int = 100, seed: int = 0
 ) -> pd.DataFrame:
-    """Judge the fourteen contrasts on tables that are drawn with replacement.
+    """Judge the fourteen contrasts on resampled tables.
 
-    A rare word is one that other tables of the same kind could change.
+    A verdict with a small share could differ with other tables of the same kind.
 
     Parameters
     ----------
     plays : DataFrame
         As for `arrange_tables`.
     resamples : int
-        Number of resamples of the kept tables, and of the prior's, per data set.
+        Number of resamples, with replacement, of the kept tables and of the prior's
+        tables of each data set.
     seed : int
 
     Returns

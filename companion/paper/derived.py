@@ -1,4 +1,4 @@
-"""Consequences of the printed numbers: derived numbers, contradictions, constants."""
+"""Consequences of the printed numbers: derived values, contradictions and constants."""
 
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
@@ -11,9 +11,8 @@ import pandas as pd
 from cobandit import theory
 from companion.paper.numbers import Published, published
 
-#: Operations by which the paper derives a number from a method's value and the value of
-#: the method it is compared with. Each is monotone in both, so that over two intervals
-#: its extremes are at the ends.
+#: Operations by which the paper derives a number from the values of two methods. They
+#: are monotone in both arguments, so that extremes over two intervals are at the ends.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,
@@ -33,7 +32,7 @@ class DerivedValue(NamedTuple):
     high: float
 
 
-#: Results of the two comparing operations on equal numbers.
+#: Results of a difference and a ratio of equal numbers.
 EQUAL = {
     "difference": DerivedValue(0.0, 0.0, 0.0),
     "ratio": DerivedValue(1.0, 1.0, 1.0),
@@ -43,8 +42,8 @@ EQUAL = {
 def derive(operation: str, first: DerivedValue, second: DerivedValue) -> DerivedValue:
     """Derive a number from two numbers, with the range that their intervals allow.
 
-    The two numbers may depend on each other in any way. A quotient of zeros bounds
-    nothing.
+    The range is valid however the two numbers depend on each other. Ends at which the
+    result is undefined are ignored.
     """
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,23 +56,23 @@ def derive(operation: str, first: DerivedValue, second: DerivedValue) -> Derived
 
 
 def round_off(number: Published) -> DerivedValue:
-    """Return the interval of a number before it was rounded."""
+    """Return a printed number with the interval of its value before rounding."""
     return DerivedValue(
         number.value, number.value - number.half_unit, number.value + number.half_unit
     )
 
 
 def arithmetic() -> pd.DataFrame:
-    """Recompute the paper's derived numbers, as far as rounding of its inputs allows.
+    """Recompute the paper's derived numbers, with the range that rounding allows.
 
     Returns
     -------
     DataFrame
-        One row per arithmetic entry: ``key``, ``place``, ``printed``, ``operation``,
-        ``inputs`` (keys), ``value``; ``computed`` from the inputs as printed; ``low``
-        and ``high``, its range over the inputs before rounding; ``inside``, whether the
-        printed value, which is rounded too, is possible; ``direct``, whether
-        ``computed`` rounds to the printed value.
+        One row per derived number: ``key``, ``place``, ``printed``, ``operation``,
+        ``value``; ``inputs``, the keys of the two inputs; ``computed``, the result for
+        the printed inputs; ``low`` and ``high``, its range over the inputs before
+        rounding; ``inside``, whether some result in this range rounds to the printed
+        value; ``direct``, whether ``computed`` rounds to the printed value.
 
     Examples
     --------
@@ -105,13 +104,14 @@ def arithmetic() -> pd.DataFrame:
 
 
 def inconsistencies() -> pd.DataFrame:
-    """List pairs of printed numbers on the same quantity that differ beyond rounding.
+    """Return pairs of printed values of one quantity that differ beyond rounding.
 
     Returns
     -------
     DataFrame
-        ``first`` and ``second`` (keys), their ``printed`` values (a pair),
-        ``difference`` (second minus first) and ``relative`` (to the first).
+        ``first`` and ``second``, the keys; ``printed``, the pair of printed values;
+        ``difference``, the second value minus the first; ``relative``, the difference
+        over the first value.
 
     Examples
     --------
@@ -144,8 +144,7 @@ def theory_values() -> dict[str, float]:
     -------
     dict
         Constants by the ``quantity`` of the numbers with experiment ``"theory"``.
-        Constants that no bound contains (conditions and constants inside proofs) are
-        absent.
+        Constants that occur only in conditions or inside proofs are absent.
 
     Examples
     --------
@@ -157,13 +156,14 @@ def theory_values() -> dict[str, float]:
     constant = theory.index_constant(2, 0.5)
     pulls = theory.horizon(99.0, 0.5)
 
+    # each constant is isolated by arguments at which the other terms vanish
     leading = theory.pull_bound(1e-6, **online, alpha=2.0) / (
         2 * constant**2 * log(pulls) / 1e-12
     )
     failure = theory.failure_probability(**online, alpha=2.0) / (
         3 * 3 * float(pulls) ** -3
     )
-    # with this gap and alpha = 1, the bound is 2 plus the term of the failures
+    # with this gap and alpha = 1, the bound is 2 plus the failure term
     failures = theory.pull_bound(1e9, **online, alpha=1.0) - 2
 
     without = theory.identification_error_bound(1.0, **case, complexity=inf)
@@ -192,12 +192,12 @@ def theory_values() -> dict[str, float]:
 
 
 def least_target_ratio(n_arms: int, low: float, high: float) -> float:
-    r"""Return the least ratio of PSI-SR's target to CoPSI's, for any costs in a range.
+    r"""Return a lower bound on the ratio of PSI-SR's targets to CoPSI's targets.
 
-    Up to rounding PSI-SR's worst-case rounds fit the budget exactly: :math:`n_k = B /
-    ((K + 1 - k) W)` with :math:`W = \sum_k w_k c_{(k)}`, :math:`w_k = 1 / (K + 1 - k)`
-    and :math:`w_K = 1/2`, the costs sorted upwards.  CoPSI's target is :math:`B /
-    (L_{K,\lambda} C_k)`, so with m active arms the ratio is
+    Up to rounding, PSI-SR's worst case spends exactly the budget with the targets
+    :math:`n_k = B / ((K + 1 - k) W)`. Here :math:`W = \sum_k w_k c_{(k)}` over
+    ascending costs, with :math:`w_k = 1 / (K + 1 - k)` for k < K and :math:`w_K = 1/2`.
+    CoPSI's target is :math:`B / (L_{K,\lambda} C_k)`. With m active arms, the ratio is
 
     .. math::
 
@@ -207,11 +207,11 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     *Proof of the bound.* With the largest cost 1 and all costs at least
     :math:`\lambda`, the fraction without :math:`L_{K,\lambda}` is a ratio of two
     positive linear functions of the sorted costs. It is therefore least at a corner of
-    their range: some arms at :math:`\lambda`, all others at 1. This least value does
-    not fall as :math:`\lambda` rises, since fewer costs are allowed, and
-    :math:`L_{K,\lambda}` does not rise. So on a cell :math:`a \le \lambda \le b`, the
-    ratio is at least :math:`L_{K,b}` times the least value at a. The smallest of these
-    values, over cells that cover all :math:`\lambda`, is returned.
+    their range: some arms at :math:`\lambda`, all others at 1. As :math:`\lambda`
+    rises, this least value does not fall, since fewer costs are allowed, and
+    :math:`L_{K,\lambda}` does not rise. On a cell :math:`a \le \lambda \le b`, the
+    ratio is therefore at least :math:`L_{K,b}` times the least value at a. The function
+    returns the smallest such product over cells that cover all :math:`\lambda`.
 
     Parameters
     ----------
@@ -223,13 +223,14 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     Returns
     -------
     float
-        A lower bound, for all costs in the range and all phases, from 1,000 cells.
+        A bound for all costs in the range and all phases, from 1,000 cells.
 
     Notes
     -----
     Time O(K^2) per cell. The least ratio is attained with the two cheapest arms at the
-    lower end and all others at the upper end: 1.0747 and 0.9598 in the examples. Fewer
-    cells give smaller values (1.064 and 0.936 with twelve). Round a bound down.
+    lower end and all others at the upper end. In the examples it is 1.0747 and 0.9598.
+    Fewer cells give looser bounds: 1.064 and 0.936 with twelve cells. Round a bound
+    down before printing it.
 
     Examples
     --------

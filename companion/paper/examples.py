@@ -1,9 +1,9 @@
 """Two examples of three arms, small enough to compute by hand.
 
-Pages, classes, kernels and tests share them. Feedback has no noise: every evaluation of
-an arm gives the same rewards at the same cost. In the online example alpha = 1 / log
-T_B, so that the radius after n pulls is 1 / sqrt(n), and the scales reduce it to 1 / (4
-sqrt(n)).
+Pages, policies, kernels and tests share them. Feedback has no noise: every evaluation
+of an arm gives the same rewards at the same cost. In the online example, alpha is
+1 / log(T_B), so that the radius after n pulls is 1 / sqrt(n). The scales of 1/4 reduce
+it to 1 / (4 sqrt(n)).
 """
 
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ from cobandit.tables import EvaluationTable
 class Example:
     """Arms with known evaluations, a budget, and the pulls of each method by hand.
 
-    ``rewards`` is (K, D), ``costs`` (K,) in units; ``sequences`` holds the pulls of
-    each method in order, one letter per pull, and ``recommended`` the letters of the
-    returned set.
+    ``names`` has one letter per arm. ``rewards`` has the shape (K, D), and ``costs``
+    (K,). By method, ``sequences`` holds the pulls in order, one letter per pull, and
+    ``recommended`` the letters of the returned set.
     """
 
     names: str
@@ -42,7 +42,7 @@ class Example:
         array([1. , 0.5, 0.5])
         """
         return EvaluationTable.from_arrays(
-            # the same on four instances
+            # the same rewards on four instances
             np.repeat(self.rewards[:, None, :], 4, axis=1),
             self.costs,
             configs=self.names,
@@ -52,9 +52,10 @@ class Example:
         )
 
 
-#: Index values after the first round: a 4/3, b 9/4, c 3/2; then b has 1.4171, c 0.8936,
-#: b 1.1673, a 1.0434. Before the last pull the remaining budget is 1/2, so that a, at 1
-#: per pull, is not affordable.
+#: Example of online selection. In CoHV-UCB, the indices after the first round are 4/3
+#: for a, 9/4 for b and 3/2 for c. The next four pulls change them to 1.4171 (b), 0.8936
+#: (c), 1.1673 (b) and 1.0434 (a). The remaining budget is then 1/2, so that a, which
+#: costs 1, is not affordable, and b is pulled last.
 ONLINE = Example(
     names="abc",
     rewards=np.array([[0.75, 0.75], [0.5, 0.5], [0.25, 0.5]]),
@@ -73,10 +74,11 @@ ONLINE = Example(
     },
 )
 
-#: CoPSI: lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15, so targets floor(40 / (37/15 * 6))
-#: = 2, then, b accepted with gap 3/8, floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8,
-#: and the dominated c is rejected. PSI-SR: 21 rounds with targets ceil(18/4) = 5 and
-#: ceil(3 * 18/8) = 7. Uniform: 40 / 6 gives 6 rounds.
+#: Example of identification. In CoPSI, lambda = 1/4 and L = 1 + 4/5 + 2/3 = 37/15. The
+#: first target is floor(40 / (37/15 * 6)) = 2; then b is accepted with gap 3/8. The
+#: second target is floor(40 / (37/15 * 2)) = 8; a and c tie at 1/8, and the dominated c
+#: is rejected. PSI-SR has 21 rounds with the targets ceil(18/4) = 5 and
+#: ceil(3 * 18/8) = 7. Uniform identification has floor(40 / 6) = 6 rounds.
 IDENTIFICATION = Example(
     names="abc",
     rewards=np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]),

@@ -8,9 +8,9 @@ import pandas as pd
 from cobandit.stats import summaries
 from cobandit.stats.contrasts import paired_contrasts
 
-#: Kinds of costs that a pull is charged.
+#: Kinds of cost that a pull can be charged.
 CHARGES = ("declared", "realised")
-#: Quantities along the runs of the trajectory experiment.
+#: Quantities that the trajectory experiment records along its runs.
 TRAJECTORY_QUANTITIES = ("efficiency_regret", "moving_average")
 
 
@@ -27,14 +27,14 @@ PAIRS = (
 
 
 def exact_cells(by_cell: Mapping[tuple[str, str], float]) -> pd.DataFrame:
-    """Return cells of exact values, by experiment and quantity."""
+    """Return cells of exact values, whose intervals have length zero."""
     frame = pd.DataFrame([*by_cell], columns=["experiment", "quantity"])
     values = [float(value) for value in by_cell.values()]
     return frame.assign(mean=values, low=values, high=values)
 
 
 def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
-    """Summarise one quantity of an experiment, other than along the runs.
+    """Summarise one quantity of an experiment over its replications.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None online),
-        ``runs``, ``mean``, ``low``, ``high``: one row per cell, as from
-        `cobandit.stats.summarise`. Then follow the rows of
-        `cobandit.stats.paired_contrasts`, with ``against`` and ``measure``, for `PAIRS`
-        and, in ``"stochastic"``, for realised against declared costs.
+        First, one row per cell as from `cobandit.stats.summarise`: ``experiment``,
+        ``quantity``, ``method``, ``rho``, ``costs`` (None for online methods),
+        ``runs``, ``mean``, ``low``, ``high``. Then the rows of
+        `cobandit.stats.paired_contrasts` for `PAIRS`, with ``against`` and ``measure``.
+        The ``"stochastic"`` experiment also compares realised with declared costs.
 
     Examples
     --------
@@ -87,19 +87,19 @@ def _compare(runs: pd.DataFrame, quantity: str, keys: tuple[str, ...]) -> pd.Dat
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
-    """Summarise ``"trajectory"`` at the end and at some points along the runs.
+    """Summarise the trajectory experiment at the end and at points along the runs.
 
     Parameters
     ----------
     paths : DataFrame
         Result of `play`.
     points : int
-        Number of evenly chosen values of the spend.
+        Number of points, evenly chosen among the recorded values of the spend.
 
     Returns
     -------
     DataFrame
-        The columns of `cells`, and ``spent`` (NaN for the end of the run).
+        The columns of `cells`, and ``spent``, which is NaN at the end of the run.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     parts = []
     along = grid[np.linspace(0, len(grid) - 1, points).round().astype(int)]
     for quantity in TRAJECTORY_QUANTITIES:
-        # a run whose first pull costs more than this has no average yet
+        # before the first pull is paid, a run has no average
         has_average = paths[quantity].notna()
         counted = paths.assign(status=np.where(has_average, "ok", "infeasible"))
         for values, columns in ((grid[-1:], {"spent": np.nan}), (along, {})):

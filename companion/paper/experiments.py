@@ -1,8 +1,8 @@
 """The paper's experiments (Section 5 and Appendix A), on any table.
 
-Methods, budgets and replication counts are the paper's; where the paper leaves a choice
-open, the book's default is used. Functions that replay take the options ``workers``,
-``backend``, ``scheduler`` and ``progress`` as ``parallel``.
+Methods, budgets and numbers of replications are the paper's. Choices that the paper
+leaves open have the book's default. Functions that replay accept the options
+``workers``, ``backend``, ``scheduler`` and ``progress`` as ``parallel``.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,8 +38,8 @@ FULL_SET_RHO = (10, 20, 50, 100, 200)
 IDENTIFICATION = ("CoPSI", "PSISR", "UniformIdentification")
 
 
-#: The 14 arms of the paper's identification experiment, on tables that have its
-#: configurations.
+#: Query for the 14 arms of the paper's identification experiment, on tables with the
+#: paper's configurations.
 FOURTEEN = (
     "model in ['GPT-2', 'CodeLlama-7B', 'Tulu-7B', 'Tulu-2-7B', 'Gemma-7B', 'LLaMA-7B',"
     " 'Mistral-7B'] and temperature in [0.5, 1.0] and max_tokens == 128 and prompt =="
@@ -47,8 +47,8 @@ FOURTEEN = (
 )
 
 
-#: The analogous choice on our measured tables, made without looking at outcomes: the
-#: same two temperatures of every model, the smaller limit, the direct prompt.
+#: Analogous queries for our measured tables: the same two temperatures of every model,
+#: the smaller limit, the direct prompt. They were chosen before outcomes were seen.
 ALIKE = {
     "word-sums": "temperature in [0.5, 1.0] and max_tokens == 8 and style == 'direct'",
     "piqa-small": (
@@ -60,8 +60,8 @@ ALIKE = {
 def structured_subset(table: EvaluationTable) -> EvaluationTable:
     """Return the arms of the identification experiment.
 
-    They are the paper's 14, or the analogous ones on our tables. A table with none of
-    them is returned whole.
+    They are the paper's 14 arms, or the analogous arms of our tables. A table without
+    such arms is returned whole.
 
     Examples
     --------
@@ -77,7 +77,10 @@ def structured_subset(table: EvaluationTable) -> EvaluationTable:
 
 
 class Experiment(NamedTuple):
-    """An experiment: its replay, its quantities, and its choice of arms."""
+    """An experiment: its replay, its quantities, and its choice of arms.
+
+    ``chosen`` restricts the table to `structured_subset`.
+    """
 
     replay: Callable[..., pd.DataFrame]
     methods: Sequence[Spec | str]
@@ -97,8 +100,8 @@ _FEW = Experiment(
 )
 
 
-#: Experiments by name: Figures 2a-b and 3; 2c-d; 5, with F1; 6, with both kinds of
-#: costs; 4, along the runs.
+#: Experiments by name. In this order, they are Figures 2a-b and 3; Figures 2c-d; Figure
+#: 5, with F1; Figure 6, with both kinds of costs; and Figure 4, along the runs.
 EXPERIMENTS = {
     "online": Experiment(
         replay_online,
@@ -122,36 +125,36 @@ EXPERIMENTS = {
 }
 
 
-#: Evaluations of one online run beyond which a page does not replay it.
+#: Largest number of evaluations of an online run that a page replays.
 MOST_EVALUATIONS = 2e6
 
 
-#: Evaluations of one online run beyond which it has fewer replications.
+#: Number of evaluations of an online run beyond which there are fewer replications.
 MANY_EVALUATIONS = 1e5
 
 
-#: Configurations beyond which identification has fewer replications, because its time
-#: grows with their square.
+#: Number of configurations beyond which identification has fewer replications, because
+#: its time grows with the square of this number.
 MANY_ARMS = 60
 
 
 class Extent(NamedTuple):
-    """Extent of the paper's experiments that is replayed on a table."""
+    """Reduced extent to which the paper's experiments are replayed on a table."""
 
     #: Replications as a multiple of the paper's.
     scale: float = 1.0
-    #: Whether methods that spend a budget online are replayed.
+    #: Whether online methods are replayed.
     online: bool = True
     #: Largest number of evaluations of one online run.
     evaluations: float = 0.0
 
     def say_less(self, replications: int) -> str:
-        """Return a sentence about reductions of the paper's extent, or ''.
+        """Return sentences about what is reduced, or '' if nothing is.
 
         Parameters
         ----------
         replications : int
-            Requested number of replications.
+            Number of replications that was asked for.
 
         Examples
         --------
@@ -177,10 +180,9 @@ class Extent(NamedTuple):
 
 
 def fit_extent(*tables: EvaluationTable) -> Extent:
-    """Choose the extent of the paper's experiments that takes about a minute.
+    """Return the extent of the paper's experiments that takes about a minute.
 
-    An online run makes as many evaluations as its budget buys of the cheapest
-    configuration.
+    An online run is assumed to spend its whole budget on the cheapest configuration.
 
     Examples
     --------
@@ -214,13 +216,14 @@ def play(
     name : str
     table : EvaluationTable
     replications, rho : optional
-        By default the paper's.
+        The paper's by default.
     seed : int
 
     Returns
     -------
     DataFrame
-        The replay's columns; in ``"stochastic"``, a column ``costs``.
+        The columns of the replay; for ``"stochastic"``, also ``costs``, the kind of
+        charged costs.
 
     Examples
     --------
@@ -254,7 +257,10 @@ def play(
 
 
 def facts(table: EvaluationTable) -> pd.DataFrame:
-    """Return the paper's facts about a table: Table 1, profiling costs, 14-arm subset.
+    """Return the facts that the paper reports about a table.
+
+    They are the columns of Table 1, the range of profiling costs, and the front and
+    smallest gap of the 14 arms.
 
     Returns
     -------
@@ -298,7 +304,7 @@ def summary(
     online: bool = True,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Run every experiment on a table; return means and intervals, one row per cell.
+    """Run every experiment on a table, and return means and intervals.
 
     Parameters
     ----------
@@ -307,15 +313,15 @@ def summary(
         Replications as a multiple of the paper's.
     seed : int
     online : bool
-        Whether online methods are replayed, too.
+        Whether online methods are replayed as well.
     **parallel
         Options of the replays.
 
     Returns
     -------
     DataFrame
-        The columns of `cells` and `trajectory_cells` for every experiment, and
-        ``dataset``: the coordinates of the paper's numbers in `companion.paper`.
+        One row per cell, with the columns of `cells` and `trajectory_cells` and
+        ``dataset``. `companion.paper` locates the paper's numbers by these columns.
 
     Examples
     --------

@@ -25,26 +25,27 @@ from companion.paper.predictive import (
 def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """Judge the contrasts of each data set jointly.
 
-    Three measures: the joint distance of all seven contrasts, the number of contrasts
-    outside their intervals, and the joint deviation of the two contrasts of CoPSI with
-    PSI-SR in CoPSI's favour. The last two were chosen after the contrasts were seen.
+    There are three measures: the joint distance of all seven contrasts; the number of
+    contrasts outside their intervals; and the joint deviation, in CoPSI's favour, of
+    the two contrasts of CoPSI with PSI-SR. The last two were chosen after the contrasts
+    were seen.
 
     Parameters
     ----------
     plays : DataFrame
         As for `arrange_tables`.
     reading : str
-        Contrasts that the reading changes are judged on the tables that play it.
+        A reading other than the default is judged on the tables for which it was run.
 
     Returns
     -------
     DataFrame
-        By data set: ``tables``; ``distance``, the p-value of the seven by Mahalanobis'
-        distance; ``outside``, the number of contrasts outside of their 95 % intervals,
-        and ``as_many``, the number of tables with at least as many; ``favour``, the sum
-        of the two scores of CoPSI against PSI-SR over the half-widths of their
-        intervals, signed in CoPSI's favour, and ``as_favourable``, the number of tables
-        with at least this sum.
+        One row per data set: ``tables``, their number; ``distance``, the p-value of the
+        Mahalanobis distance of all seven contrasts; ``outside``, the number of
+        contrasts outside their 95 % intervals; ``as_many``, the number of tables with
+        at least as many; ``favour``, the sum of the two scores of CoPSI against PSI-SR
+        over their limits, with signs in CoPSI's favour; ``as_favourable``, the number
+        of tables with at least this sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -85,7 +86,7 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 def _score_printed(
     contrasts: Sequence[Contrast], predictions: Sequence[Prediction]
 ) -> Floats:
-    """Return the score of each contrast of the printed values."""
+    """Return the scores of the contrasts of the printed values."""
     printed = judged_values()
     return np.array(
         [
@@ -96,9 +97,10 @@ def _score_printed(
 
 
 def combine(counts: pd.Series, tables: pd.Series) -> float:
-    """Combine the shares of tables that are as far off, by Fisher's method.
+    """Return the p-value of all data sets together, by Fisher's method.
 
-    The paper counts as one of the tables of each data set.
+    Per data set, ``counts`` of the ``tables`` deviate at least as much as the paper.
+    The paper itself is added to both numbers.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def combine(counts: pd.Series, tables: pd.Series) -> float:
 
 
 def _last_with_readings(plays: pd.DataFrame) -> int:
-    """Return the largest number of a table with other readings than the default."""
+    """Return the number of the last table for which other readings were run."""
     return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
 
 
@@ -121,15 +123,15 @@ def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per reading with a p-value per data set, ``together`` (Fisher), and
-        whether the reading is ``disfavoured``: ``together`` is below the level over the
-        number of readings.
+        One row per reading: a p-value per data set; ``together``, the p-value of
+        Fisher's method; ``disfavoured``, whether ``together`` is below the level over
+        the number of readings.
     """
     from scipy.stats import combine_pvalues
 
     printed = judged_values()
     frame = pd.DataFrame()
-    # the same tables for all readings
+    # all readings are judged on the same tables
     plays = plays[plays["number"] <= _last_with_readings(plays)]
     readings = plays.loc[plays["kind"] == "table", "reading"].unique()
     for reading, dataset in product(

@@ -1,4 +1,4 @@
-"""Verdicts on the paper's claims in words, by a table of results."""
+"""Verdicts on the orderings that the paper claims in words, from a table of results."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import yaml
 
 from companion.paper.derived import EQUAL, DerivedValue, derive
 
-#: Quantities whose larger values are better; smaller ones are better for all others.
+#: Quantities of which larger values are better. For all others, smaller is better.
 HIGHER = ("f1", "correct")
 
 
@@ -24,24 +24,25 @@ class Claim:
     Attributes
     ----------
     key, says, place : str
-        Its name, its statement in our words, and its place.
+        Name of the claim, its statement in our words, and its place in the paper.
     experiment, quantity, datasets, costs
-        As in `Published`, with the data sets of the claim.
+        As in `Published`; a claim may be about several data sets.
     methods, against : tuple of str
         Each of ``methods`` has the relation to each of ``against``.
     relation : str
         ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``;
         ``"unchanged"`` (comparable under declared and realised costs); ``"undecided"``
-        (each is better somewhere); ``"nearer"`` (to the first of ``against`` than to
-        the second); ``"growing advantage"`` (an advantage at the largest budget, and a
-        larger one than at the smallest); ``"larger advantage"`` (an advantage on the
-        first dataset, and a larger one than on the second).
+        (each method is better somewhere); ``"nearer"`` (nearer to the first of
+        ``against`` than to the second); ``"growing advantage"`` (an advantage at the
+        largest budget, which is larger than at the smallest budget); ``"larger
+        advantage"`` (an advantage on the first data set, which is larger than on the
+        second).
     at : {"all", "most", "largest", "smallest"}
         Budgets of the claim.
     along : {"rho", "spent"}
-        Column that holds the budget: ``"spent"`` along a trajectory.
+        Column of the budget; ``"spent"`` for claims about trajectories.
     measure : {"ratio", "difference", None}
-        Measure of an advantage.
+        Measure by which advantages are compared.
 
     Examples
     --------
@@ -124,7 +125,7 @@ NOTHING = DerivedValue(np.nan, np.nan, np.nan)
 def by_place(
     cells: pd.DataFrame, columns: Sequence[str]
 ) -> dict[tuple[Any, ...], DerivedValue]:
-    """Return the values of cells by these coordinates, None where one is missing."""
+    """Return the values of cells by coordinates; missing coordinates are None."""
     places = cells.reindex(columns=list(columns)).astype(object)
     places = places.where(places.notna(), None)
     ends = map(
@@ -138,26 +139,29 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     """Judge a claim by a table of means with intervals.
 
     A comparison holds if the interval of the difference is on the claimed side of zero,
-    fails if it is on the other side, and is not separated if it contains zero. The
-    interval is the paired one over replications, because all methods see the same
-    evaluations; without it, the range that the intervals of both means allow. Means are
-    comparable if they differ by at most a tenth of the larger one; if they differ by
-    more, the claim fails if the interval excludes zero. Advantages and distances are
-    compared by whether their intervals are disjoint. The larger of two advantages has
-    to be positive: a smaller disadvantage is not an advantage.
+    and fails if it is on the other side. It is not separated if the interval contains
+    zero. All methods see the same evaluations, so that the interval is paired over
+    replications. If there is no paired interval, the range that the intervals of both
+    means allow is used.
 
-    A claim of several comparisons holds if all of them hold and fails if one fails (at
-    most budgets: if more than half do). The largest and the smallest budget are those
-    at which every method has a feasible run.
+    Means are comparable if they differ by at most a tenth of the larger mean. If they
+    differ by more, the comparison fails if the interval excludes zero. One advantage or
+    distance is larger than another if their intervals are disjoint. A larger advantage
+    must also be positive, because a smaller disadvantage is not an advantage.
+
+    A claim of several comparisons holds if all of them hold, and fails if one fails. A
+    claim about most budgets holds or fails if more than half of its comparisons do. The
+    largest and the smallest budget are chosen among the budgets at which every method
+    has a feasible run.
 
     Parameters
     ----------
     claim : Claim
     frame : DataFrame
-        Result of `cobandit.stats.summaries.summarise` for the claim's quantity:
-        ``dataset``, ``method``, ``mean``, ``low``, ``high`` and the column
-        ``claim.along``, one row per cell; with ``against`` and ``measure`` also the
-        paired comparisons of `cobandit.stats.paired_contrasts`.
+        Results of `cobandit.stats.summaries.summarise` for the quantity of the claim,
+        one row per cell: ``dataset``, ``method``, ``mean``, ``low``, ``high`` and the
+        column ``claim.along``. Rows of `cobandit.stats.paired_contrasts`, with
+        ``against`` and ``measure``, are used if present.
 
     Returns
     -------
@@ -184,7 +188,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
     if not decided:
         return UNKNOWN
 
-    # each method is better somewhere
+    # the claim is that each method is better somewhere
     if claim.relation == "undecided":
         if {HOLDS, FAILS} <= set(decided):
             return HOLDS
@@ -203,7 +207,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:
-    """Judge every claim by the means of whole experiments.
+    """Judge every claim by the results of all experiments.
 
     Parameters
     ----------
@@ -213,7 +217,7 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Series
-        The verdict by claim key; a claim about missing cells cannot be checked.
+        The verdict by key of the claim. A claim about missing cells cannot be checked.
 
     Examples
     --------
@@ -242,9 +246,10 @@ Setting = tuple[str, float]
 
 
 class _Cells:
-    """Cells of a claim by data set, budget, method, costs, and pair (against, measure).
+    """Cells of a claim, by data set, budget, method, costs, other method and measure.
 
-    Costs are None unless the claim is about them.
+    Costs are None unless the claim is about them. The last two are None for single
+    methods.
     """
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
@@ -321,8 +326,9 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
 def _advantages(
     claim: Claim, cells: _Cells, first: Setting, second: Setting
 ) -> Iterator[str]:
-    """Yield whether each pair has an advantage, and a larger one than elsewhere."""
+    """Yield, per pair, whether the advantage is positive and larger than elsewhere."""
     measure = str(claim.measure)
+    # in this order, a positive difference is an advantage of the first method
     for pair in product(claim.methods, claim.against):
         ordered = pair if claim.direction == "higher" else pair[::-1]
         advantage = cells.compare(*first, *ordered, measure)
@@ -344,7 +350,7 @@ def _compare_unchanged(claim: Claim, cells: _Cells, setting: Setting) -> Iterato
 
 
 def _compare_nearer(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
-    """Yield whether the method is nearer to the first than to the second of two."""
+    """Yield whether the method is nearer to ``against[0]`` than to ``against[1]``."""
     (method,) = claim.methods
     first, second = (
         _size(cells.compare(*setting, method, name, "difference"))
@@ -391,7 +397,7 @@ COMPARISONS: dict[str, Callable[[Claim, _Cells, Setting], Iterator[str]]] = {
 
 
 def _each(*verdicts: str) -> str:
-    """Return the verdict on statements that are claimed together: the worst of them."""
+    """Return the worst verdict on statements that are claimed together."""
     return next(
         verdict
         for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS)

@@ -1,7 +1,7 @@
 """Every number that the paper prints, with its place and its coordinates.
 
-The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file;
-everything else is derived.
+The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file.
+Everything else is computed from that file.
 """
 
 from collections import Counter
@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 import yaml
 
-#: Roles of results, which the book computes as well.
+#: Roles of results. The book computes results as well.
 RESULT_ROLES = ("used", "predicted", "arithmetic")
 
-#: Experiments that report runs of another experiment.
+#: Experiments that report the runs of another experiment.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 
@@ -27,7 +27,7 @@ def run_of(experiment: str) -> str:
 
 
 COUNTS = {"two": 2, "three": 3, "seven": 7, "nine": 9}
-#: Fractions in words, read as decimals of one digit.
+#: Fractions in words, taken as rounded to one decimal.
 FRACTIONS = {"one third": 1 / 3, "one tenth": 1 / 10}
 
 
@@ -38,17 +38,17 @@ class Published:
     Attributes
     ----------
     key : str
-        The joined coordinates, unique and readable. The second mention within one
-        experiment ends in ``-2``, and so on.
+        The coordinates, joined to a unique text. A second number with the same
+        coordinates ends in ``-2``, and so on.
     printed : str
         The number as printed, without LaTeX.
     place, says : str
-        Its place, and its meaning there, in our words.
+        Place in the paper, and meaning of the number there, in our words.
     role : str
-        Its role in the book: ``"used"`` by the reconstruction; ``"predicted"``, about a
-        method that the reconstruction did not run; ``"arithmetic"``, derived by the
-        paper from its other numbers; ``"theory"``, a constant of the theory; or
-        ``"setting"``, a choice that is copied.
+        Role in the book: ``"used"``, the reconstruction is fitted to it;
+        ``"predicted"``, it is about a method that the reconstruction did not run;
+        ``"arithmetic"``, the paper derives it from other numbers; ``"theory"``, a
+        constant of the theory; ``"setting"``, a choice that the book copies.
     experiment : str
         ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``,
         ``"trajectory"``, ``"identification"``, ``"full-set"``, ``"stochastic"`` or
@@ -58,9 +58,9 @@ class Published:
         share of replays that are not ``correct``, or the name of a statistic or
         setting.
     dataset : {"gsm8k", "piqa", None}
-        None for numbers about both.
+        None for numbers about both data sets.
     method, against : str, optional
-        Classes of this library; ``against`` is the other method of an arithmetic entry.
+        Names of policy classes. ``against`` is the other method of a derived number.
     rho : float, optional
         Budget in rounds over all configurations.
     costs : {"declared", "realised", None}
@@ -68,7 +68,7 @@ class Published:
     item : int, optional
         Position in a printed grid, from 1.
     operation : str, optional
-        Key of `companion.paper.derived.OPERATIONS`, for an arithmetic entry.
+        Key of `companion.paper.derived.OPERATIONS`, for a derived number.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Published:
 
     @property
     def half_unit(self) -> float:
-        """Half of the last printed digit; 0 for exact numbers.
+        """Half a unit of the last printed digit; 0 for exact numbers.
 
         Choices, constants and whole numbers are exact.
         """
@@ -124,7 +124,7 @@ class Published:
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
-        """The coordinates; numbers with the same coordinates should be equal."""
+        """The coordinates. Numbers with the same coordinates should be equal."""
         names = (
             "dataset",
             "quantity",
@@ -139,9 +139,9 @@ class Published:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The keys of the two numbers that an arithmetic entry is derived from.
+        """The keys of the two numbers from which the paper derives this number.
 
-        The first is the method's, the second the other method's.
+        They belong to ``method`` and to ``against``. Other numbers have no inputs.
         """
         if self.operation is None:
             return ()
@@ -158,10 +158,10 @@ def run_key(
     method: str | None,
     quantity: str,
 ) -> str:
-    """Return the key of a mean over runs, the same for all printings of these runs.
+    """Return the key of a mean over runs, wherever the paper prints it.
 
-    Under realised costs, the pulls are the pulls under declared costs except for a few
-    at the end, and the errors of both are one number here.
+    Runs under realised costs differ from runs under declared costs only in a few last
+    pulls. Their errors therefore have one key.
 
     Examples
     --------
@@ -197,8 +197,8 @@ def published() -> tuple[Published, ...]:
     """Return all numbers of the paper, in its order.
 
     Constants 0 and 1 of formulas, exponents, indices and counts of listed items are
-    left out. A number at two places is listed twice; a number that is repeated at one
-    place, once.
+    left out. A number at two places is listed twice. Repetitions at one place are
+    listed once.
 
     Returns
     -------

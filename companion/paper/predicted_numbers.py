@@ -1,4 +1,4 @@
-"""Predictions of printed numbers and orderings from tables."""
+"""Predictions of printed numbers and orderings from drawn tables."""
 
 from itertools import product
 
@@ -27,16 +27,17 @@ from companion.paper.predictive import (
 
 
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of tables on which stated orderings hold at the largest budget.
+    """Return the share of tables on which claimed orderings hold at the largest budget.
 
-    Each table is judged by its own experiments of the printed size. Orderings at other
-    budgets, of growing advantages, and of both data sets at once are left out.
+    On each table, the experiments were run with the paper's numbers of replications.
+    Claims about the smallest budget, and claims with another relation than "better",
+    are left out.
 
     Returns
     -------
     DataFrame
-        The share by key of the claim and data set; NaN for data sets that the claim is
-        not about.
+        The share by key of the claim and data set. It is NaN if the claim is not about
+        the data set.
     """
     wide = {name: arrange_tables(plays, name) for name in plays["dataset"].unique()}
 
@@ -63,15 +64,15 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
-    """Predict printed numbers from the facts that tables were fitted to.
+    """Predict printed numbers from the facts to which tables were fitted.
 
-    Each number is predicted from the facts of its experiment. The facts themselves are
-    not predicted.
+    Each number is predicted from the used facts of its experiment. The facts themselves
+    are not predicted.
 
     Returns
     -------
     DataFrame
-        ``predicted_low`` and ``predicted_high`` by key of the number.
+        ``predicted_low`` and ``predicted_high``, by key of the number.
     """
     printed = judged_values()
 

@@ -1,7 +1,7 @@
 r"""Conformal prediction of the numbers that the paper prints.
 
-Drawn table i has used facts x_i and the value y_i. With e_i the residual of least
-squares and h_i the leverage,
+Drawn table i has used facts x_i and the value y_i; the paper has x_0 and y_0. With e_i
+the residual of least squares, h_i the leverage, and w >= 1 a factor on scores,
 
 .. math::
 
@@ -9,10 +9,11 @@ squares and h_i the leverage,
     t_0 = \frac{y_0 - \hat y(x_0)}{\sqrt{1 + h_0}}, \qquad
     p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1},
 
-where t_i is the left-out residual :math:`e_i / (1 - h_i)` over the growth of the error
-with the distance, like t_0. The interval at level 1 - a is the set of y_0 with p > a,
-so that interval and p-value agree (Vovk, Gammerman and Shafer 2005). The regression is
-omitted if it does not predict left-out tables better than their mean.
+Both kinds of score divide a prediction error by its growth with the distance of the
+facts; for t_i, the error is the leave-one-out residual :math:`e_i / (1 - h_i)`. The
+interval at level 1 - a is the set of y_0 with p > a, so that intervals and p-values
+agree (Vovk, Gammerman and Shafer 2005). If the regression does not predict left-out
+tables better than their mean, the mean is the prediction.
 """
 
 from collections.abc import Mapping
@@ -28,14 +29,14 @@ from companion.paper.numbers import Published, published, run_key
 
 Floats = NDArray[np.float64]
 
-#: Number of replays of a printed error.
+#: Number of replays behind a printed error.
 REPLAYS = 500
 
 
 def played_key(number: Published, method: str | None = None) -> str:
     """Return the key of the run that a number is about.
 
-    For a derived number, ``method`` may name the other method.
+    For a derived number, ``method`` selects one of its two methods.
 
     Examples
     --------
@@ -56,7 +57,9 @@ def played_key(number: Published, method: str | None = None) -> str:
 def value_on_tables(
     values: pd.DataFrame | Mapping[str, Any], number: Published
 ) -> Floats | None:
-    """Return a printed number on tables, derived as in the paper if it is derived.
+    """Return the values of a printed number on tables.
+
+    If the paper derives the number, its values are derived in the same way.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ def value_on_tables(
     Returns
     -------
     ndarray, shape (n,), or None
-        None if the tables lack a value that it is derived from.
+        None if the tables lack a value that is needed.
 
     Examples
     --------
@@ -94,7 +97,8 @@ def value_on_tables(
 def printed_values() -> dict[str, float]:
     """Return the printed numbers about runs by `played_key`.
 
-    A number that is printed twice has the middle of both values.
+    If the paper prints different values of a number, the midpoint of their range is
+    used.
 
     Examples
     --------
@@ -112,11 +116,11 @@ def printed_values() -> dict[str, float]:
 
 @cache
 def judged_values() -> dict[str, float]:
-    """Return the values that judge tables: `printed_values` with declared errors only.
+    """Return the printed values for verdicts: `printed_values` with declared errors.
 
-    The runs of tables are charged declared costs, and an error at realised costs is not
-    a second printing of the same number. (Chains use `printed_values`, but none of its
-    errors.)
+    Runs on tables are charged declared costs. A printed error at realised costs is
+    therefore not averaged with the error at declared costs. (The chains that draw
+    tables use `printed_values`, but no errors.)
 
     Examples
     --------
@@ -137,11 +141,12 @@ def judged_values() -> dict[str, float]:
 
 
 def on_scale(key: str, values: Any) -> Floats:
-    """Transform values to a scale of additive noise.
+    """Transform values to a scale on which noise is additive.
 
-    Errors and F1 become log odds, regrets logarithms.
+    Errors and F1 become log odds. Regrets become logarithms.
     """
     array = np.asarray(values, dtype=np.float64)
+    # half a count is added to both sides, so that errors of 0 and 1 are finite
     if "-error-" in key:
         return np.log((REPLAYS * array + 0.5) / (REPLAYS * (1 - array) + 0.5))
     if "-f1-" in key:
@@ -160,15 +165,15 @@ def off_scale(key: str, values: Any) -> Floats:
 
 
 def scales_of(number: Published) -> tuple[Any, Any]:
-    """Return the transformation of a number to additive noise, and its inverse."""
+    """Return the transformation of a number as in `on_scale`, and its inverse."""
     key = played_key(number)
     return DERIVED.get(
         str(number.operation), (partial(on_scale, key), partial(off_scale, key))
     )
 
 
-#: Transformations of derived numbers, with their inverses: functions of a ratio become
-#: its logarithm, and differences are unchanged.
+#: Transformations of derived numbers, with their inverses. Functions of a ratio become
+#: the logarithm of the ratio. Differences are unchanged.
 DERIVED: dict[str, tuple[Any, Any]] = {
     "ratio": (np.log, np.exp),
     "relative_reduction": (
@@ -184,18 +189,19 @@ DERIVED: dict[str, tuple[Any, Any]] = {
 
 
 class Prediction(NamedTuple):
-    """Prediction of a value by n tables.
+    """Prediction of a value from n tables.
 
     Attributes
     ----------
     centre, spread : float
-        The prediction, and the growth of its error with the distance of the used facts.
+        The prediction, and the denominator of t_0, which grows with the distance of the
+        used facts.
     scores : ndarray, shape (n,)
-        Signed t_i.
+        t_i, with their signs.
     regressed : bool
         Whether the used facts improve the prediction.
     remoteness : float
-        Share of the tables whose used facts have less leverage than the printed ones.
+        Share of the tables whose used facts have less leverage than the printed facts.
     """
 
     centre: float
@@ -209,14 +215,14 @@ class Prediction(NamedTuple):
         return (value - self.centre) / self.spread
 
     def p(self, value: float, wider: float = 1.0) -> float:
-        """Return the share of tables, including the paper's, of at least this score."""
+        """Return the p-value of a value, with scores of tables times ``wider``."""
         as_large = wider * np.abs(self.scores) >= abs(self.score(value))
         return float((1 + as_large.sum()) / (1 + len(self.scores)))
 
     def interval(self, level: float = 0.95, wider: float = 1.0) -> tuple[float, float]:
         """Return the range of values with p above ``1 - level``.
 
-        It is unbounded if the tables are too few.
+        The range is unbounded if there are too few tables for the level.
 
         Examples
         --------
@@ -239,13 +245,14 @@ def _leverages(design: Floats, rows: Floats) -> Floats:
 
 
 def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
-    """Predict a value from used facts.
+    """Predict a value from the printed facts, by regression over tables.
 
     Parameters
     ----------
     used : ndarray, shape (n, p)
         Used facts of the tables; p may be 0.
     values : ndarray, shape (n,)
+        The value on each table.
     printed : ndarray, shape (p,)
         The printed facts.
 
@@ -275,6 +282,7 @@ def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
     slopes = np.linalg.lstsq(design, values, rcond=None)[0]
     residuals = values - design @ slopes
     deviations = values - values.mean()
+    # leave-one-out errors of the regression and of the mean
     regressed = bool(
         np.square(residuals / (1 - leverages)).mean()
         < np.square(deviations * n / (n - 1)).mean()
@@ -301,12 +309,13 @@ def joint_p(scores: Floats, printed: Floats) -> float:
     scores : ndarray, shape (n, m)
         t_i of m values.
     printed : ndarray, shape (m,)
-        Their t_0.
+        t_0 of these values.
 
     Returns
     -------
     float
-        Share of tables, including the paper's, with at least this Mahalanobis distance.
+        Share of tables, including the paper's, with at least the Mahalanobis distance
+        of the paper.
 
     Examples
     --------

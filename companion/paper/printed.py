@@ -1,4 +1,4 @@
-"""The printed numbers as results: counts of errors, cells, and judged claims."""
+"""The printed numbers as results: counts of errors, cells, and verdicts on claims."""
 
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,7 @@ from companion.paper.judge import (
 from companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from companion.paper.predictive import REPLAYS
 
-#: Verdict on a claim that holds for the printed numbers, which cover a part of it.
+#: Verdict on a claim that holds for the printed numbers, if these cover a part of it.
 HOLDS_WHERE_PRINTED = "holds where printed"
 
 
@@ -32,9 +32,9 @@ def error_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per dataset, budget, method and kind of costs: ``dataset``, ``rho``,
-        ``costs``, ``method``, ``printed``, ``errors`` (a count), ``replays``, and
-        ``low``, ``high``, the Wilson 95 % interval.
+        One row per data set, budget, method and kind of costs: ``dataset``, ``rho``,
+        ``costs``, ``method``, ``printed``; ``errors`` and ``replays``, their numbers;
+        ``low`` and ``high``, the Wilson 95 % interval.
 
     Examples
     --------
@@ -58,17 +58,17 @@ def error_counts() -> pd.DataFrame:
 
 
 def error_comparisons() -> pd.DataFrame:
-    """Test every comparison of error probabilities in the paper on its counts.
+    """Test every comparison of printed error probabilities by their counts.
 
-    CoPSI is compared with each other method under the same costs, and each method under
-    declared with realised costs.
+    CoPSI is compared with each other method under the same costs. Each method is also
+    compared with itself, under declared and under realised costs.
 
     Returns
     -------
     DataFrame
-        ``dataset``, ``rho``, ``about`` (``"methods"`` or ``"costs"``), ``first`` and
-        ``second`` (methods), ``costs`` and ``errors`` (pairs), ``replays`` and the
-        fields of `cobandit.stats.paired_errors.compare`.
+        ``dataset``; ``rho``; ``replays``; ``about``, the compared thing, ``"methods"``
+        or ``"costs"``; ``first`` and ``second``, the methods; ``costs`` and ``errors``,
+        one pair each; the fields of `cobandit.stats.paired_errors.compare`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _budgets(claim: Claim) -> list[float]:
         for number in published()
         if (number.experiment, number.quantity) == setting and number.item
     ]
-    # the text prints trajectories at the end of the longest run
+    # of trajectories, the text prints only the end of the run at the largest budget
     if claim.along == "spent":
         return grid[-1:]
     if claim.relation == "growing advantage":
@@ -111,7 +111,7 @@ def _budgets(claim: Claim) -> list[float]:
 
 
 def printed_cells(claim: Claim) -> pd.DataFrame:
-    """Return the printed means that a claim is about, as a table for `judge_claim`.
+    """Return the printed means that a claim is about, in the form of `judge_claim`.
 
     Parameters
     ----------
@@ -120,10 +120,10 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``rho``, ``spent`` (equal to it, because the text prints runs at
-        their end), ``method``, ``costs``, ``mean``, ``low``, ``high``. The interval is
-        the range before rounding; if the paper prints two different means it spans
-        both. It does not contain the variation of replays.
+        ``dataset``, ``rho``, ``spent``, ``method``, ``costs``, ``mean``, ``low``,
+        ``high``. ``spent`` equals ``rho``, because the text prints the ends of runs.
+        The interval is the range before rounding. If the paper prints two different
+        means, it contains both. It does not include the variation between replays.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     ]
     frame = frame[frame["experiment"].map(run_of) == run_of(claim.experiment)]
 
-    # of means that are printed twice, those of the claim's experiment come first
+    # a mean that is printed twice takes the value of the claim's own experiment
     frame = frame.sort_values(
         "experiment", key=lambda name: name != claim.experiment, kind="stable"
     )
@@ -158,13 +158,14 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
 
 
 def judge_printed() -> pd.DataFrame:
-    """Judge each claim of the paper by its printed means.
+    """Judge each claim of the paper by the printed means.
 
     Returns
     -------
     DataFrame
         One row per claim: ``key`` and ``verdict``. The verdict is ``"holds where
-        printed"`` if the claim holds for the printed means, which cover a part of it.
+        printed"`` if the claim holds for the printed means and these cover only a part
+        of it.
 
     Examples
     --------
@@ -178,10 +179,10 @@ def judge_printed() -> pd.DataFrame:
         methods = {*claim.methods, *claim.against}
         charges = 2 if claim.relation == "unchanged" else 1
         n_cells = len(claim.datasets) * len(_budgets(claim)) * len(methods) * charges
-        # a counterexample, or an example each way, is enough; otherwise a part of the
-        # means does not decide the whole claim
+        # one counterexample refutes a claim, and one example each way makes it
+        # undecided; otherwise a part of the means does not decide the whole claim
         if verdict == HOLDS and claim.relation != "undecided":
-            # no grid is printed along a trajectory
+            # along a trajectory, only the end is printed
             along = claim.along == "spent" and claim.at != "largest"
             verdict = HOLDS_WHERE_PRINTED if along or len(frame) < n_cells else HOLDS
         by_claim[claim.key] = verdict
@@ -190,24 +191,23 @@ def judge_printed() -> pd.DataFrame:
 
 
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
-    """Judge each claim on reconstructions, except by used values that they miss.
+    """Judge each claim on reconstructions, unless it depends on a used value they miss.
 
-    A reconstruction is drawn to reproduce the used values that the paper prints of a
-    method. If it misses one by more than `CLOSE`, its comparison of another method with
-    this one differs from the paper's table. The printed value is then inserted, and a
-    claim whose verdict changes cannot be checked; neither can a claim that two methods
-    are comparable if one is off.
+    A reconstruction is drawn to reproduce the used values, which the paper prints. If
+    it misses one by more than `CLOSE`, comparisons with the method of this value are
+    unreliable. The printed value is then inserted. If this changes the verdict on a
+    claim, the claim cannot be checked. Nor can a claim that two methods are comparable,
+    if a value of either method is missed.
 
     Parameters
     ----------
     cells : DataFrame
-        Cells of `companion.paper.judge.verdicts`, under the names of the paper's data
-        sets.
+        As in `companion.paper.judge.verdicts`, with the paper's names of data sets.
 
     Returns
     -------
     Series
-        The verdict by claim key.
+        The verdict by key of the claim.
 
     Examples
     --------
@@ -235,12 +235,12 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     return judged
 
 
-#: Coordinates that match a cell with a printed number.
+#: Columns by which cells are matched with printed numbers.
 PLACE = ["dataset", "quantity", "method", "rho"]
 
 
 def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells whose used value is missed by more than `CLOSE`, with that value."""
+    """Return cells that miss their used value by more than `CLOSE`, with the value."""
     used = as_frame().query("role == 'used' and method.notna() and costs != 'realised'")
     used = used.drop_duplicates(PLACE)[[*PLACE, "value", "half_unit"]]
     ends = cells[cells["against"].isna() & _at_the_end(cells)]
@@ -250,7 +250,7 @@ def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
-    """Replace missed values by printed ones, and drop their paired comparisons."""
+    """Replace missed values by printed values, and drop their paired comparisons."""
     cells = cells.copy()
     cells.loc[missed.index, "mean"] = missed["value"]
     cells.loc[missed.index, "low"] = missed["value"] - missed["half_unit"]
@@ -271,7 +271,7 @@ SIDES = ("method", "against")
 
 
 def _at_the_end(cells: pd.DataFrame) -> pd.Series:
-    """Return whether each cell is about whole runs, or the end of their trajectory."""
+    """Return whether each cell is about whole runs or the end of a trajectory."""
     return cells["spent"].isna() | (
         cells["spent"] == cells.groupby("dataset")["spent"].transform("max")
     )
@@ -287,19 +287,19 @@ def ledger(
     numbers: tuple[Published, ...] | None = None,
     predicted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Set printed numbers next to computed ones and their predictions.
+    """Return printed numbers next to computed values and predictions.
 
-    Rows have no verdict in words: words belong to the contrasts
+    Numbers have no verdicts. Verdicts belong to the contrasts
     (`companion.paper.judge_contrasts`).
 
     Parameters
     ----------
     cells : DataFrame
-        ``dataset``, ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and,
-        where they apply, ``method``, ``rho``, ``costs``, ``against``, ``measure``, as
-        from `companion.paper.experiments.summary`.
+        Results as from `companion.paper.experiments.summary`: ``dataset``,
+        ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and, where they apply,
+        ``method``, ``rho``, ``costs``, ``against``, ``measure``.
     numbers : tuple of Published, optional
-        By default all results: used, predicted or derived numbers.
+        All results by default: used, predicted and derived numbers.
     predicted : DataFrame, optional
         Result of `companion.paper.predict_numbers`.
 
@@ -308,8 +308,8 @@ def ledger(
     DataFrame
         One row per number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``,
         ``method``, ``against``, ``rho``, ``quantity``, ``costs``, ``printed``,
-        ``value``, ``half_unit``; ``ours``, ``low``, ``high`` on the tables of the
-        cells; ``predicted_low``, ``predicted_high``.
+        ``value``, ``half_unit``; ``ours``, ``low`` and ``high``, the result in
+        ``cells``; ``predicted_low`` and ``predicted_high``.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def ledger(
     """
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
-    # the paper prints the ends of trajectories
+    # of trajectories, the paper prints the ends only
     if "spent" in cells:
         cells = cells[cells["spent"].isna()]
 
@@ -361,7 +361,8 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> Deriv
     if number.operation is None:
         return cell(number.method)
     derived = derive(number.operation, cell(number.method), cell(number.against))
-    # each operation is a function of the difference or of the ratio of its two numbers
+    # each operation depends on its two numbers by their difference or their ratio only,
+    # so that the interval of the paired comparison can be used
     measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
         return derived

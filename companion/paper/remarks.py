@@ -1,7 +1,7 @@
-"""The paper's remarks in words about its tables and runs that order no methods.
+"""The paper's remarks about its tables and runs that do not compare methods.
 
-Each remark in ``remarks.yml`` is measured by one number on every table, and holds or
-fails by a rule on these numbers.
+Each remark in ``remarks.yml`` is measured by one number per table, and a rule on these
+numbers decides whether it holds.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,18 +35,18 @@ SEED = 0
 ONLINE_REPLICATIONS = 100
 RHO = max(experiments.ONLINE_RHO)
 _COHV = experiments.online_methods()[:1]
-#: Largest standard error of a mean of 200 scores between 0 and 1: the resolution of the
-#: largest budget on the complete sets with equal parts for all arms.
+#: Largest standard error of a mean of 200 scores between 0 and 1. On the complete sets,
+#: the largest budget gives every arm 200 evaluations if it is divided equally.
 NEAR = 0.5 / np.sqrt(200)
 
 
-#: Gaps below this are near zero: the smaller of the two smallest gaps that the paper
-#: prints for its fourteen arms.
+#: Gaps below this value are near zero. It is the smaller of the two smallest gaps that
+#: the paper prints for its fourteen arms.
 NEAR_ZERO = 0.005
 
 
 class Landscape(Protocol):
-    """A table, or a drawn one, on which remarks about tables are measured."""
+    """A table, bundled or drawn, on which remarks about tables are measured."""
 
     @property
     def problem(self) -> Problem:
@@ -58,7 +58,7 @@ class Landscape(Protocol):
 
 
 def best_of_all(table: Landscape) -> float:
-    """Return the efficiency of the arm of largest hypervolume, over the largest."""
+    """Return the efficiency of the arm of largest hypervolume over the largest one."""
     problem = table.problem
     return float(
         problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max()
@@ -66,14 +66,14 @@ def best_of_all(table: Landscape) -> float:
 
 
 def cost_range(table: Landscape) -> float:
-    """Return the largest declared cost over the smallest."""
+    """Return the largest declared cost over the smallest one."""
     return float(table.costs.max() / table.costs.min())
 
 
 def alignment(table: Landscape) -> float:
     """Return Kendall's rank correlation of hypervolume and efficiency.
 
-    It is 1 if costs change no order.
+    It is 1 if dividing by costs does not change the order of the arms.
     """
     from scipy import stats  # slow to import
 
@@ -88,14 +88,11 @@ def near_boundary(table: Landscape) -> float:
 
 
 def near_ties(table: Landscape) -> float:
-    """Return the share of arms with a classification gap below `NEAR_ZERO`.
-
-    Ties and near ties have such gaps.
-    """
+    """Return the share of arms with a classification gap below `NEAR_ZERO`."""
     return float(np.mean(table.problem.classification_gaps < NEAR_ZERO))
 
 
-#: Measures on a table alone.
+#: Measures that need no runs.
 OF_TABLES: dict[str, Callable[[Landscape], float]] = {
     "best_of_all": best_of_all,
     "cost_range": cost_range,
@@ -106,9 +103,9 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 
 
 def same_estimate(table: EvaluationTable) -> float:
-    """Return the share of replays that return one set for both kinds of costs.
+    """Return the share of replays with the same set under declared and realised costs.
 
-    The replays are paired replays of CoPSI and PSI-SR.
+    The replays are paired, and both CoPSI and PSI-SR are counted.
     """
     arms = experiments.structured_subset(table)
     methods = ["CoPSI", "PSISR"]
@@ -118,9 +115,9 @@ def same_estimate(table: EvaluationTable) -> float:
 
 
 def rising_average(table: EvaluationTable) -> float:
-    """Return the share of steps on which the moving average of the regret rises.
+    """Return the share of steps in which the moving average of the regret rises.
 
-    It is the average of CoHV-UCB's last 50 pulls, over all runs.
+    The moving average covers the last 50 pulls of CoHV-UCB, and is averaged over runs.
     """
     paths = replay_paths(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     course = paths.groupby("spent")["moving_average"].mean().dropna()
@@ -128,7 +125,7 @@ def rising_average(table: EvaluationTable) -> float:
 
 
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
-    """Return CoHV-UCB's pulls of arms below the median efficiency, over equal parts."""
+    """Return CoHV-UCB's pulls of arms below median efficiency, over equal shares."""
     counted = arm_pulls.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
     poor = table.problem.efficiency < np.median(table.problem.efficiency)
@@ -138,7 +135,7 @@ def pulls_of_poor_arms(table: EvaluationTable) -> float:
 def exact_recovery(table: EvaluationTable) -> float:
     """Return the share of CoPSI's runs on all arms that return exactly the front.
 
-    The runs have the largest budget.
+    The budget is the largest of the paper.
     """
     runs = replay_identification(
         table, "CoPSI", max(experiments.FULL_SET_RHO), ONLINE_REPLICATIONS, SEED
@@ -147,7 +144,7 @@ def exact_recovery(table: EvaluationTable) -> float:
 
 
 def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.float64]:
-    """Return mean pulls per arm (K,) of an identification method, at declared costs."""
+    """Return the mean pulls per arm, (K,), of a method charged declared costs."""
     (cell,) = cut_grid(
         table,
         read_methods(method, "identification"),
@@ -160,9 +157,10 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
 
 
 def pulls_near_the_front(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of the chosen arms with small gaps, over equal parts.
+    """Return CoPSI's pulls of arms with small gaps, over equal shares.
 
-    These are the half with the smallest gaps.
+    Only the arms of the identification experiment are used. Small gaps are those of the
+    half of the arms with the smallest gaps.
     """
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
@@ -171,9 +169,10 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
 
 
 def pulls_of_ambiguous(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of all arms with small gaps, over uniform allocation.
+    """Return CoPSI's pulls of arms with small gaps, over those of uniform allocation.
 
-    These are the half with the smallest gaps.
+    All arms of the table are used. Small gaps are those of the half of the arms with
+    the smallest gaps.
     """
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]
@@ -185,9 +184,9 @@ def pulls_of_ambiguous(table: EvaluationTable) -> float:
 
 
 def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
-    """Return the share of CoPSI's mistakes in the first half of the phases.
+    """Return the share of CoPSI's mistakes that fall into the first half of the phases.
 
-    The runs have the smallest budget.
+    The budget is the smallest of the paper.
     """
     arms = experiments.structured_subset(table)
 
@@ -213,7 +212,10 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
 def _pulls_by_charge(
     table: EvaluationTable, methods: Sequence[str]
 ) -> tuple[pd.Series, pd.Series]:
-    """Return the pulls of each run at the largest budget, for both kinds of costs."""
+    """Return the pulls of each run under declared and under realised costs.
+
+    The budget is the largest of the paper.
+    """
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
     replayed = partial(
@@ -226,13 +228,13 @@ def _pulls_by_charge(
 
 
 def targets_reached(table: EvaluationTable) -> float:
-    """Return the share of elimination runs that make all pulls at realised costs."""
+    """Return the share of elimination runs that reach all targets at realised costs."""
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
     return float((declared == realised).mean())
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Return the share of uniform runs with other pulls at realised costs."""
+    """Return the share of uniform runs whose pulls differ at realised costs."""
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 
@@ -240,8 +242,7 @@ def rounds_changed(table: EvaluationTable) -> float:
 def crossing_runs(table: EvaluationTable) -> float:
     """Return the share of CoHV-UCB's runs that end with an unaffordable pull.
 
-    Such a run has more budget left than the mean cost of the cheapest arm, since it
-    could otherwise have continued.
+    Such a run stops although at least the mean cost of the cheapest arm is left.
     """
     runs = replay_online(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     return float((runs["budget"] - runs["spent"] >= table.costs.min()).mean())
@@ -282,27 +283,27 @@ RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     ),
     "budget-never-exceeded": (crossing_runs, lambda gsm8k, piqa: max(gsm8k, piqa) == 0),
 }
-#: Measures of online runs, which are missing if these would make too many evaluations.
+#: Measures of online runs. They are NaN if the runs would make too many evaluations.
 ONLINE = (rising_average, pulls_of_poor_arms, crossing_runs)
-#: Remarks that are measured but not judged: their values follow from the design of the
-#: generator.
+#: Remarks that are measured but not judged, because their values follow from the design
+#: of the generator.
 MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": near_ties}
 
 
 def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Measure each remark on the tables and judge it.
+    """Measure each remark on tables, and judge it.
 
     Parameters
     ----------
     tables : sequence of EvaluationTable
-        Tables named ``"gsm8k"`` and ``"piqa"`` are compared; without them, remarks are
-        measured but cannot be checked.
+        Rules compare the tables named ``"gsm8k"`` and ``"piqa"``. Without these two,
+        remarks are measured but cannot be checked.
 
     Returns
     -------
     DataFrame
-        By key: ``says``, ``place``, ``about``, ``used``, one column per table,
-        ``verdict``.
+        One row per remark, by its key: ``says``, ``place``, ``about``, ``used``, one
+        column per table, ``verdict``.
 
     Examples
     --------
@@ -330,7 +331,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
 def _measure(
     measure: Callable[[EvaluationTable], float], table: EvaluationTable
 ) -> float:
-    """Measure a remark on a table; NaN if its runs are too long or cannot start."""
+    """Return the measure of a table, NaN if its runs are too long or cannot start."""
     if measure in ONLINE and not experiments.fit_extent(table).online:
         return np.nan
     try:
@@ -369,8 +370,8 @@ def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
     key : str
         Key of a remark whose measure is one of `OF_TABLES`.
     landscapes : DataFrame
-        ``dataset``, ``key`` of the measure and ``value``, one row per table and
-        measure. Pairs have one table per data set.
+        One row per table and measure: ``dataset``, ``key`` (name of the measure),
+        ``value``. A pair has one table per data set.
 
     Examples
     --------

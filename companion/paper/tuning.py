@@ -1,4 +1,4 @@
-"""The paper's choice of radii, by replays within the profiling split."""
+"""The paper's choice of the scales of radii, by replays on the profiling split."""
 
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from cobandit.stats import summaries
 from cobandit.tables import EvaluationTable
 from companion.paper.experiment_cells import exact_cells
 
-#: Grid of the paper's selection of radii, by replays within the profiling split.
+#: The paper's grid of scales and of eta.
 TUNING_GRID = [
     dict(zip(RADII, point, strict=True))
     for point in product((0.003, 0.01, 0.03, 0.1), (0.001, 0.003, 0.01), (0.05, 0.1))
@@ -27,12 +27,12 @@ TUNING_GRID = [
 def tuning(
     table: EvaluationTable, replications: int = 100, seed: int = 0, **parallel: Any
 ) -> pd.DataFrame:
-    """Replay CoHV-UCB at every point of the paper's grid, within the profiling split.
+    """Replay CoHV-UCB at every point of the paper's grid, on the profiling split.
 
     Returns
     -------
     DataFrame
-        The replay's columns, and ``reward_scale``, ``cost_scale`` and ``eta``.
+        The columns of the replay, and ``reward_scale``, ``cost_scale`` and ``eta``.
 
     Examples
     --------
@@ -51,24 +51,22 @@ def tuning(
 def choose_point(
     runs: pd.DataFrame, quantity: str = "efficiency_regret"
 ) -> dict[str, float]:
-    """Return the grid point with the smallest mean of a quantity.
-
-    The runs are those of `tuning`.
-    """
+    """Return the grid point of the smallest mean of a quantity, in runs of `tuning`."""
     chosen: Any = runs.groupby(list(RADII))[quantity].mean().idxmin()
     return dict(zip(RADII, chosen, strict=True))
 
 
 def tuning_cells(table: EvaluationTable, replications: int = 100) -> pd.DataFrame:
-    """Return the chosen grid point by efficiency regret, and its distance to `RADII`.
+    """Return the grid point of least efficiency regret, and its gain over `RADII`.
 
-    The regret is averaged over the budgets.
+    The regret is averaged over budgets. `RADII` is the point that the paper chose.
 
     Returns
     -------
     DataFrame
-        The columns of `facts`: the chosen point, and as ``"gap"`` the average for
-        `RADII` minus the average for the point in the same replications.
+        The columns of `companion.paper.experiments.facts`. The quantities are the
+        coordinates of the point, and ``"gap"``, the regret at `RADII` minus the regret
+        at the point, paired by replication.
 
     Examples
     --------
