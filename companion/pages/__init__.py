@@ -1,1 +1,1 @@
-"""Modules of the book's pages: their numbers, sentences, tables and figures."""
+"""Functions for the book's pages: their numbers, sentences, tables and figures."""

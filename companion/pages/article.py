@@ -3,8 +3,8 @@
 Figure 1 is in `first_figure`, and the figures of the experiments are in
 `companion.figures.experiment_figures`.
 
-Sentences on the page are written by hand for these numbers, and a test checks each
-against them.
+The sentences on the page are written by hand. A test checks each of them against these
+numbers.
 """
 
 from collections import Counter
@@ -33,15 +33,15 @@ from companion.stored import results
 
 
 def compare_on_measured(replications: int = 200) -> pd.DataFrame:
-    """Replay identification on the measured tables, at 200 evaluations and at shares.
+    """Replay identification on the measured tables, with and without replacement.
 
     Returns
     -------
     DataFrame
         Means of ``correct``, ``f1`` and ``used`` (the spent share of the budget), by
-        table, ``budget_name`` and method. Budgets are ``"200"`` evaluations per
-        configuration with replacement, and ``"half"`` and ``"all"`` of the benchmark
-        with each evaluation once.
+        table, ``budget_name`` and method. With replacement, the budget is ``"200"``
+        evaluations per configuration. Without replacement, it is ``"half"`` or
+        ``"all"`` of the cost of the benchmark.
     """
     frames = []
     for name in results.MEASURED:
@@ -73,13 +73,14 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
 
 
 def race_on_word_sums() -> pd.DataFrame:
-    """Read the share of the full cost and the errors of races without a budget.
+    """Return the spend and the errors of races without a budget, from stored results.
 
     Returns
     -------
     DataFrame
-        ``share`` and ``off`` by ``tolerance``, over 300 orders; ``off`` is the share of
-        runs that break the race's promise (`cobandit.stats.metrics.beyond_tolerance`).
+        By ``tolerance``, over 300 orders: ``share``, the spent share of the full cost;
+        ``off``, the share of runs that break the promise of the race
+        (`cobandit.stats.metrics.beyond_tolerance`).
     """
     stored = results.read_result("race")
     races = stored[
@@ -91,15 +92,15 @@ def race_on_word_sums() -> pd.DataFrame:
 
 
 def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return each theorem's bound, the sharper bounds and the measured value.
+    """Return the bound of each theorem, sharper bounds, and the measured value.
 
     Returns
     -------
     dict
-        ``"pulls"``: bounds on the expected pulls of the worse of two arms (two
-        objectives, lambda = 1/2, gap 1/2) at a budget where Theorem 1 is not vacuous,
-        and the mean of eight runs. ``"budget"``: budgets from which three arms with
-        gaps of .15 are classified with an error of at most 5 %.
+        ``"pulls"`` has bounds on the expected pulls of the worse of two arms, and the
+        mean of eight runs. The arms have two objectives, lambda = 1/2 and gap 1/2, at a
+        budget at which Theorem 1 is not vacuous. ``"budget"`` has budgets from which
+        three arms with gaps of .15 are classified with an error of at most 5 %.
     """
     arms = known_arms.two_arms(2, 0.5, 0.5)
     budget = 265_401.0
@@ -153,7 +154,7 @@ def name_numbers(
     ladders: dict[str, dict[str, float]],
     races: pd.DataFrame,
 ) -> dict[str, str]:
-    """Return every computed number of the article's sentences by name, as text."""
+    """Return the computed numbers of the article's sentences, as text by name."""
     texts: dict[str, str] = {}
     cells: dict[Any, dict[str, float]] = compared.to_dict("index")  # type: ignore[assignment]
     for table, label in zip(results.MEASURED, ("sums", "piqa"), strict=True):
@@ -221,7 +222,7 @@ def name_numbers(
         (3, 1): "three_dear",
         (10, 1): "ten_dear",
     }.items():
-        # sentences name a loss as such, so that its numbers are positive
+        # the sentences call a loss a loss, so that its numbers are positive
         low, high = sorted((abs(gains[key]["low"]), abs(gains[key]["high"])))
         texts[f"pays_{name}"] = (
             f"{abs(gains[key]['mean']):.1f} points ({low:.1f} to {high:.1f})"
@@ -231,7 +232,7 @@ def name_numbers(
 
 
 def count_orderings(statuses: Iterable[str]) -> str:
-    """Count the verdicts on the paper's orderings in a sentence.
+    """Return a sentence that counts the verdicts on the paper's orderings.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ def count_orderings(statuses: Iterable[str]) -> str:
 
 
 def draw_steps() -> Figure:
-    """Draw the index of three arms before every pull of CoHV-UCB without noise.
+    """Draw the indices of three arms before every pull of CoHV-UCB without noise.
 
     A mark shows the pulled arm.
     """
@@ -281,7 +282,7 @@ def draw_steps() -> Figure:
     pull_numbers = np.arange(len(steps)) + len(ONLINE.names) + 1
     pulled, index = map(np.array, zip(*steps, strict=True))
     figure, ax = plt.subplots(figsize=(6.4, 2.7))
-    # the colours of methods would mislead: lines of arms differ in their dashes
+    # colours stand for methods, so that the lines of arms differ in their dashes
     for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):
         ax.plot(
             pull_numbers,
@@ -319,7 +320,7 @@ def draw_gaps() -> Figure:
 
 
 def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
-    """Draw bounds from the paper's down to the measured value, on logarithmic axes."""
+    """Draw the bounds, from the paper's down to the measured value, on log axes."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 2.3))
     labels = "pulls of the worse of two arms", "budget that holds the error below 5 %"
     for ax, steps, label in zip(axes, ladders.values(), labels, strict=True):

@@ -1,11 +1,11 @@
-"""The bundled tables in the order in which every picture and table of the book has them."""
+"""The bundled tables in the order of the book's figures and tables."""
 
 import pandas as pd
 
 import cobandit as cb
 from cobandit.tables import EvaluationTable
 
-#: The reconstructions of the paper's tables, those measured in their place, and an example.
+#: Reconstructions of the paper's tables, our measured tables, and an example.
 ORDER = ("gsm8k", "piqa", "word-sums", "piqa-small", "synthetic-24")
 
 
@@ -21,7 +21,9 @@ def load_in_order() -> list[EvaluationTable]:
 
 
 def sort_by_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by their ``dataset``: bundled tables in the book's order, then all others as they come.
+    """Sort rows by ``dataset``: bundled tables in the book's order, then all others.
+
+    The other tables keep their order.
 
     Examples
     --------

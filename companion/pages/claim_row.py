@@ -1,4 +1,4 @@
-"""One claim of the paper as a row: its fields, its identifier, and its statuses."""
+"""The row of one claim of the paper: its fields, its identifier, and its statuses."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,16 +12,17 @@ from companion.paper.contrasts import WORDS
 from companion.paper.judge import FAILS, HOLDS, NOT_SEPARATED, UNKNOWN
 from companion.proofs import checks
 
-#: Statuses besides those of `companion.paper.judge` and `companion.paper.contrasts`.
+#: Statuses in addition to those of `companion.paper.judge` and
+#: `companion.paper.contrasts`.
 DIVIDED = "divided"
 USED = "used"
 NO_WORD = "no word"
 NOT_TESTABLE = "not testable"
-#: Additions to a verdict that rests on one kind of tables only.
+#: Additions to a verdict that depends on one kind of tables only.
 MEASURED_ONLY = "where measured"
 DRAWN_ONLY = "on reconstructions"
 _ADDITIONS = ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")
-#: The sign of each status: of statements, orderings, remarks, contrasts and numbers.
+#: The sign of each status.
 SIGNS = {
     **{f"{HOLDS}{addition}": "✓" for addition in _ADDITIONS},
     **{f"{FAILS}{addition}": "✗" for addition in _ADDITIONS},
@@ -37,7 +38,7 @@ SIGNS = {
 }
 KINDS = ("statement", "contrast", "ordering", "remark", "number", "statement of ours")
 STATEMENT, CONTRAST, ORDERING, REMARK, NUMBER, OURS = KINDS
-#: Method whose schedule is our reading of the paper, and the name of that choice.
+#: Method whose schedule the paper leaves open, and the name of this open choice.
 READ_METHOD = "PSISR"
 READING = "A6"
 QUANTITIES = {
@@ -50,8 +51,8 @@ QUANTITIES = {
 class ClaimRow(NamedTuple):
     """One claim as text: its place, its printed value, our results, and its status.
 
-    ``reading`` names the open choice that the claim depends on, and ``exhibit`` the
-    table or figure of the paper that shows it, if any.
+    ``reading`` is the open choice on which the claim depends, and ``exhibit`` the table
+    or figure of the paper that shows it. Both may be empty.
     """
 
     key: str
@@ -70,7 +71,7 @@ class ClaimRow(NamedTuple):
 
 
 def reading_of(*methods: str | None) -> str:
-    """Return the open choice that a claim about these methods depends on."""
+    """Return the open choice on which a claim about these methods depends, or ''."""
     return READING if READ_METHOD in methods else ""
 
 
@@ -84,7 +85,7 @@ FIGURES = {
     "stochastic": "Figure 6",
     "table1": "Table 1",
 }
-#: Quantities of an experiment that no figure shows.
+#: Quantities of identification that no figure shows.
 NOT_DRAWN = ("gap_min", "pareto_arms")
 
 
@@ -103,7 +104,7 @@ def exhibit_of(experiment: str, quantity: str) -> str:
 
 @cache
 def identifiers() -> dict[str, str]:
-    """Return the identifier of every claim by its key, the key of `ClaimRow`.
+    """Return the identifiers of all claims, by the ``key`` of `ClaimRow`.
 
     Examples
     --------
@@ -122,6 +123,6 @@ def read_typed(name: str) -> Any:
 
 
 def name_contrast(row: Mapping[Any, Any], against: str) -> str:
-    """Name a contrast by its data set, its quantity and its two methods."""
+    """Return the name of a contrast: data set, quantity and two methods."""
     names = against.join(method_label(row[name]) for name in ("method", "against"))
     return f"{row['dataset'].upper()}, {QUANTITIES[row['experiment']]}: {names}"

@@ -1,7 +1,7 @@
-"""The rows of claims, kind by kind: each compares a claim of the paper with our results.
+"""The rows of claims, one function per kind of claim.
 
-Kinds are the statements of the theory, contrasts, orderings and remarks in words, and
-printed numbers.
+The kinds are statements of the theory, contrasts, orderings and remarks in words, and
+printed numbers. Each row compares a claim of the paper with our results.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ from companion.stored import results
 
 
 def statement_rows(statements: pd.DataFrame) -> Iterator[ClaimRow]:
-    """Return the statements of the theory, the paper's and ours, with their tests."""
+    """Yield the statements of the theory, the paper's and ours, with their tests."""
     typed = read_typed("statements.yml")
     for row in statements.to_dict("records"):
         words = typed.get(row["statement"], {"says": row["statement"], "place": ""})
@@ -67,7 +67,7 @@ def statement_rows(statements: pd.DataFrame) -> Iterator[ClaimRow]:
         )
 
 
-#: Place of the printed numbers of a contrast, by its experiment.
+#: Place in the paper of the numbers of a contrast, by experiment.
 PRINTED_IN = {
     "online": "Section 5.2; Appendix A, Online decision trajectories",
     "identification": "Section 5.2, Pareto set identification",
@@ -81,7 +81,7 @@ def contrast_rows(
     cells: pd.DataFrame,
     measured: pd.DataFrame,
 ) -> Iterator[ClaimRow]:
-    """Return the contrasts with their words, as ratios of regrets or of odds."""
+    """Yield the contrasts as ratios of regrets or of odds, with their verdicts."""
     replayed_ratios = _ratios(cells)
 
     measured_ratios = _ratios(measured)
@@ -112,14 +112,14 @@ def contrast_rows(
 
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the ratio of each contrast by its keys, from many replays of one table."""
+    """Return the ratios of the contrasts by their keys, as text."""
     single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
     keys = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
         index=False
     )
     means = dict(zip(starmap(run_key, keys), single["mean"], strict=True))
     available = [row for row in CONTRASTS if means.keys() >= set(row.keys)]
-    # the ratio is undefined where neither method ever errs
+    # the ratio is undefined if neither method ever errs
     compared = [row for row in available if max(means[key] for key in row.keys) > 0]
     return {row.keys: f"{np.exp(float(row.of(means))):.2f}" for row in compared}
 
@@ -130,11 +130,11 @@ def ordering_rows(
     shares: pd.DataFrame,
     on_originals: bool,
 ) -> Iterator[ClaimRow]:
-    """Return the orderings that the paper states in words.
+    """Yield the orderings that the paper states in words.
 
-    A statement about one of the paper's data sets is shown for the table in its place,
-    in parentheses, and does not count. A statement that compares the data sets is not
-    judged on other tables. Both count if the tables are the paper's own.
+    If the tables are not the paper's own, two kinds of orderings do not count. For an
+    ordering on one data set, the verdict on the table in its place is shown in
+    parentheses. For an ordering that compares the two data sets, nothing is shown.
     """
     measured_verdicts = paper.verdicts(measured)
     replayed_verdicts = paper.verdicts_on_reconstructions(cells)
@@ -174,9 +174,9 @@ def ordering_rows(
 
 
 def combine_verdicts(measured: str, drawn: str) -> str:
-    """Combine the verdicts on measured tables and on reconstructions.
+    """Return one verdict from those on measured tables and on reconstructions.
 
-    A verdict on one kind of tables alone is marked as such.
+    A verdict that only one kind of tables supports says so.
 
     Examples
     --------
@@ -195,15 +195,15 @@ def combine_verdicts(measured: str, drawn: str) -> str:
     return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
-#: Share of the pairs of drawn tables that decides a remark about the paper's tables.
+#: Share of pairs of drawn tables that is enough to decide a remark about the tables.
 ENOUGH = 0.95
 
 
 def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRow]:
-    """Return the paper's remarks on its tables and runs that order no methods.
+    """Yield the paper's remarks on its tables and runs that do not compare methods.
 
-    Remarks on its tables are judged on pairs of drawn tables, and are undecided where
-    these differ. Remarks on runs are judged on the bundled reconstructions and on the
+    Remarks on tables are judged on pairs of drawn tables, and are undecided if too many
+    pairs disagree. Remarks on runs are judged on the bundled reconstructions and on the
     measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
@@ -264,7 +264,10 @@ def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRo
 
 
 def _by_dispersion(row: ClaimRow) -> ClaimRow:
-    """Judge on random problems whether two methods differ less where costs do."""
+    """Judge whether CoPSI and PSI-SR differ less if costs are equal.
+
+    The verdict uses the stored results on random problems.
+    """
     outcomes = results.read_result("regions")
     outcomes = outcomes[outcomes["selection"] == "identification"]
     loss = outcomes.pivot_table(
@@ -284,7 +287,7 @@ def _by_dispersion(row: ClaimRow) -> ClaimRow:
 def number_rows(
     cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame
 ) -> Iterator[ClaimRow]:
-    """Return the printed numbers that are results, each once."""
+    """Yield the printed numbers that are results, each once."""
     numbers = {number.key: number for number in published()}
     measured_values = paper.ledger(measured).set_index("key")["ours"].to_dict()
 
@@ -312,7 +315,7 @@ def number_rows(
 
 
 def describe_number(number: Published) -> str:
-    """Describe a printed number in words.
+    """Return a description of a printed number in words.
 
     Examples
     --------
@@ -331,7 +334,7 @@ def describe_number(number: Published) -> str:
 
 
 def _like(value: float, printed: str) -> str:
-    """Format a number of ours, in percent if the paper's is."""
+    """Format a number of ours, in percent if the paper's number is in percent."""
     if not np.isfinite(value):
         return ""
     if printed.endswith("%"):

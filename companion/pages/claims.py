@@ -1,9 +1,9 @@
 """All claims of the paper, one row each: printed value, our results, and status.
 
-Rows are the statements of the theory, the fourteen contrasts, the orderings and remarks
-in words, the printed numbers, and finally this book's own statements. Each row has an
-identifier, its line in ``claims.yml``. Identifiers never change, because pages link to
-them.
+The rows are the statements of the theory, the fourteen contrasts, the orderings and
+remarks in words, the printed numbers, and last the book's own statements. The
+identifier of a row is its position in ``claims.yml``. It never changes, because pages
+link to it.
 """
 
 from collections.abc import Sequence
@@ -39,16 +39,17 @@ def every_claim(
     Parameters
     ----------
     plays : DataFrame, optional
-        By default the stored tables of the posterior.
+        Runs on drawn tables; the stored results by default.
     statements : DataFrame, optional
-        By default the result of `companion.proofs.checks.check_statements`, which takes
-        most of the time.
+        The result of `companion.proofs.checks.check_statements` by default. Computing
+        it takes most of the time.
     measured : sequence of str
         Tables that replace the paper's tables: names in the catalogue, or files.
     words : DataFrame, optional
-        By default the result of `companion.paper.resample_words` for the plays.
+        The result of `companion.paper.resample_words` for ``plays`` by default.
     scale : float
-        Replications on other tables than the stored ones, as a multiple of the paper's.
+        Number of replications on tables without stored results, as a multiple of the
+        paper's.
 
     Returns
     -------
@@ -92,8 +93,8 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     names : tuple of str
         Names in the catalogue, or files; at most two.
     scale : float
-        Replications as a multiple of the paper's; fewer if they would take longer than
-        a minute.
+        Number of replications as a multiple of the paper's. It is reduced if replays
+        would take longer than a minute.
 
     Returns
     -------
@@ -121,17 +122,17 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
 
 
 def replace_paper_tables(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
-    """Replace the paper's tables by others in its experiments, under their names."""
+    """Return results on other tables, under the names of the paper's data sets."""
     cells = play_measured(tuple(names), scale)
     stands_for = dict(zip(cells["dataset"].unique(), results.NAMES, strict=False))
     return cells.assign(dataset=cells["dataset"].replace(stands_for))
 
 
 def are_originals(names: Sequence[str]) -> bool:
-    """Return whether these are the paper's own two tables, by the names on their cards.
+    """Return whether these are the paper's two tables, by the names on their cards.
 
-    Only these can support its claims about one of its data sets, or about one against
-    the other.
+    Claims about one of the paper's data sets, or about their comparison, can be judged
+    on these tables only.
     """
     return tuple(names) != results.MEASURED and [
         open_table(name).name for name in names

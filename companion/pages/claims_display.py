@@ -25,7 +25,7 @@ HEAD = {
 
 
 def claims_html(rows: pd.DataFrame, caption: str) -> str:
-    """Return the table of the page, with one linkable row per claim.
+    """Return the HTML table of all claims, with one linkable row per claim.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _row(name: str, row: Mapping[str, str]) -> str:
         for field in ("paper", "reconstruction", "measured", "replays")
     ]
 
-    # a statement of the theory has one finding across all columns of tables
+    # a statement of the theory has one finding, which spans the columns of all tables
     results = (
         "".join(f"<td>{text}</td>" for text in texts)
         if any(texts[:3])
@@ -93,7 +93,7 @@ def _row(name: str, row: Mapping[str, str]) -> str:
 
 
 def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate each contrast with its word, and the words on redrawn tables.
+    """Tabulate the contrasts with their verdicts, and the verdicts on resampled tables.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_contrasts(judged: pd.DataFrame) -> Figure:
-    """Draw the contrasts as ratios with their intervals, sorted by word.
+    """Draw the contrasts as ratios with their intervals, sorted by verdict.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def draw_contrasts(judged: pd.DataFrame) -> Figure:
     figure, ax = plt.subplots(figsize=(8.4, 0.9 + 0.3 * len(shown)))
     rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     for place, row in enumerate(rows):
-        shade = INK if row["word"] != CANNOT_TELL else FAINT  # colours are the methods'
+        # colours stand for methods, so that verdicts differ in their shade
+        shade = INK if row["word"] != CANNOT_TELL else FAINT
         ax.plot([row["low"], row["high"]], [place] * 2, "-", color=shade, lw=2.4)
         ax.plot(row["printed"], place, "o", color=shade, ms=6)
         ax.annotate(

@@ -10,16 +10,17 @@ from companion import paper
 
 
 def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
-    """Return the values that the paper prints of a quantity, each once.
+    """Return the printed values of a quantity, one per method and budget.
 
     Parameters
     ----------
     dataset : {"gsm8k", "piqa"}
-        Nothing is printed for other tables.
+        For other tables, the result is empty.
     quantity : str
-        Such as ``"efficiency_regret"``.
+        Quantity, such as ``"efficiency_regret"``.
     *experiments : str
-        Such as ``"online"`` and ``"trajectory"``; the first one with a value counts.
+        Experiments, such as ``"online"`` and ``"trajectory"``. If several print a
+        value, the first one is used.
 
     Returns
     -------
@@ -56,7 +57,8 @@ def mark_printed(
     points : DataFrame
         Result of `printed_points`.
     predicted : DataFrame, optional
-        Result of `companion.stored.results.predict_printed`; bars are 95 % intervals.
+        Result of `companion.stored.results.predict_printed`. Bars show its 95 %
+        intervals.
     """
     cross: dict[str, Any] = {"ls": "", "marker": "x", "ms": 8, "mew": 2, "zorder": 3}
     for number, point in enumerate(points.to_dict("records")):
@@ -74,7 +76,7 @@ def mark_printed(
         "zorder": 2.5,
     }
 
-    # printed values that the reconstruction uses have no prediction
+    # used values have no prediction, because the reconstruction is fitted to them
     for number, point in enumerate(predictions.to_dict("records")):
         color = figures.method_style(point["method"])["color"]
         label = None if number else "predicted, 95 %"
@@ -83,9 +85,9 @@ def mark_printed(
 
 
 def describe_key(key: str) -> str:
-    """Name a played number and its experiment, given its key.
+    """Return the name of a number and of its experiment.
 
-    Keys are made by `companion.paper.predictive.played_key`.
+    The number is given by its key from `companion.paper.predictive.played_key`.
 
     Examples
     --------
@@ -98,7 +100,9 @@ def describe_key(key: str) -> str:
 
 
 def name_number(key: str) -> str:
-    """Name a played number by quantity, method and budget, given its key.
+    """Return the name of a number: quantity, method and budget.
+
+    The number is given by its key as in `describe_key`.
 
     Examples
     --------
@@ -111,5 +115,5 @@ def name_number(key: str) -> str:
 
 
 def _split_key(key: str) -> list[str]:
-    """Split a key into run, rho, method and quantity."""
+    """Split a key into data set with experiment, rho, method and quantity."""
     return key.removesuffix("-declared").rsplit("-", 3)

@@ -1,4 +1,4 @@
-"""The paper's Table 1 and six figures: their claims, next to our results."""
+"""The paper's Table 1 and its six figures, with their claims and our results."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,9 +21,9 @@ class Exhibit(NamedTuple):
     Attributes
     ----------
     name, label : str
-        Its name, as in ``Figure 2``, and its label in the LaTeX source.
+        Name, such as ``Figure 2``, and label in the LaTeX source.
     says : str
-        The claim of its caption and of the text around it, in our words.
+        The claim of the caption and the surrounding text, in our words.
     """
 
     name: str
@@ -128,7 +128,7 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
 
 
 def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Return Table 1: one row per table of ours, below the paper's printed row."""
+    """Return Table 1 for our tables, each below the row that the paper prints."""
     printed = {
         number.key: number.printed
         for number in paper.published()
@@ -166,7 +166,10 @@ def _line(name: str, values: dict[str, str]) -> dict[str, str]:
 
 
 def draw_landscapes(tables: Sequence[EvaluationTable]) -> Figure:
-    """Draw Figure 1: configurations by two scores, sized by cost, with their front."""
+    """Draw Figure 1: configurations by two scores, with their costs and the front.
+
+    The area of a point is proportional to its cost.
+    """
     figure, axes = plt.subplots(
         1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False
     )

@@ -1,8 +1,8 @@
-"""The first picture of the book, computed beforehand: where methods spend a budget, and what that finds.
+"""Data of the interactive first figure: spending and results of methods by budget.
 
-Every method and budget is replayed; of one run the pulls of each configuration and the
-returned set are shown, of all runs the share that returned exactly the front.  The
-script of the page only draws it.
+Every method is replayed at every budget. The figure shows the pulls and the returned
+set of one run, and the share of all runs that return exactly the front. The script of
+the page only draws these data.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from cobandit.replay import play, replay_identification, spec
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: The methods to choose from.  All evaluate the instances at most once, in the same
-#: random orders, so that they differ in nothing else.
+#: Methods of the figure. All evaluate the instances at most once, in the same random
+#: orders.
 METHODS = ("UniformOnce", "CoPSIPrintedOnce", "CoPSIOnce", "ParetoRace")
 FEEDBACK = "once"
-#: The picture is of the objectives, whose front all methods look for.
+#: All methods look for the front of the objectives, without the cost.
 OPTIONS = {"ParetoRace": {"front": "objectives"}}
-#: Budgets, as shares of what evaluating everything costs.
+#: Budgets as shares of the cost of evaluating everything.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def _show_run(
     table: EvaluationTable, method: str, budget: float, seed: int
 ) -> dict[str, Any]:
-    """Play one run: how often each configuration was evaluated, and which were returned."""
+    """Return spend, pulls and returned set of one run, empty if it is infeasible."""
     shape = {
         "n_objectives": table.n_objectives,
         "n_instances": int(np.diff(table.feedback.offsets).min()),
@@ -59,7 +59,9 @@ def _show_run(
 def play_states(
     table: EvaluationTable, method: str, replications: int = 100, seed: int = 0
 ) -> pd.DataFrame:
-    """Replay a method at shares of the full cost, at declared costs.
+    """Replay a method at all budgets of the figure, and show its first run.
+
+    Pulls are charged declared costs.
 
     Parameters
     ----------
@@ -67,15 +69,16 @@ def play_states(
     method : str
         One of `METHODS`.
     replications : int
-        Runs per budget; the first run is shown.
+        Number of runs per budget.
     seed : int
 
     Returns
     -------
     DataFrame
-        A row per ``share``: ``method``, ``runs``, ``exact`` (how many returned exactly
-        the front) and, of the first run, ``spent`` (share of the budget), ``pulls`` and
-        ``returned`` as text; missing where the budget is too small.
+        One row per budget: ``method``; ``share``, the budget; ``runs``; ``exact``, the
+        number of runs that returned exactly the front; and for the first run ``spent``,
+        the spent share of the budget, and ``pulls`` and ``returned`` as text. The last
+        three are missing if the budget is too small.
 
     Examples
     --------
@@ -104,21 +107,21 @@ def play_states(
 
 
 def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
-    """Put states and what they are about into a form that is fit for JSON.
+    """Return the data of the figure in a form that JSON can represent.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its first two objectives are drawn.
+        Table whose first two objectives are drawn.
     states : DataFrame
-        From `play_states`, of all methods.
+        Results of `play_states` for all methods.
 
     Returns
     -------
     dict
-        The configurations with their means and costs; ``methods`` by name, each with
-        the front and a state per share: ``exact`` and, unless the budget is too small,
-        ``spent``, ``pulls``, ``returned``.
+        The configurations with their means and costs, and ``methods`` by name. A method
+        has its front and one state per share: ``exact`` and, unless the budget is too
+        small, ``spent``, ``pulls`` and ``returned``.
     """
     policies: Any = {method: spec(method).policy for method in METHODS}
     return {
@@ -136,7 +139,7 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
                 "label": method_label(str(method)),
                 "color": LOOKS[str(method)].light,
                 "themed": follow_theme(LOOKS[str(method)].light),
-                # the one that it looks for, and by which its replays are judged
+                # the front that the method looks for, by which its runs are judged
                 "front": (
                     np.flatnonzero(
                         pareto_mask(table.means, policies[method].dominance)
@@ -161,7 +164,9 @@ def _state(row: dict[Any, Any]) -> dict[str, Any]:
 
 
 def draw_states(data: dict[str, Any], share: float) -> Figure:
-    """Draw what the script draws, one panel per method, at one budget: for paper and without scripts.
+    """Draw the figure at one budget, with one panel per method.
+
+    This static figure is for print and for browsers without scripts.
 
     Examples
     --------
@@ -214,13 +219,16 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
 
 
 def figure_html(data: dict[str, Any], fallback: str) -> str:
-    """Element that the script fills, with the data in it; until then it shows the fallback.
+    """Return the HTML element of the figure, with its data and a fallback.
+
+    The page's script replaces the fallback by the figure.
 
     Examples
     --------
     >>> figure_html({"table": "</script><b>"}, "<p>a picture</p>").count("</script>")
     1
     """
+    # "</script>" inside the data would end the element
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace(
         "</", "<\\/"
     )

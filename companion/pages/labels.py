@@ -1,9 +1,9 @@
-"""Labels of the book's pages in words, for readers who have a page without the book.
+"""Words for references of the book's pages, for readers of a page outside the book.
 
-In the book, Sphinx numbers figures and statements and turns references into links. A
-page opened in Jupyter names them instead: figures and tables by their number on the
-page, statements by the paper's number or by their title, sections and pages by their
-heading.
+In the book, Sphinx numbers figures and statements, and turns references into links. A
+page opened in Jupyter has words instead. Figures and tables are named by their number
+on the page, statements by the paper's number or their title, and sections and pages by
+their heading.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ FIGURE = re.compile(
 TARGET = re.compile(
     r"^\((?P<label>[\w-]+)\)=\s*\n+(?:#+ (?P<heading>.+))?", re.MULTILINE
 )
-#: Such as "Pulls of a suboptimal arm, the paper's Theorem 1".
+#: The paper's number in a title, such as "Pulls of a suboptimal arm, the paper's
+#: Theorem 1".
 OF_THE_PAPER = re.compile(r"[Tt]he paper's (\w+ \d+)")
 
 
 class Label(NamedTuple):
-    """Words for a label, and the page of the label."""
+    """Words for a label, and the page that defines it."""
 
     words: str
     page: str
@@ -38,7 +39,7 @@ class Label(NamedTuple):
 def pages_directory() -> Path:
     """Return the directory of the book's pages.
 
-    It is part of an installed package, and next to the package in a checkout.
+    An installed package contains it. In a checkout, it is next to the package.
 
     Examples
     --------
@@ -57,7 +58,8 @@ def read_labels() -> dict[str, Label]:
     Returns
     -------
     dict of str to Label
-        Pages are labels, too. An installed package has only the executable pages.
+        Names of pages are labels as well. An installed package has only the executable
+        pages.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def words_of(label: str, page: str = "") -> str | None:
     ----------
     label : str
     page : str, optional
-        Page of the reference; figures of other pages are named with their page.
+        Page of the reference. Figures of other pages are named with their page.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def _statements(text: str) -> dict[str, str]:
 
 
 def name_statement(kind: str, title: str) -> str:
-    """Name a statement by the paper's number, or by its title if it is ours.
+    """Return the paper's number of a statement, or its title if it is ours.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""Names and sentences of a page on a table of the reader's.
+"""Names and sentences of a page that runs on the reader's own table.
 
-The sentences of a page are written for its default tables. On other tables the page
-shows the sentences that hold for any table, with the numbers of that table. Markdown
-cells tagged `BUNDLED` are left out there (`companion.report.reading`), and a cell with
-`say_of_own` takes their place.
+The sentences of a page are written for its default tables. On other tables,
+`companion.report.reading` omits the Markdown cells tagged `BUNDLED`. Cells that call
+`say_of_own` replace them by sentences that hold for any table.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from cobandit.figures import escape_markdown
 from cobandit.tables import EvaluationTable
 from companion.pages.prose import Markdown, record
 
-#: Tag of the cells of a page whose text holds for its default tables only.
+#: Tag of cells whose text holds for the default tables of a page only.
 BUNDLED = "bundled"
 
-#: Largest number of letters of a configuration's name at an axis or next to a point.
+#: Largest number of characters of a configuration's name in a figure.
 FITTING = 24
 
 
 def is_own(dataset: Any, default: Any) -> bool:
-    """Return whether a page runs on other tables than its sentences were written for.
+    """Return whether a page runs on other tables than its default tables.
 
     Parameters
     ----------
     dataset : str or sequence of str
-        The page's parameter: names in the catalogue, or files.
+        The parameter of the page: names in the catalogue, or files.
     default : str or sequence of str
-        The parameter's default.
+        Default of the parameter.
 
     Examples
     --------
@@ -52,22 +51,22 @@ def is_own(dataset: Any, default: Any) -> bool:
 
 
 def written_for(dataset: Any, default: Any) -> None:
-    """Show the text for a page's default tables if the page runs on these.
+    """Show the text for the default tables of a page if the page runs on them.
 
     Parameters
     ----------
     dataset, default : str or sequence of str
-        Parameters of `is_own`.
+        As in `is_own`.
     """
     if not is_own(dataset, default):
         record(BUNDLED)
 
 
 def short_names(names: Iterable[object], max_length: int = FITTING) -> list[str]:
-    """Shorten names so that they fit into a picture and still differ.
+    """Shorten names so that they fit into a figure and remain different.
 
-    Long names keep their beginning and their end; names that would look alike are
-    numbered. Each name has one line. The drawing functions escape them
+    Long names keep their beginning and their end. Names that become equal are numbered.
+    Line breaks become spaces. Drawing functions escape the names
     (`cobandit.figures.escape_math`).
 
     Examples
@@ -95,7 +94,7 @@ def short_names(names: Iterable[object], max_length: int = FITTING) -> list[str]
 
 
 def describe_shape(tables: EvaluationTable | Sequence[EvaluationTable]) -> str:
-    """Describe tables in a sentence or two of Markdown.
+    """Return a description of tables in Markdown, one sentence per table.
 
     Examples
     --------
@@ -155,7 +154,7 @@ def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
     on_own_table : bool
         Result of `is_own`.
     *sentences : str
-        Markdown with escaped names; empty sentences are skipped.
+        Markdown in which names are escaped. Empty sentences are skipped.
 
     Examples
     --------
@@ -168,14 +167,15 @@ def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
 
 
 def leave_out(part: str, reason: str) -> Markdown:
-    """Report that a part of a page is left out on this table, and why.
+    """Return a sentence that a part of the page is left out on this table, and why.
 
     Parameters
     ----------
     part : str
         Name of the part, in the singular and with a capital letter.
     reason : str
-        A clause that ends the sentence, without full stop and with its number.
+        A clause that ends the sentence, without a full stop, and with the number of the
+        table that is the reason.
 
     Examples
     --------
@@ -187,16 +187,16 @@ def leave_out(part: str, reason: str) -> Markdown:
 
 
 def was_left_out() -> bool:
-    """Return whether the cell before the current one left a part out."""
+    """Return whether the previous cell called `leave_out`."""
     return _cell() - 1 in _left_out
 
 
-#: Numbers of the cells that left a part out, in the notebook of this process.
+#: Numbers of the cells that called `leave_out`, in the notebook of this process.
 _left_out: set[int] = set()
 
 
 def _cell() -> int:
-    """Return the number of the running cell; 0 outside of a notebook."""
+    """Return the number of the running cell, 0 outside a notebook."""
     from IPython import get_ipython
 
     shell = get_ipython()
@@ -210,14 +210,14 @@ def _number(counts: Any) -> str:
 
 
 def describe_races(raced: pd.DataFrame, orders: int) -> str:
-    """Describe where the races of a table stop, and how often they broke their promise.
+    """Return sentences on where races stop, and how often they break their promise.
 
     Parameters
     ----------
     raced : DataFrame
         Result of `companion.stored.races.race_table`.
     orders : int
-        Requested number of orders.
+        Number of orders that the page asks for.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Prose of the executable pages: MyST in the book, plain Markdown elsewhere.
 
-`plain_markdown` writes MyST as Markdown for any notebook. `Markdown`, `tell` and `glue`
-are for the cells of pages: their output is plain, and the book uses the MyST in its
-metadata.
+`plain_markdown` translates MyST into Markdown for any notebook. Cells of pages call
+`Markdown`, `tell` and `glue`. The output of such a cell is plain Markdown; its metadata
+contains the MyST source, which the book uses.
 
-Text may be written before its numbers exist: `tell` shows it as soon as `glue` has
-named the last of them, and never shows text whose numbers are missing. Sentences that
-hold for some tables only are therefore shown under a name that the page glues for these
-tables.
+A page may place a text before its numbers are computed. `tell` shows the text as soon
+as `glue` has recorded the last of its numbers. A text whose numbers are never recorded
+is not shown. A page can therefore record a name only for the tables to which a text
+applies.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from typing import Any
 
 from companion.pages.labels import name_statement, words_of
 
-#: Key in an output's metadata under which the book finds the MyST source.
+#: Key of the MyST source in the metadata of an output.
 MYST = "myst"
-#: Prefix that the book's `glue` writes before the type of a value that is not shown
-#: where it is glued.
+#: Prefix of the MIME type of a glued value that is not displayed by its own cell.
 RECORD = "application/papermill.record/"
 
 FENCE = re.compile(r"^(?P<mark>`{3,}|:{3,})(?:\{(?P<name>[\w:-]+)\})?(?P<title>.*)$")
@@ -29,27 +28,27 @@ OPTION = re.compile(r"^:[\w-]+:")
 ROLE = re.compile(r"\{(?P<name>[\w:+-]+)\}(?P<ticks>`+)(?P<text>[^`]+)(?P=ticks)")
 GLUED = re.compile(r"\{glue:\w+\}`(?P<name>\w+)(?::[^`]*)?`")
 TITLED = re.compile(r"^(?P<title>.*\S)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
-#: A link to another page, or within this one; addresses of the web stay links.
+#: A link to a page of the book or within a page. Web addresses are not matched.
 INTERNAL = re.compile(
     r"(?<!!)\[(?P<text>[^\[\]]*)\]"
     r"\((?P<target>#[\w.-]+|[\w./-]+\.(?:md|html)(?:#[\w.-]*)?)\)"
 )
-#: Stands for a reference that nothing at hand can name.
+#: Placeholder of a reference that cannot be named outside the book.
 UNKNOWN = "\0"
 
 
 def plain_markdown(text: str, page: str = "") -> str:
-    """Write MyST as Markdown that reads well without the book.
+    """Translate MyST into Markdown that can be read without the book.
 
-    References become words, statements and folds become plain paragraphs. Parts that
-    only the book has, such as an included file, are left out. Glued numbers stay as
-    they are; `tell` inserts them.
+    References become words. Statements become paragraphs with a bold heading. Parts
+    that only the book can show, such as an included file, are left out. Roles of glued
+    numbers are kept, and `tell` inserts the numbers.
 
     Parameters
     ----------
     text : str
     page : str, optional
-        Page of the text; figures of other pages are named with their page.
+        Page of the text. Figures of other pages are named with their page.
 
     Returns
     -------
@@ -93,12 +92,13 @@ def _closing(lines: list[str], start: int, mark: str) -> int:
 
 
 def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
-    """Write a directive as plain Markdown; code is left as it is."""
+    """Translate a directive into plain Markdown. Code blocks are kept."""
     name = opening["name"]
     title = opening["title"].strip()
     if name is None or name in ("code-block", "code"):
         return "\n".join([f"{opening['mark']}{title}", *body, opening["mark"]])
 
+    # options come first, and blank lines may separate them from the content
     label = ""
     while body and (OPTION.match(body[0]) or not body[0].strip()):
         option, _, value = body.pop(0).lstrip(":").partition(":")
@@ -133,12 +133,12 @@ def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
 
 
 def _without_number(title: str) -> str:
-    """Return the title of a statement of the paper without its number."""
+    """Return the title of a statement without the paper's number."""
     return re.sub(r",? ?[Tt]he paper's \w+ \d+(, )?", "", title)
 
 
 def _inline(text: str, page: str) -> str:
-    """Write roles, links, labels and definitions as plain Markdown."""
+    """Translate roles, links, labels and definitions into plain Markdown."""
     text = re.sub(r"^\([\w-]+\)=\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"^%.*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"\n: +", ": ", text)
@@ -160,7 +160,7 @@ def _in_italics(words: str | None) -> str:
 
 
 def _role(role: re.Match[str], page: str) -> str:
-    """Write one role in words."""
+    """Return the words for one role."""
     name = role["name"]
     text = " ".join(role["text"].split())
     titled = TITLED.match(text)
@@ -182,7 +182,7 @@ def _role(role: re.Match[str], page: str) -> str:
 
 
 def _cite(keys: str, in_text: bool) -> str:
-    """Name a citation by author and year, which make up its key."""
+    """Return a citation by author and year, which are the parts of its key."""
     named = []
     for key in keys.split(","):
         parts = re.match(r"([a-z]+)(\d{4})", key.strip())
@@ -192,7 +192,7 @@ def _cite(keys: str, in_text: bool) -> str:
 
 
 class Markdown:
-    r"""A computed sentence in MyST, with plain words for readers outside of the book.
+    r"""A computed sentence in MyST, displayed as plain Markdown outside the book.
 
     Examples
     --------
@@ -212,16 +212,16 @@ class Markdown:
         return {"text/markdown": shown, "text/plain": _NO_MARKDOWN}, metadata
 
 
-#: Text for readers without Markdown, identical on all machines.
+#: Text for displays without Markdown. It contains no address, so that outputs are the
+#: same on all machines.
 _NO_MARKDOWN = "<IPython.core.display.Markdown object>"
-#: Values by name, and the texts that wait for some of them, on the page of this
-#: process.
+#: Recorded values by name, and the texts of `tell`, in the notebook of this process.
 _values: dict[str, str] = {}
 _waiting: list[_Text] = []
 
 
 class _Text:
-    """A paragraph in its place, shown once its values exist."""
+    """A paragraph in its place on a page, shown once its values are recorded."""
 
     def __init__(self, text: str, names: Iterable[str], otherwise: str):
         self.text = text
@@ -245,22 +245,22 @@ def _bare(text: str) -> Any:
 
 
 def tell(text: str, *, needs: Iterable[str] = (), otherwise: str = "") -> None:
-    """Show a text here as soon as all of its values are glued.
+    """Show a text in this place as soon as all of its values are recorded.
 
     Parameters
     ----------
     text : str
         Markdown with values as roles, such as ``{glue:text}`share```.
     needs : iterable of str
-        Further names that have to be glued.
+        Further names that must be recorded.
     otherwise : str
-        Text that is shown until then, and if a value is never glued.
+        Text that is shown until then, or if a value is never recorded.
     """
     _waiting.append(_Text(text, needs, otherwise))
 
 
 def glue(name: str, value: Any, display: bool = False) -> None:
-    """Record a value under a name for roles of the book and for `tell`.
+    """Record a value under a name, for the book's glue roles and for `tell`.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     value : object
         Value whose text is inserted.
     display : bool
-        Whether the value is also shown where it is glued.
+        Whether the current cell also displays the value.
     """
     from IPython import get_ipython
     from IPython.display import display as publish

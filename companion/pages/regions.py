@@ -1,4 +1,4 @@
-"""Regions of problems where cost awareness pays: losses by method, and the leaders."""
+"""Losses of methods on random problems, and where awareness of costs pays."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ from companion.proofs.known_arms import feedback_source, play_on, random_arms
 
 _WIDER = {"reward_scale": 0.1, "cost_scale": 0.1}
 
-#: The compared methods by their name on the pages, the paper's first.
+#: Compared methods by their name on the pages. The paper's method comes first.
 METHODS: dict[str, dict[str, Spec]] = {
     "online": {
         "CoHV-UCB": spec("CoHVUCB", **RADII),
@@ -44,22 +44,22 @@ PROBLEMS = 24
 REPLICATIONS = 5
 SEED = 0
 
-#: Columns that identify a cell of the map. ``cost_ratio`` is the largest mean cost over
-#: the smallest; ``dependence`` is Spearman's rank correlation of mean cost and
-#: hypervolume, 1 if better arms always cost more; ``rho`` is the budget in evaluations
-#: per arm.
+#: Columns that identify a kind of problems with a budget, a cell. ``cost_ratio`` is the
+#: largest mean cost over the smallest. ``dependence`` sets the rank correlation of mean
+#: cost and hypervolume; at 1, better arms always cost more (see `random_arms`). ``rho``
+#: is the budget in evaluations per arm.
 CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
 
 
 def parts() -> list[tuple[str, int, float, int]]:
-    """List the arguments of `part` over the whole grid."""
+    """Return the arguments of `part` for the whole grid."""
     return list(product(METHODS, RATIOS, DEPENDENCES, ARMS))
 
 
 def part(
     selection: str, cost_ratio: float, dependence: float, n_arms: int
 ) -> pd.DataFrame:
-    r"""Play every method at every budget on `PROBLEMS` problems of one kind.
+    r"""Run every method at every budget on `PROBLEMS` problems of one kind.
 
     Parameters
     ----------
@@ -70,20 +70,19 @@ def part(
     Returns
     -------
     DataFrame, one row per cell, method and problem
-        The columns of `CELL`; ``name`` of the method, ``problem``, and means over
-        `REPLICATIONS` runs. ``loss`` is the lost share of :math:`\nu_{i^\star} B`
-        online and 1 - F1 in identification; ``strict`` is the efficiency regret online
-        and the share of wrong sets in identification. If the budget is too small to
-        return a set, the loss is 1 and ``strict`` is NaN.
+        The columns of `CELL`; ``name`` of the method; ``problem``; and two means over
+        `REPLICATIONS` runs, ``loss`` and ``strict``. In online selection, they are the
+        lost share of :math:`\nu_{i^\star} B` and the efficiency regret. In
+        identification, they are 1 - F1 and the share of wrong sets. If the budget is
+        too small for the method, they are 1 and NaN.
     """
     rows = []
     for problem in range(PROBLEMS):
         source = feedback_source(
             random_arms(problem, n_arms, cost_ratio, dependence, seed=SEED)
         )
-        streams = (
-            np.arange(REPLICATIONS) + problem * REPLICATIONS
-        )  # separate for each problem
+        # different random streams for different problems
+        streams = np.arange(REPLICATIONS) + problem * REPLICATIONS
         for rho, (name, method) in product(
             BUDGETS[selection], METHODS[selection].items()
         ):
@@ -123,29 +122,29 @@ def _play(
     return float(loss.mean()), float(strict.mean())
 
 
-#: Classes of properties in the decision table: what they are called, and where they end
-#: (excluded).
+#: Classes of cost ratios in the decision table, by name, with excluded upper ends.
 COST_CLASSES = {
     "equal (below 2)": 2.0,
     "2 to 5": 5.0,
     "5 to 20": 20.0,
     "20 or more": np.inf,
 }
+#: The same for the dependence of costs on quality.
 QUALITY_CLASSES = {
     "better is cheaper": -0.25,
     "no clear order": 0.25,
     "better often costs more": 0.75,
     "better always costs more": np.inf,
 }
-#: Class of the problems with equal costs, where quality cannot depend on the cost.
+#: Class of problems with equal costs, on which costs cannot depend on quality.
 ANY = "any"
 
 
 def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Tabulate the leaders by class of cost ratio, class of dependence, and budget.
 
-    A row pools the numbers of arms. Its methods are paired by problem, and the cells of
-    a problem count as one observation.
+    A row pools all numbers of arms. Methods are compared on the same problems, and all
+    cells of a problem in a row count as one observation.
 
     Parameters
     ----------
@@ -156,8 +155,8 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `cobandit.stats.leaders`, by ``costs``, ``quality`` (the words of
-        the classes) and ``rho``.
+        The columns of `cobandit.stats.leaders`, by ``costs`` and ``quality``, the names
+        of the classes, and ``rho``.
 
     Examples
     --------
@@ -199,19 +198,19 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
 
 
 def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
-    """Count the kinds of problems on which a method's mean loss is least.
+    """Count the cells in which a method has the least mean loss.
 
     Parameters
     ----------
     outcomes : DataFrame
-        Rows of `part`, of the methods that are compared.
+        Rows of `part` for the compared methods.
     method : str
 
     Returns
     -------
     (int, int)
-        The number of these kinds, and of all: a kind is a combination of the other
-        columns of `CELL`.
+        The number of these cells, and the number of all cells. A cell is a combination
+        of the columns of `CELL`.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
 
 
 def describe_leader(row: pd.Series) -> str:
-    """Describe a row of the table: the leader, its loss, and the next or equal methods.
+    """Return a row in words: the leader, its loss, and the next or equal methods.
 
     Examples
     --------
@@ -242,9 +241,10 @@ def describe_leader(row: pd.Series) -> str:
 
 
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """Return the excess loss over the best method: kinds of problems by methods.
+    """Return the excess loss over the best method, one row per cell of `CELL`.
 
-    Without knowledge of the problem, choose the method of the smallest mean.
+    A user who knows nothing about the problem can choose the method with the smallest
+    mean.
 
     Examples
     --------
@@ -269,9 +269,9 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``mean``, ``low`` and ``high`` of the paired difference in shares of the best
-        possible reward, with the bootstrap 95 % interval over problems; by
-        ``cost_ratio`` and ``dependence``.
+        By ``cost_ratio`` and ``dependence``: ``mean`` of the paired difference, as a
+        share of the best possible reward, and ``low`` and ``high``, its bootstrap 95 %
+        interval over problems.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     losses = online.pivot_table(
         index=[*CELL[1:], "problem"], columns="name", values="loss"
     )
-    # one number per problem: budgets on the same problem are not independent
+    # average over budgets, since those on the same problem are not independent
     gain = (losses["HV-UCB"] - losses["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
     runs = gain.rename("gained").reset_index().assign(status="ok")
     summary = summaries.summarise(runs, "gained", ("cost_ratio", "dependence"))

@@ -1,4 +1,4 @@
-"""Budgets and replications with which a page's replays take seconds on any table."""
+"""Budgets and replications that keep the replays of a page short on any table."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from cobandit import theory
 from cobandit._text import enumerate_words
 from cobandit.tables import EvaluationTable
 
-#: Seconds on one core per pull online.
+#: Seconds on one core per pull of an online method.
 PULL = 60e-9
-#: Seconds on one core per sample in identification.
+#: Seconds on one core per pull of an identification method.
 SAMPLE = 6e-9
-#: Seconds on one core of one elimination, divided by K^3.
+#: Seconds on one core of the eliminations of one run, divided by K^3.
 ELIMINATE = 1e-9
 #: Seconds on one core per pair of configurations, shared instance and objective.
 PAIR = 2e-9
-#: Estimated seconds that the replays of one picture may take.
+#: Estimated seconds that the replays of one figure may take.
 SECONDS = 15.0
-#: Smallest number of replications of a picture.
+#: Smallest number of replications of a figure.
 FEWEST = 20
-#: Estimated seconds for a picture of a report, which has few of them.
+#: Estimated seconds that a figure of a report may take; a report has few figures.
 SECONDS_OF_REPORT = 45.0
 
 
 class Replays(NamedTuple):
-    """Extent of a replay: budgets per configuration, and replications."""
+    """Extent of a replay: budgets per configuration, and number of replications."""
 
     rho: list[float]
     replications: int
 
     def say_less(self, rho: Sequence[float], replications: int) -> str:
-        """Return a sentence about budgets and replications below the requested ones.
+        """Return a sentence about reduced budgets and replications.
 
-        The sentence is empty if all are as requested.
+        It is empty if nothing is below the requested values.
 
         Examples
         --------
@@ -65,10 +65,10 @@ def fit_online(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Choose budgets and replications so that online replays take seconds.
+    """Return budgets and replications with which online replays are short.
 
-    Where costs differ by a factor of a thousand, the budget of one round holds
-    thousands of the cheapest pull.
+    If costs differ by a factor of a thousand, the cost of one pull of each arm pays for
+    thousands of pulls of the cheapest arm.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def fit_online(
     Returns
     -------
     Replays
-        The requested extent where it takes less than ``seconds``; at least `FEWEST`
-        replications.
+        The requested extent if it takes less than ``seconds``, else a reduced extent
+        with at least `FEWEST` replications.
 
     Examples
     --------
@@ -110,10 +110,10 @@ def fit_identification(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Choose budgets and replications so that identification takes seconds.
+    """Return budgets and replications with which replays of identification are short.
 
-    An elimination compares all pairs in each phase, and spends on cheap arms the budget
-    that expensive arms leave.
+    An elimination compares all pairs of arms in each phase. The budget that removed
+    expensive arms leave pays for many pulls of cheap arms.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ def fit_identification(
     """
     ordered = np.sort(np.asarray(costs, dtype=float))
 
-    # pulls per round of budget if the most expensive arms are removed first, which
-    # leaves the most pulls to the last phases
+    # pulls per round of budget if the most expensive arms are removed first; in this
+    # order, the last phases have the most pulls
     share = 1 / theory.exact_allocation_constant(ordered)
     per_round = len(ordered) + float(
         (share * ordered.sum() / np.cumsum(ordered)[1:]).sum()
@@ -150,7 +150,7 @@ def fit_identification(
 
 
 def estimate_elimination(n_arms: int) -> float:
-    """Estimate the seconds in which one run eliminates all arms, at any budget.
+    """Return the estimated seconds of the eliminations of one run.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def estimate_elimination(n_arms: int) -> float:
 
 
 def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
-    """Choose replications so that methods that evaluate once take seconds.
+    """Return the replications with which methods that evaluate once are short.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     replications : int
         Requested number of replications.
     runs : int
-        Runs per replication: one per method and budget.
+        Number of runs per replication: one per method and budget.
 
     Examples
     --------
@@ -182,13 +182,13 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
-#: Evaluations of one online run beyond which studies of choices and radii have fewer
-#: runs.
+#: Number of evaluations of an online run beyond which studies of choices and radii have
+#: fewer runs.
 MANY_EVALUATIONS = 4.5e4
 
 
 def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
-    """Choose the number of runs of a study so that it takes seconds.
+    """Return the number of runs with which a study is short.
 
     Parameters
     ----------
@@ -210,15 +210,14 @@ def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
 
 
 def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
-    """Return a sentence with the numbers of runs that are below the requested ones.
+    """Return a sentence about reduced numbers of runs.
 
-    The sentence is empty if there are none.
+    It is empty if no number is below the requested number.
 
     Parameters
     ----------
     counts : mapping
-        The number of runs and the requested number, by the name of the runs in the
-        plural.
+        The number of runs and the requested number, by name of the runs (plural).
 
     Examples
     --------
@@ -237,7 +236,7 @@ def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
     )
 
 
-#: Smallest number of orders in which a table is raced at three tolerances.
+#: Smallest number of orders for races on a table.
 FEWEST_ORDERS = 5
 #: Seconds on one core per pair of configurations, instance and objective of a certified
 #: race.
@@ -245,7 +244,7 @@ BETS = 3.5e-9
 
 
 def fit_races(table: EvaluationTable, orders: int) -> int:
-    """Choose the number of orders so that races at three tolerances take seconds.
+    """Return the number of orders with which races at three tolerances are short.
 
     Examples
     --------
@@ -263,8 +262,9 @@ def _fit(
     replications: int,
     seconds: float,
 ) -> Replays:
-    """Leave out the largest budgets, then replications, until the time is allowed."""
+    """Drop the largest budgets, then reduce replications, to stay below ``seconds``."""
     budgets = sorted(rho)
+    # drop budgets that are too long even with the fewest replications
     while len(budgets) > 1 and FEWEST * sum(map(seconds_of, budgets)) > seconds:
         budgets.pop()
     alone = FEWEST * seconds_of(budgets[0])

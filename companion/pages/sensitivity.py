@@ -1,4 +1,4 @@
-"""Sensitivity to the choices that the paper leaves open, to radii, and to questions."""
+"""Sensitivity of results to open choices, to radii, and to the drawn instances."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -41,25 +41,28 @@ def change_choices(
     tuned_by: int = 100,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Replay each open choice of the paper both ways, on the same random numbers.
+    """Compare the default of each open choice with its alternatives.
+
+    Both are replayed with the same random numbers.
 
     Parameters
     ----------
     table : EvaluationTable
     replications, seed : int
     tuned_by : int
-        Replications of each point of the grid when radii are tuned.
+        Number of replications per point of the grid on which scales are tuned.
     **parallel
         Options of `replay_online`.
 
     Returns
     -------
     DataFrame, one row per alternative
-        ``dataset``; ``what``, the number of the choice in the list of open choices with
-        the alternative; ``quantity``; the means ``default`` and ``other``; ``times``,
-        the second over the first, with the paired bootstrap interval ``low``, ``high``.
-        Online rows show CoHV-UCB with the paper's radii at the largest budget; errors
-        are measured at the largest budget, F1 with CoPSI at the smallest one.
+        ``dataset``; ``what``, the number of the open choice and the alternative;
+        ``quantity``; ``default`` and ``other``, the means; ``times``, the second mean
+        over the first; ``low`` and ``high``, the paired bootstrap interval of the
+        ratio. Rows on online selection use CoHV-UCB with the paper's radii at the
+        largest budget. Errors are measured at the largest budget, and the F1 of CoPSI
+        at the smallest budget.
     """
     rows = []
 
@@ -103,7 +106,7 @@ def change_choices(
 def _change_methods(
     table: EvaluationTable, tuned: pd.DataFrame, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Compare A1, A12 and A13: the constant, the criteria of the tuning, the radii."""
+    """Yield A1, A12 and A13: alpha, the criterion of the tuning, and the radii."""
     tuned = tuned[tuned["status"] == "ok"]
     largest_budget = tuned[tuned["rho"] == tuned["rho"].max()]
 
@@ -141,7 +144,7 @@ def _change_methods(
 def _change_readings(
     table: EvaluationTable, replications: int, seed: int
 ) -> Iterator[Compared]:
-    """Compare A2, A4, A9 and A10: smallest cost, last pull, reference of the regret."""
+    """Yield A2, A4, A9 and A10: lambda, the last pull, and the reference of regret."""
     source = grid.pack_table(table)
     problem = table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most_parts=1)
@@ -150,7 +153,7 @@ def _change_readings(
     pulls = run_kernel(policy, source.feedback, *streams)[0]
     recorded = record(replications, int(pulls.sum(axis=1).max()) + 1)
     run_kernel(policy, source.feedback, *streams, recorded)
-    # the record shows the arm of the unaffordable pull behind the last pull
+    # the recorded arm after the last pull is the arm of the unaffordable pull
     crossing = recorded.arms[np.arange(replications), pulls.sum(axis=1)]
 
     low = table.costs.min()
@@ -192,7 +195,7 @@ def _change_readings(
 def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Compare A5 and A6: the smallest cost in CoPSI's constant, PSI-SR's rounds."""
+    """Yield A5 and A6: lambda in CoPSI's constant, and the rounds of PSI-SR."""
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]
@@ -225,7 +228,7 @@ def _change_identification(
 def _change_truth(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Compare A11: the instances whose Pareto set is the truth."""
+    """Yield A11: the instances that define the true Pareto set."""
     front_of_all = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
     runs = experiments.play(
         "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **how
@@ -243,7 +246,7 @@ def _change_truth(
 def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
     """Return the mean of the largest values along the last axis.
 
-    Applied to a loss, it is the conditional value at risk.
+    For losses, this is the conditional value at risk.
 
     Examples
     --------
@@ -255,7 +258,8 @@ def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
     return values[..., -n_worst:].mean(axis=-1)
 
 
-#: Radii of CoHV-UCB by name: none, the paper's, wider ones, and ones by the variance.
+#: CoHV-UCB by the name of its radii: without radii, with the paper's, with wider radii,
+#: and with radii by the empirical variance.
 RADII = {
     "s = 0, 12 first pulls": spec(
         "CoHVUCB", reward_scale=0.0, cost_scale=0.0, eta=0.05
@@ -277,14 +281,14 @@ def widen_radii(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Replay CoHV-UCB with other radii: mean loss, and loss in the worst runs.
+    """Return the mean loss of CoHV-UCB, and its loss in the worst runs, by radius.
 
     Returns
     -------
     DataFrame, one row per radius
-        ``dataset``, ``radius``, and the lost share of the best possible reward: its
-        ``mean``, and ``worst``, its mean in the worst twentieth of the runs. Both have
-        a bootstrap 95 % interval in ``_low`` and ``_high``.
+        ``dataset``; ``radius``; ``mean``, the mean lost share of the best possible
+        reward; ``worst``, its mean in the worst 5 % of the runs. Columns with the
+        suffixes ``_low`` and ``_high`` are bootstrap 95 % intervals of both.
     """
     runs = replay_online(
         table, list(RADII.values()), rho, replications, seed, **parallel
@@ -316,16 +320,17 @@ def widen_radii(
 
 
 def redraw_table(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
-    """Draw the instances of each split with replacement, for all configurations.
+    """Return a table whose instances are drawn with replacement, per split.
 
-    Replays on one table measure a method on its instances. Replays on many redrawn
-    tables show how much the result depends on the choice of instances (the bootstrap of
-    Efron, Annals of Statistics 7, 1979). Scores keep the scale of the original table.
+    Replays on one table measure a method on the instances of this table. Replays on
+    many redrawn tables show how much results depend on the choice of instances (the
+    bootstrap of Efron, Annals of Statistics 7, 1979). Scores keep the scale of the
+    original table.
 
     Parameters
     ----------
     table : EvaluationTable
-        A table whose configurations were all evaluated on the same instances.
+        Table in which all configurations were evaluated on the same instances.
     seed : int
 
     Returns
@@ -375,14 +380,14 @@ def draw_again(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Compare the paper's methods on tables with redrawn questions.
+    """Compare the paper's methods on tables with redrawn instances.
 
     Parameters
     ----------
     cells : DataFrame
         Result of `companion.paper.experiments.summary` for the tables.
     tables : sequence of EvaluationTable
-        Tables without all questions for each configuration are left out.
+        Tables in which a configuration lacks instances are left out.
     redraws : int
         Number of redrawn tables, with five replays each.
     seed : int
@@ -392,10 +397,10 @@ def draw_again(
     Returns
     -------
     DataFrame, one row per table and comparison at the largest budget
-        ``dataset``, ``quantity`` (``"standard_regret"`` or ``"f1"``), ``method``,
-        ``against``; ``mean``, the ratio of means on the table, with its interval
-        ``low``, ``high`` over replications; ``least`` and ``most`` over the redrawn
-        tables.
+        ``dataset``; ``quantity``, ``"standard_regret"`` or ``"f1"``; ``method`` and
+        ``against``; ``mean``, the ratio of means on the table; ``low`` and ``high``,
+        its interval over replications; ``least`` and ``most``, the range of the ratio
+        over redrawn tables.
     """
     parts = []
     for table in tables:
