@@ -1,4 +1,4 @@
-"""Ask and tell: the protocol that every algorithm shares."""
+"""The ask-and-tell protocol of all policies."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 class Pull(int):
-    """An evaluation that `ask` handed out: an arm, and the number of the evaluation.
+    """An evaluation that `ask` returned: an arm, and the number of the evaluation.
 
-    A pull is an integer, the number of the arm, and can be used as such; two
+    A pull is an integer, the number of its arm, and can be used as an index. Two
     evaluations of one arm compare equal.
 
     Attributes
     ----------
     number : int
-        Number of the evaluation among those of its arm, from 0.  An evaluation keeps
-        its number when it is repeated after a failure.  If each instance is evaluated
-        once, it is the position of the instance in the order that all configurations
-        share.
+        Number of the evaluation among the evaluations of its arm, from 0. An evaluation
+        that is repeated after a failure keeps its number. If each instance is evaluated
+        once, the number is the position of the instance in the order that all
+        configurations share.
 
     Examples
     --------
@@ -49,21 +49,21 @@ class Pull(int):
 
     @property
     def key(self) -> tuple[int, int]:
-        """Arm and number, which identify an evaluation."""
+        """The arm and the number, which identify the evaluation."""
         return int(self), self.number
 
 
 class AskTell:
     """A policy that requests evaluations and receives their results in any order.
 
-    Any number of evaluations may be in flight.  Subclasses choose the next arm in
-    `_choose`.  Their constructors store each argument as an attribute of the same name,
-    and may pass ``**options`` to the constructor of their parent; `inspect.signature`
-    lists all of them.
+    Any number of evaluations may be in flight. Subclasses choose the next arm in
+    `_choose`. Their constructors store each argument as an attribute of the same name,
+    and may pass ``**options`` to the constructor of their parent. `inspect.signature`
+    lists the parameters of both.
 
-    For each evaluation in flight, a part of the budget is reserved: the largest
-    declared cost of the arm, times the largest ratio of an observed cost to the
-    declared one.
+    A part of the budget is reserved for each evaluation in flight: the largest declared
+    cost of its arm, times the largest observed ratio of a cost to the largest declared
+    cost of its arm (at least 1).
 
     Attributes
     ----------
@@ -74,16 +74,16 @@ class AskTell:
     spent : float
         Spend so far, in the unit of the budget.
     pulls : ndarray of int, shape (K,)
-        Evaluations of each arm that were scored.
+        Number of scored evaluations per arm.
     in_flight : ndarray of int, shape (K,)
-        Evaluations that were requested and have no result yet.
+        Number of requested evaluations without a result, per arm.
     """
 
     #: Name in figures and tables.
     label = ""
 
     #: Whether the last evaluation may exceed the budget, as in the definition of T(B).
-    #: A replay then drops it.
+    #: A replay then does not count this evaluation.
     overdraw = False
 
     #: Largest declared cost of one evaluation of each arm, shape (K,).
@@ -105,17 +105,17 @@ class AskTell:
 
         # number of each arm's next new evaluation
         self._numbers = np.zeros(self.n_arms, dtype=np.int64)
-        # arm and number of evaluations in flight, the oldest first, and of failed ones
+        # evaluations in flight, oldest first, and failed ones, as (arm, number)
         self._flying: list[tuple[int, int]] = []
         self._failed: list[tuple[int, int]] = []
-        # largest ratio of an observed cost to the largest declared one
+        # largest ratio of an observed cost to the largest declared cost of its arm
         self._excess = 1.0
-        # whether a cost outside of the declared range was reported
+        # whether a `GuaranteeWarning` was given
         self.warned = False
 
     @property
     def begun(self) -> NDArray[np.int64]:
-        """Evaluations of each arm with a result or in flight, shape (K,)."""
+        """Number of evaluations per arm that are scored or in flight, shape (K,)."""
         return self.pulls + self.in_flight
 
     @property
@@ -130,26 +130,26 @@ class AskTell:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments of the constructor that make an equal, fresh policy."""
+        """Arguments of the constructor with which this policy was made."""
         return {
             name: getattr(self, name)
             for name in inspect.signature(type(self)).parameters
         }
 
     def ask(self) -> Pull | None:
-        """Return the next evaluation, a different one on each call.
+        """Return the next evaluation to make; every call returns another one.
 
         Returns
         -------
         Pull or None
-            None if there is no evaluation to make now: results have to be reported
+            None if no evaluation can be made now: either results must be reported
             first, or the run is `finished`.
         """
         arm = self._choose()
         if arm is None:
             return None
 
-        # failed evaluations of the arm come first, the smallest number before others
+        # failed evaluations of the arm come first, in the order of their numbers
         failed = [number for failed_arm, number in self._failed if failed_arm == arm]
         pull = Pull(arm, min(failed, default=self._next_number(arm)))
         if failed:
@@ -163,20 +163,20 @@ class AskTell:
     def tell(
         self, arm: int, reward: ArrayLike | None, cost: float | None = None
     ) -> None:
-        """Report an evaluation that is in flight; the order does not matter.
+        """Report the result of an evaluation in flight, in any order.
 
         Parameters
         ----------
         arm : Pull or int
-            The evaluation that `ask` returned.  A plain number is the arm's oldest
-            evaluation in flight.
+            The evaluation that `ask` returned. The number of an arm stands for its
+            oldest evaluation in flight.
         reward : array_like, shape (D,), or None
-            Objectives in [0, 1].  None is a failure: its cost is charged, nothing is
-            scored, and a later `ask` returns the same evaluation again.
+            Objectives in [0, 1]. None reports a failure: its cost is charged, nothing
+            is scored, and a later `ask` returns the same evaluation again.
         cost : float, optional
-            Cost of the evaluation, > 0, in the unit of the budget; it may exceed the
-            budget. Identification policies charge the declared cost by default; a
-            failure costs nothing by default.
+            Cost of the evaluation, > 0, in the unit of the budget. It may exceed the
+            budget. By default, identification policies charge the declared cost, and a
+            failure costs nothing.
 
         Warns
         -----
@@ -187,8 +187,8 @@ class AskTell:
         Raises
         ------
         CobanditError
-            If the evaluation is not in flight, or reward or cost is not valid.  The
-            policy is then unchanged.
+            If the evaluation is not in flight, or if the reward or the cost is invalid.
+            The policy is then unchanged.
         """
         pull = self.find(arm)
         has_failed = reward is None
@@ -199,13 +199,13 @@ class AskTell:
             cost = self._declared_cost(pull) if cost is None else cost
             cost = _validation.positive(cost, "cost")
 
-        # a failure may cost less than declared without a warning
+        # a failure may cost less than the declared range without a warning
         violation = ""
         is_cheap_failure = has_failed and cost <= _budget.add_slack(self._largest[pull])
         if not self.warned and not is_cheap_failure:
             violation = self._guarantee_violation(pull, cost)
 
-        # every check has passed: from here on the policy changes
+        # all checks have passed, and only now does the policy change
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])
         if has_failed:
@@ -224,21 +224,21 @@ class AskTell:
             )
 
     def find(self, arm: int, among: list[tuple[int, int]] | None = None) -> Pull:
-        """Find the evaluation in flight that `tell` would record.
+        """Return the evaluation in flight that `tell` would record.
 
         Parameters
         ----------
         arm : Pull or int
-            A plain number is the arm's oldest evaluation in flight.
+            An evaluation, or the number of an arm for its oldest one.
         among : list of (arm, number), optional
-            Evaluations to search, by default the evaluations in flight.
+            Evaluations to search; those in flight by default.
 
         Raises
         ------
         CobanditError
-            If the evaluation is not among these.
+            If the evaluation is not in the list.
         """
-        # a plain number has no number of an evaluation, and matches any of its arm
+        # an int without `number` matches any evaluation of its arm
         number = getattr(arm, "number", None)
         evaluations = self._flying if among is None else among
         for candidate, candidate_number in evaluations:
@@ -274,7 +274,7 @@ class AskTell:
 
     @property
     def _set_aside(self) -> NDArray[np.float64]:
-        """Reserve for one evaluation of each arm in flight, shape (K,)."""
+        """Reserve per evaluation in flight, by arm, shape (K,)."""
         return self._largest * self._excess
 
     @property
@@ -285,14 +285,14 @@ class AskTell:
         return self.spent + float(self.in_flight @ self._set_aside)
 
     def _land(self, pull: Pull) -> None:
-        """Take an evaluation out of flight."""
+        """Remove an evaluation from the evaluations in flight."""
         self._flying.remove(pull.key)
         self.in_flight[pull] -= 1
 
     def _too_small(
         self, reason: str, smallest: float, derivation: str = ""
     ) -> BudgetError:
-        """Return the error of a too small budget, which names the smallest budget."""
+        """Return the error of a budget that is too small, with the smallest budget."""
         needed = _budget.round_up(smallest)
         return BudgetError(
             f"budget {self.budget:g} {reason}: at least {needed} is needed{derivation}",
@@ -311,35 +311,36 @@ class AskTell:
         return values
 
     def _next_number(self, arm: int) -> int:
-        """Return the number of the arm's next new evaluation."""
+        """Return the number of the next new evaluation of an arm."""
         return int(self._numbers[arm])
 
     def _begin(self, pull: Pull) -> None:
-        """Record a new evaluation in flight."""
+        """Note that a new evaluation is requested."""
         self._numbers[pull] = pull.number + 1
 
     def _try_again(self, pull: Pull) -> None:
-        """Record a failed evaluation, which a later `ask` returns again."""
+        """Queue a failed evaluation, so that a later `ask` returns it again."""
         self._failed.append(pull.key)
 
     def _update(self) -> None:
         """Update the policy after a result."""
 
     def _choose(self) -> int | None:
-        """Return the arm to evaluate next, None if there is none now.
+        """Return the arm to evaluate next, or None if there is none now.
 
-        Subclasses must not change state here that `ask` or `tell` depend on.
+        `upcoming` calls this method as well, so that a call must not change what the
+        next `ask` returns.
         """
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
-        """Return the cost of a result that was reported without a cost, or raise."""
+        """Return the cost of a result without a reported cost, or raise."""
         raise CobanditError(
             "cost is missing: an online policy needs the cost of each evaluation"
         )
 
     def _guarantee_violation(self, arm: int, cost: float) -> str:
-        """Return the reason why this cost voids the guarantee, empty if it does not."""
+        """Return why a cost voids the guarantee, or '' if it does not."""
         raise NotImplementedError
 
     def _record(self, pull: Pull, reward: NDArray[np.float64], cost: float) -> None:
@@ -360,9 +361,9 @@ class AskTell:
 
 
 def _full_signature(policy: type[AskTell]) -> inspect.Signature:
-    """Return the signature of a constructor with the parameters of its parents.
+    """Return the signature of a constructor, with inherited parameters.
 
-    Parameters of the parent count if the constructor passes ``**options`` to it.
+    A constructor inherits the parameters of its parent if it takes ``**options``.
     """
     constructor = inspect.signature(vars(policy)["__init__"])
     _, *parameters = constructor.parameters.values()  # without self
@@ -371,13 +372,14 @@ def _full_signature(policy: type[AskTell]) -> inspect.Signature:
         return inspect.Signature(parameters)
 
     inherited = dict(inspect.signature(policy.__mro__[1]).parameters)
+    # without *arguments, inherited parameters can only be passed by name
     if Parameter.VAR_POSITIONAL not in kinds:
         inherited = {
             name: parameter.replace(kind=Parameter.KEYWORD_ONLY)
             for name, parameter in inherited.items()
         }
 
-    # a parameter that the constructor names replaces the inherited one
+    # a parameter of the constructor replaces an inherited one of the same name
     merged = inherited | {parameter.name: parameter for parameter in parameters}
     named = [item for item in merged.values() if item.kind not in VARIADIC]
     return inspect.Signature(sorted(named, key=lambda parameter: parameter.kind))

@@ -18,7 +18,7 @@ from cobandit.policies.online_policy import OnlinePolicy
 
 
 class HVUCB(OnlinePolicy):
-    r"""HV-UCB (Section 5): CoHV-UCB without its denominator, so that it ignores cost.
+    r"""HV-UCB (Section 5): the optimistic hypervolume of CoHV-UCB, without the cost.
 
     .. math:: I_i = \prod_d \min\{1, \bar r_i^{(d)} + s_r \beta_i\}
 
@@ -41,13 +41,13 @@ class HVUCB(OnlinePolicy):
 
 
 class AccuracyCostUCB(OnlinePolicy):
-    r"""Accuracy-Cost-UCB (Section 5): one optimistic mean over optimistic cost.
+    r"""Accuracy-Cost-UCB (Section 5): one optimistic mean reward over optimistic cost.
 
     .. math:: I_i = \frac{\min\{1, \bar r_i^{(a)} + s_r \beta_i\}}
                          {\max\{\lambda/2, \bar c_i - s_c \beta_i\}}
 
-    Its parameters are those of `OnlinePolicy`, and ``objective``, the index a in the
-    formula (default 0).
+    Its parameters are those of `OnlinePolicy`, and ``objective``, the number a of the
+    objective in the formula (default 0).
 
     Examples
     --------
@@ -77,7 +77,7 @@ class AccuracyCostUCB(OnlinePolicy):
 
 
 class UniformAllocation(OnlinePolicy):
-    r"""Uniform allocation (Section 5), round-robin: the arm with the fewest pulls.
+    r"""Uniform allocation (Section 5): pull the arm with the fewest pulls.
 
     .. math:: I_i = -n_i
 
@@ -108,10 +108,11 @@ class PSISR(GapElimination):
         \qquad
         \overline{\log}(K) = \frac12 + \sum_{i=2}^K \frac1i
 
-    Its parameters are those of `IdentificationPolicy`, and ``rounds``, which derives T
-    from the budget: ``"worst-case"`` (default), the largest number of rounds whose
-    spend fits for every order of elimination; ``"max"``, B over the largest cost;
-    ``"mean"``, B over the mean cost, cut short when B is reached.
+    Its parameters are those of `IdentificationPolicy`, and ``rounds``, the rule that
+    derives the number of rounds T from the budget. By default, ``"worst-case"``, T is
+    the largest number whose spend is at most B for every order of elimination. With
+    ``"max"``, T is B over the largest cost. With ``"mean"``, T is B over the mean cost,
+    and the run is cut short if it reaches B.
 
     Examples
     --------
@@ -150,14 +151,14 @@ class PSISR(GapElimination):
         self.targets = self._targets(self.n_rounds)
 
     def _targets(self, n_rounds: int) -> NDArray[np.int64]:
-        """Return n_1, ..., n_{K-1}."""
+        """Return the targets n_1, ..., n_{K-1}."""
         K = self.n_arms
         shares = [self.log_bar * (K + 1 - k) for k in range(1, K)]
         return np.array([_budget.ceil((n_rounds - K) / share) for share in shares])
 
     def _worst_spend(self, n_rounds: int) -> float:
         """Return the largest spend over all orders of elimination."""
-        # in the worst order the most expensive arms stay longest
+        # in the worst order, the most expensive arms remain longest
         targets = self._targets(n_rounds)
         return float(np.sort(self.costs) @ np.append(targets, targets[-1]))
 
@@ -166,7 +167,7 @@ class PSISR(GapElimination):
         K = self.n_arms
         limit = _budget.add_slack(self.budget)
 
-        # beyond this number the first phase alone costs too much
+        # beyond this number, the first phase alone costs more than the budget
         beyond = ceil(self.log_bar * K * limit / float(self.costs.sum())) + 2
         return K + bisect_right(range(K + 1, K + beyond), limit, key=self._worst_spend)
 
@@ -181,9 +182,9 @@ class UniformIdentification(IdentificationPolicy):
 
         n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
 
-    Its parameters are those of `IdentificationPolicy`.  Only complete rounds count, so
-    that every arm is judged by the same number of evaluations; with realised costs this
-    number depends on the charges.
+    Its parameters are those of `IdentificationPolicy`. Only complete rounds count, so
+    that all arms have the same number of evaluations. With realised costs, this number
+    depends on the charges.
 
     Examples
     --------
@@ -197,7 +198,7 @@ class UniformIdentification(IdentificationPolicy):
 
     label = "Uniform identification"
 
-    #: Number of complete rounds, whose rewards are added up.
+    #: Number of complete rounds. Only their rewards are in the sums.
     _complete = 0
 
     def recommend(self) -> NDArray[np.int64]:
@@ -219,7 +220,7 @@ class UniformIdentification(IdentificationPolicy):
         return count(1)
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        """Add rewards up, round by round."""
+        """Add the rewards of a round to the sums once the round is complete."""
         self._results[pull.key] = reward
         while all((arm, self._complete) in self._results for arm in range(self.n_arms)):
             for arm in range(self.n_arms):

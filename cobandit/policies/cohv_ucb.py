@@ -1,4 +1,4 @@
-"""CoHV-UCB (Algorithm 1), and two versions with tighter confidence regions (ours)."""
+"""CoHV-UCB (Algorithm 1), and our two versions with tighter confidence regions."""
 
 from functools import lru_cache
 from math import exp, inf, log, log1p, pi, sqrt
@@ -22,16 +22,17 @@ class CoHVUCB(OnlinePolicy):
         \qquad \beta_i = \sqrt{\frac{\alpha \log T_B}{n_i}},
         \quad T_B = \lceil B/\lambda \rceil + 1
 
-    Its parameters are those of `OnlinePolicy`.  It plays one of two algorithms:
+    Its parameters are those of `OnlinePolicy`, which select one of two algorithms:
 
-    * by default the algorithm of the paper's experiments (Appendix A): selection among
-      affordable arms, with radii scaled by ``reward_scale`` and ``cost_scale``;
-    * with ``selection="all"`` and both scales at 1, Algorithm 1 as printed, whose pulls
-      and regret Theorem 1 bounds for alpha >= 2.
+    * By default, it is the algorithm of the paper's experiments (Appendix A), which
+      selects among affordable arms. ``reward_scale`` and ``cost_scale`` scale its
+      radii.
+    * With ``selection="all"`` and both scales at 1, it is Algorithm 1 as printed.
+      Theorem 1 bounds its pulls and its regret for alpha >= 2.
 
     Examples
     --------
-    Costs are known and fixed here; the cheap arm wins although its rewards are lower.
+    Costs are fixed here. The cheap arm wins, although its rewards are lower.
 
     >>> rewards = [[0.8, 0.5], [0.5, 0.5]]
     >>> costs = [1.0, 0.25]
@@ -42,8 +43,8 @@ class CoHVUCB(OnlinePolicy):
     >>> policy.pulls, policy.spent
     (array([ 1, 76]), 20.0)
 
-    As printed the loop continues while no more than B is spent, here for one pull that
-    exceeds it.
+    The printed loop continues while at most B is spent, so that its last pull may
+    exceed B.
 
     >>> policy = CoHVUCB(2, 2, 20, (0.25, 1.0), selection="all", **radii)
     >>> while (arm := policy.ask()) is not None:
@@ -67,16 +68,16 @@ class CoHVUCBV(CoHVUCB):
 
     .. math:: \beta = \min\{\beta_i,\; 2 \hat\sigma \beta_i + 6 \beta_i^2\}
 
-    replaces :math:`\beta_i`: the empirical Bernstein inequality of Audibert, Munos and
-    Szepesvári (2009) at the paper's confidence.  It never exceeds :math:`\beta_i`, so
-    that Theorem 1 holds as for `CoHVUCB`, with 5 instead of 2 in the probability of
-    leaving the event of its Step 1.
+    replaces :math:`\beta_i`. It is the empirical Bernstein inequality of Audibert,
+    Munos and Szepesvári (2009) at the paper's confidence. Since it never exceeds
+    :math:`\beta_i`, Theorem 1 holds as for `CoHVUCB`, with a factor of 5 instead of 2
+    in the probability of leaving the event of Step 1.
 
     Its parameters are those of `OnlinePolicy`.
 
     Examples
     --------
-    Feedback does not vary here, so that the radius is 6 alpha log(T_B) / n.
+    Feedback does not vary here. The variance is 0, and the radius 6 alpha log(T_B) / n.
 
     >>> policy = CoHVUCBV(2, 1, budget=5000, cost_range=(0.5, 1.0), alpha=0.01)
     >>> while (arm := policy.ask()) is not None:
@@ -95,7 +96,7 @@ class CoHVUCBV(CoHVUCB):
 
     @property
     def reward_radius(self) -> NDArray[np.float64]:
-        """Radii of the mean rewards, by the formula above: shape (K, D)."""
+        """Radii of the mean rewards by the formula of the class, shape (K, D)."""
         return self._narrowed(self.mean_rewards, self._reward_squares)
 
     @property
@@ -107,7 +108,7 @@ class CoHVUCBV(CoHVUCB):
     def _narrowed(
         self, means: NDArray[np.float64], squares: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return radii of columns of means, given the sums of squares behind them."""
+        """Return the radii of means, from the means and the sums of squares."""
         radius = self.radius[:, None]
         mean_squares = squares / np.maximum(self.pulls, 1)[:, None]
         variance = np.maximum(0.0, mean_squares - means**2)
@@ -120,18 +121,19 @@ class CoHVUCBV(CoHVUCB):
         self._normalised_cost_squares[pull] += normalised * normalised
 
 
-#: Newton's method stops after a step as small as this (the next is about its square).
+#: Size of a step after which Newton's method stops. The next step would be about the
+#: square of this size.
 STEP = 1e-7
-#: Largest number of steps.
+#: Largest number of Newton's steps.
 MOST_STEPS = 100
-#: Smallest eta of a first guess that assumes a small divergence.
+#: Smallest eta at which the first guess may assume a small divergence.
 START = 3.0
-#: Smallest log eta: there x and y are at their ends.
+#: Smallest log eta. At this value, x and y are at the ends of their ranges.
 LEAST_LOG_ETA = -690.0
 
 
 class CoHVKLUCB(OnlinePolicy):
-    r"""CoHV-KL-UCB: a joint confidence region for all means of an arm, by divergence.
+    r"""CoHV-KL-UCB: largest efficiency in a joint divergence region of all means.
 
     .. math::
 
@@ -142,13 +144,13 @@ class CoHVKLUCB(OnlinePolicy):
             \le \alpha \log T_B
             + \tfrac{D + 1}{2} \log\bigl(\pi (n_i + \tfrac12)\bigr) \Bigr\}
 
-    At alpha = 1, if objectives and cost of a pull are independent, the region of the
-    best arm contains its means at all times except with probability :math:`1 / T_B`,
-    and the pulls of the others are asymptotically as few as possible if all feedback is
-    binary: see `cobandit.theory.least_divergence`.
+    Suppose that alpha = 1 and that the objectives and the cost of a pull are
+    independent. Then the region of the best arm contains its means at all times, except
+    with probability :math:`1 / T_B`. If all feedback is binary, no consistent method
+    pulls the other arms less often asymptotically (`cobandit.theory.least_divergence`).
 
-    Its parameters are those of `OnlinePolicy`, with alpha = 1 by default; scales have
-    no effect.
+    Its parameters are those of `OnlinePolicy`, with alpha = 1 by default. The scales
+    have no effect.
 
     Examples
     --------
@@ -171,14 +173,14 @@ class CoHVKLUCB(OnlinePolicy):
         correction = (self.n_objectives + 1) / 2 * np.log(pi * (n + 0.5))
         allowed = (self.log_term + correction) / n
 
-        # costs as shares of their range, which is a point if all costs are equal
+        # costs as shares of their range [lambda, 1], which is one point if lambda is 1
         lam = self.cost_ratio
         shares = np.zeros(self.n_arms)
         if lam < 1:
             costs = self.normalised_mean_costs
             shares = np.clip((costs - lam) / (1 - lam), 0.0, 1.0)
 
-        # tuples of numbers, since results are cached
+        # tuples, because the cache needs hashable arguments
         arms = zip(
             map(tuple, self.mean_rewards.tolist()),
             shares.tolist(),
@@ -191,20 +193,23 @@ class CoHVKLUCB(OnlinePolicy):
 def find_largest_efficiency(
     rewards: Any, q: float, allowed: float, lam: float
 ) -> float:
-    """Return the largest efficiency at the divergence ``allowed``, by Newton's method.
+    r"""Return the largest efficiency within a divergence, by Newton's method.
 
-    The divergence falls as eta grows.  The kernel runs this function, too, compiled.
+    For a multiplier eta > 0, the optimal mean reward is :math:`x = (1 + \eta r) / (1 +
+    \eta)`, and `cheapest` gives the optimal cost. Their divergence falls as eta grows.
+    The eta at which it equals ``allowed`` gives the solution. The kernel compiles this
+    function.
 
     Parameters
     ----------
     rewards : sequence of float
         Mean rewards.
     q : float
-        Mean cost as a share of its range.
+        Mean cost as a share of its range [lambda, 1].
     allowed : float
         Largest divergence.
     lam : float
-        Smallest over largest cost.
+        lambda, the smallest cost over the largest.
     """
     span = 1 - lam
     spread = 0.0
@@ -212,7 +217,7 @@ def find_largest_efficiency(
         spread += (1 - r) / r if r > 0 else -inf
     spread += q * (1 - q) * (span / (lam + span * q)) ** 2
 
-    # first guess of eta: after many pulls the divergence is nearly spread / (2 eta^2)
+    # first guess of eta: for a small divergence, it is nearly spread / (2 eta^2)
     eta = (len(rewards) + span / lam) / allowed
     if spread > 0:
         close = sqrt(spread / (2 * allowed))
@@ -253,7 +258,7 @@ def find_largest_efficiency(
         if divergence > 0 and slope < 0:
             candidate = log_eta - divergence * log(divergence / allowed) / slope
 
-        # halve the bracket where the step would leave it: at q = 1 there is a kink
+        # bisect if the step leaves the bracket, which happens at the kink for q = 1
         if not low < candidate < high:
             candidate = (low + high) / 2 if high < inf else log_eta + 1
 
@@ -269,5 +274,5 @@ def find_largest_efficiency(
     return efficiency / (lam + span * cheapest(q, eta, lam))
 
 
-# cached, since a pull changes only one arm
+# cached, because a pull changes the index of one arm only
 _largest_efficiency = lru_cache(maxsize=4096)(find_largest_efficiency)

@@ -1,11 +1,11 @@
-"""CoPSI (Algorithm 2), and two versions with a smaller allocation constant (ours)."""
+"""CoPSI (Algorithm 2), and our two versions with smaller allocation constants."""
 
 from cobandit import _budget, theory
 from cobandit.policies.identification_policy import GapElimination
 
 
 class CoPSI(GapElimination):
-    r"""CoPSI (Algorithm 2): gap elimination with targets by the cost of active arms.
+    r"""CoPSI (Algorithm 2): gap elimination with targets from the cost of active arms.
 
     .. math::
 
@@ -13,14 +13,14 @@ class CoPSI(GapElimination):
         C_r = \sum_{i \in A_r} c_i, \qquad
         L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Its parameters are those of `IdentificationPolicy`; lambda is ``min_cost`` over the
-    largest cost.  It never spends more than B, and Theorem 2 bounds the probability of
-    an error.  Time O(K) per phase for the targets.
+    Its parameters are those of `IdentificationPolicy`. lambda is ``min_cost`` over the
+    largest cost. CoPSI never spends more than B, and Theorem 2 bounds the probability
+    of an error. A target takes time O(K).
 
     Examples
     --------
-    Feedback has no noise.  Arm 2 is dominated, and arm 1 costs four times as much as
-    the others.
+    Feedback has no noise. Arm 2 is dominated, and arm 1 costs four times as much as
+    each other arm.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSI(costs=[1, 4, 1], budget=40, n_objectives=2)
@@ -36,7 +36,7 @@ class CoPSI(GapElimination):
 
     @property
     def allocation_constant(self) -> float:
-        r"""Divisor of the budget in the first phase, :math:`L_{K,\lambda}`."""
+        r"""The divisor of the budget in the targets, :math:`L_{K,\lambda}`."""
         return theory.allocation_constant(self.n_arms, self.cost_ratio)
 
     def _check_budget(self) -> None:
@@ -61,14 +61,14 @@ class CoPSIExact(CoPSI):
         n_r = \Bigl\lfloor \frac{B}{L^\star(c)\, C_r} \Bigr\rfloor, \qquad
         L^\star(c) = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}}
 
-    with costs in descending order (`theory.exact_allocation_constant`).  The bound of
+    with costs in descending order (`theory.exact_allocation_constant`). The bound of
     Theorem 2 holds with :math:`L^\star` instead of :math:`L_{K,\lambda}`.
 
-    Its parameters are those of `CoPSI`; ``min_cost`` does not matter.
+    Its parameters are those of `CoPSI`. ``min_cost`` has no effect.
 
     Examples
     --------
-    The constant is 5/3, and the paper's constant 37/15.
+    The constant is 5/3. The paper's constant is 37/15.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIExact(costs=[1, 4, 1], budget=40, n_objectives=2)
@@ -82,32 +82,32 @@ class CoPSIExact(CoPSI):
 
     @property
     def allocation_constant(self) -> float:
-        r"""Divisor of the budget in the first phase, :math:`L^\star` of all arms."""
+        r"""The divisor of the budget in phase 1, :math:`L^\star` of all arms."""
         return theory.exact_allocation_constant(self.costs)
 
 
 class CoPSIAdaptive(CoPSIExact):
-    r"""CoPSI with the constant of the remaining arms and budget in each phase.
+    r"""CoPSI with the exact constant of the remaining arms, recomputed in each phase.
 
     .. math:: n_r = \Bigl\lfloor \frac{B - S_r}{L^\star(A_r)\, C_r} \Bigr\rfloor
 
-    where :math:`S_r` is the charge of the removed arms and :math:`L^\star` the constant
-    of `CoPSIExact`.  The unspent budget is less than one pull of each of the last two
-    arms, and it never spends more than B.  The bound of Theorem 2 holds with
+    Here :math:`S_r` is the amount spent on removed arms, and :math:`L^\star` the
+    constant of `CoPSIExact`. The policy never spends more than B, and leaves less than
+    the cost of one pull of each of the last two arms. The bound of Theorem 2 holds with
     :math:`L^\star([K])` instead of :math:`L_{K,\lambda}`.
 
-    If charges differ from the declared costs, :math:`S_r` is the total charge less the
-    declared cost of the active arms' pulls, so that every phase plans with the
-    remaining budget; a target is never less than the one before.  Time O(K log K) per
-    phase for the targets (kernel: O(K)).
+    If charges differ from declared costs, :math:`S_r` is the total charge less the
+    declared cost of the pulls of active arms, so that every phase plans with the
+    remaining budget. A target is never less than the previous target. A target takes
+    time O(K log K), and O(K) in the kernel.
 
-    Its parameters are those of `CoPSI`; ``min_cost`` does not matter.
+    Its parameters are those of `CoPSI`. ``min_cost`` has no effect.
 
     Examples
     --------
-    The first target is that of `CoPSIExact`, 50 / (5/3 * 6) = 5.  Arm 1 leaves with a
-    charge of 20.  The other 30 pay for 15 pulls of each of the two remaining arms, 5 of
-    which they have had.
+    The first target is the same as in `CoPSIExact`, 50 / (5/3 * 6) = 5. Arm 1 is
+    removed after a charge of 20. The remaining budget of 30 pays for a total of 15
+    pulls of each of the other two arms, of which 5 are already made.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIAdaptive(costs=[1, 4, 1], budget=50, n_objectives=2)

@@ -1,4 +1,4 @@
-"""CoPSI on a finite benchmark, where every evaluation is made at most once (ours)."""
+"""Our CoPSI for a finite benchmark, in which no evaluation is made twice."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from cobandit.policies.removal_depths import planned_depth
 
 #: Evaluations of each configuration at the first comparison.
 FIRST_LOOK = 5
-#: Growth of this number until the next comparison.
+#: Relative growth of this number from one comparison to the next.
 STEP = 0.05
-#: Smallest threshold of a gap far before the planned removal, in standard errors.
+#: Smallest threshold of a gap long before the planned removal, in standard errors.
 LEAST_CLEAR = 3.0
-#: Squared deviation that every estimate of a variance starts from: the largest in [0,
-#: 1].
+#: Squared deviation that is added to every estimate of a variance: the largest variance
+#: of a variable in [0, 1].
 PRIOR_VARIANCE = 0.25
 
 
 def find_gaps(
     weakest: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return classification gaps, given pairwise differences instead of means.
+    """Return classification gaps, computed from pairwise differences.
 
-    See `cobandit.classification_gaps`.
+    `cobandit.classification_gaps` computes the same gaps from means.
 
     Parameters
     ----------
     weakest : ndarray, shape (k, k)
-        m(i, j), the smallest difference j - i over the objectives; units may differ
-        between pairs.  M(i, j) is -m(i, j), and the largest difference is -m(j, i).
-        The diagonal is -inf.
+        m(i, j), the smallest difference j - i over the objectives, so that M(i, j) is
+        -m(i, j). Units may differ between pairs. The diagonal is -inf.
 
     Returns
     -------
     gaps : ndarray, shape (k,)
-        Never negative.
+        Gaps, >= 0.
     front : ndarray of bool, shape (k,)
+        Members of the empirical Pareto set.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def find_gaps(
 
 
 class _Removal(NamedTuple):
-    """The removal of a configuration, by its position among the active ones."""
+    """The removal of a configuration, by its position in the active configurations."""
 
     position: int
     accepted: bool
@@ -87,23 +87,25 @@ class CoPSIOnce(Once):
             \text{ in the place of } \mu_j - \mu_i, \\
         m &= \text{the depth that } R \text{ affords before the next removal
             (planned\_depth)}, \\
-        &\text{the clearest, } \arg\max_{i \in A} \hat z_i,
-            \text{ leaves as soon as} \quad
+        &\text{the clearest configuration, } \arg\max_{i \in A} \hat z_i,
+            \text{ is removed as soon as} \quad
         \hat z_i \ge \max\bigl\{3, \sqrt{2 \log(K D)}\bigr\}
             \Bigl(\frac{1 - n/m}{1 - m/N}\Bigr)^{1/2} .
 
     :math:`\hat t` is the paired t-statistic with the correction for a finite
-    population, and :math:`\sqrt{2 \log(KD)}` the size of the largest of K D such
-    statistics by chance.  The threshold is at least three standard errors, since every
-    gap is examined repeatedly.  At n = m it is zero: the budget affords no more
-    evaluations, and the clearest configuration has to leave.  At m = N it is infinite:
-    everything can be evaluated, and no configuration leaves before its membership is
-    known exactly.  In between, the threshold falls as the planned removal comes nearer,
-    and the savings of early removals pay for the others.  n grows in steps of 5 %.
+    population. Among K D such statistics, the largest is about
+    :math:`\sqrt{2 \log(KD)}` by chance. The factor before the root is at least three
+    standard errors, because every gap is examined repeatedly.
 
-    No run spends more than B, whatever the order of removals, and the answer is exact
-    if everything is evaluated.  Without ``confidence`` early removals follow a rule of
-    thumb.
+    As n grows towards m, the threshold falls to zero. At n = m the budget affords no
+    more evaluations, and the clearest configuration must be removed. If m = N, the
+    threshold is infinite: everything can be evaluated, and no configuration is removed
+    before its membership is certain. Early removals save evaluations, which the other
+    configurations receive. n grows in steps of 5 %.
+
+    No run spends more than B, whatever the order of removals. The answer is exact if
+    everything is evaluated. Without ``confidence``, the rule of early removals is a
+    heuristic.
 
     Parameters
     ----------
@@ -114,17 +116,17 @@ class CoPSIOnce(Once):
     n_objectives : int
         D >= 1.
     n_instances : int
-        N, the number of instances on which every configuration can be evaluated.  Do
-        not count instances on which some configuration can never be evaluated.  If an
-        instance turns out to be impossible during the run, `leave_out` reduces n and N;
-        the costs of its evaluations are lost.
+        N, the number of instances on which every configuration can be evaluated. Do
+        not count instances on which some configuration can never be evaluated. If a
+        configuration cannot be evaluated on an instance during the run, `leave_out`
+        reduces n and N. The costs of evaluations on this instance are lost.
     confidence : float, optional
-        In (0, 1). With it, configurations are removed early only if their membership is
-        certain: with at least this probability, over the order of the instances, no
-        membership in `certain` is ever wrong.  The run stops when all memberships are
+        In (0, 1). If given, configurations are removed early only if their membership
+        is certain: with at least this probability over the order of the instances, no
+        membership in `certain` is ever wrong. The run stops when all memberships are
         certain. If the budget does not suffice, the clearest configuration is removed
-        at the planned depth without certainty.  No instance can be left out of such a
-        run, since the bets assume a fixed set of instances.
+        at the planned depth without certainty. No instance can be left out of such a
+        run, since the confidence sequences assume a fixed set of instances.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
@@ -135,9 +137,9 @@ class CoPSIOnce(Once):
 
     Examples
     --------
-    Evaluating everything would cost 60.  Configuration 1 costs four times as much as
-    the others and leaves after three evaluations, clearly on the front; 2 is then found
-    to be dominated by 0.
+    Evaluating everything would cost 60. Configuration 1 costs four times as much as
+    each other one. After three evaluations it is clearly on the front, and is accepted.
+    Later, configuration 2 is rejected, because 0 dominates it.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIOnce(costs=[1, 4, 1], budget=30, n_objectives=2, n_instances=10)
@@ -172,7 +174,7 @@ class CoPSIOnce(Once):
             costs, budget, n_objectives, n_instances, largest_costs=largest_costs
         )
 
-        #: Square of the threshold of a gap far before the planned removal.
+        #: Square of the threshold of a gap long before the planned removal.
         self.chance = max(LEAST_CLEAR**2, 2 * log(self.n_arms * self.n_objectives))
 
         #: Number of instances on which all active configurations are compared, n.
@@ -183,7 +185,7 @@ class CoPSIOnce(Once):
         # sums of squared paired differences
         self._squares = np.zeros((self.n_arms, self.n_arms, self.n_objectives))
 
-        #: Certain statements so far; None without ``confidence``.
+        #: Certain comparisons so far; None without ``confidence``.
         self.evidence = None
         if self.confidence is not None:
             self.evidence = PairedEvidence(*shape, self.n_instances, self.confidence)
@@ -199,25 +201,25 @@ class CoPSIOnce(Once):
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Configurations of certain membership; none without a confidence."""
+        """Mask of configurations of certain membership, empty without a confidence."""
         if self.evidence is None:
             return np.zeros(self.n_arms, dtype=np.bool_)
         return self.evidence.certain
 
     def recommend(self) -> NDArray[np.int64]:
-        """Estimate the Pareto set of the full means.
+        """Return the estimated Pareto set of the means over all instances.
 
         Returns
         -------
         ndarray of int
-            Sorted numbers of the accepted configurations and of the empirical Pareto
-            set of the active ones, compared on the same instances.  Empty before each
-            configuration has been evaluated once.
+            Sorted numbers of the accepted configurations, and of the empirical Pareto
+            set of the active configurations on the instances that they share. Empty
+            until each configuration has been evaluated once.
         """
         return self._front_of_shared()
 
     def _schedule(self) -> Iterator[int | None]:
-        # position in the order of the instances, beyond the depth if some are left out
+        # position in the order of instances, above the depth if some are left out
         reached = 0
         while len(self._active) > 1 and self.depth < self.n_kept:
             step = max(FIRST_LOOK, self.depth + max(1, int(STEP * self.depth)))
@@ -237,9 +239,10 @@ class CoPSIOnce(Once):
         return planned_depth(costs, self.depth, self.n_kept, remaining)
 
     def _add_instances(self, instances: slice) -> None:
-        """Add instances on which all active configurations were evaluated.
+        """Add instances to the sums of the active configurations.
 
-        Left-out instances do not count.
+        All active configurations were evaluated on them. Left-out instances are
+        skipped.
         """
         active = self._active
         pairs = np.ix_(active, active)
@@ -262,18 +265,18 @@ class CoPSIOnce(Once):
         differences = means - means[:, None]
         differences[np.abs(differences) <= TIE] = 0.0
 
-        # without a prior variance, a few equal differences would have no error at all
+        # without a prior variance, a few equal differences would have an error of zero
         squares = self._squares[np.ix_(active, active)]
         scatter = np.maximum(squares - n * differences**2, 0.0) + PRIOR_VARIANCE
 
-        # the error of a mean of n of N instances, which vanishes at n = N
+        # standard error of a mean over n of N instances, zero at n = N
         errors = np.sqrt(scatter * ((1 - n / self.n_kept) / (n * n)))
         smallest: NDArray[np.float64] = (differences / errors).min(axis=2)
         np.fill_diagonal(smallest, -inf)
         return smallest
 
     def _eliminate(self, t_statistics: NDArray[np.float64]) -> None:
-        """Remove configurations, one after another, until none may leave."""
+        """Remove configurations, one after another, until none can be removed."""
         while len(self._active) > 1:
             gaps, front = find_gaps(t_statistics)
             removal = self._next_certain() or self._next_clear(gaps, front)
@@ -303,8 +306,8 @@ class CoPSIOnce(Once):
         if not removable.any():
             return None
 
-        # dominated ones leave before those that dominate them, since the last one that
-        # stays is returned
+        # remove dominated configurations before those that dominate them, because the
+        # last remaining configuration is returned
         dominated = self.evidence.dominated[self._active]
         candidates = dominated if dominated.any() else removable
         position = int(candidates.argmax())

@@ -9,23 +9,23 @@ from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
-#: Fronts of a race: of the objectives and the cost, or of the objectives (the paper's).
+#: Fronts that a race can identify. The paper's front is of the objectives alone.
 FRONTS = ("objectives and cost", "objectives")
-#: Smallest sum of squared deviations of a pair: one difference of the largest size.
+#: Smallest sum of squared deviations of a pair: one deviation of the largest size, 1.
 LEAST_SCATTER = 1.0
 
 Floats = NDArray[np.float64]
 
 
 class CostTolerance(NamedTuple):
-    """Largest excess of one cost over another that does not matter."""
+    """Largest excess of one cost over another that is tolerated."""
 
-    share: float  #: share of the cost
-    amount: float  #: amount in the unit of costs
+    share: float  #: part that is a share of the other cost
+    amount: float  #: part that is an amount in the unit of costs
 
 
 def read_cost_tolerance(written: float | str) -> CostTolerance:
-    """Read the tolerance of costs: an amount in their unit, or text such as ``"10%"``.
+    """Read a tolerance of costs: an amount in their unit, or text such as ``"10%"``.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
     Raises
     ------
     CobanditError
-        If the tolerance is neither, or is negative or not finite.
+        If the tolerance is neither of these, or negative, or not finite.
 
     Examples
     --------
@@ -58,18 +58,18 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
 def find_affordable(
     costs: ArrayLike, tolerance: float | str = 0.0
 ) -> NDArray[np.bool_]:
-    """Return the pairs of arms in which one may cover the other by its cost.
+    """Return the pairs of arms in which the cost of one is within the tolerance.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
     tolerance : float or str
-        As `read_cost_tolerance` reads it.
+        As for `read_cost_tolerance`.
 
     Returns
     -------
     ndarray of bool, shape (K, K)
-        [i, j]: whether j costs at most the tolerance more than i.
+        Entry [i, j] is True if j costs at most the tolerance more than i.
 
     Examples
     --------
@@ -92,10 +92,10 @@ class CostMargin(NamedTuple):
     The fields are arrays of one shape, or numbers.
     """
 
-    cheaper: Floats  #: first cost less the other one
-    cheaper_error: Floats  #: its standard error
-    within: Floats  #: margin of the other cost to the tolerance
-    within_error: Floats  #: its standard error
+    cheaper: Floats  #: the cost minus the other cost
+    cheaper_error: Floats  #: standard error of ``cheaper``
+    within: Floats  #: distance of the other cost below the tolerated cost
+    within_error: Floats  #: standard error of ``within``
     varies: Any  #: 1 if the difference of the costs varies, else 0
 
 
@@ -110,18 +110,19 @@ def compare_costs(
     share: float,
     amount: float,
 ) -> CostMargin:
-    r"""Compare a cost with another cost, both observed on the same n instances.
+    r"""Compare two costs that were observed on the same n instances.
 
     The other cost is within the tolerance if its mean is at most :math:`(1 + r)\, c +
-    a`, for a share r and an amount a.  This is a contrast of the two costs, with the
-    scatter
+    a`, where c is the mean cost, r the share and a the amount of the tolerance. The
+    distance to this limit is a contrast of the two costs, whose sum of squared
+    deviations is
 
     .. math:: (1 + r)\, S_{\text{difference}}
               + r\, (S_{\text{cost}} - S_{\text{other}}) + r^2 S_{\text{cost}} .
 
-    Scores are in [0, 1], but costs have no known range, so the larger of the two means
-    replaces the length of the range.  A difference that is equal on every instance,
-    such as a difference of declared costs or of prices per call, counts as exact.
+    Scores are in [0, 1], but costs have no known range. The larger of the two mean
+    costs replaces the length of the range. A difference that is the same on every
+    instance counts as exact. This is so for declared costs and for prices per call.
 
     Parameters
     ----------
@@ -132,13 +133,13 @@ def compare_costs(
     n : int
         Number of instances.
     scale : float
-        Ratio of a standard error to the root of the sum of squared deviations.
+        Ratio of a standard error to the root of a sum of squared deviations.
     share, amount : float
         As in `CostTolerance`.
 
     Examples
     --------
-    The second of two prices per call is a twentieth higher, and within a tenth:
+    Two prices per call: the second is 5 % higher, which is within a tolerance of 10 %.
 
     >>> margin = compare_costs(1.0, 1.05, 0.0, 0.0, 0.0, 20, 0.05, 0.1, 0.0)
     >>> [round(float(value), 3) for value in margin]

@@ -1,4 +1,4 @@
-"""Fixed-budget Pareto identification, the base of CoPSI (Section 4.2)."""
+"""Base classes of Pareto identification with a fixed budget (Section 4.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ class Phase:
     phase: int  #: number of the phase, from 1
     active: NDArray[np.int64]  #: shape (k,), active arms at its start
     target: int  #: pulls of each active arm after sampling
-    means: NDArray[np.float64]  #: shape (k, D), their empirical means
-    gaps: NDArray[np.float64]  #: shape (k,), their empirical classification gaps
-    removed: int  #: arm that leaves at the end of the phase
-    accepted: bool  #: whether it leaves as a member of the Pareto set
+    means: NDArray[np.float64]  #: shape (k, D), empirical means of active arms
+    gaps: NDArray[np.float64]  #: shape (k,), empirical classification gaps
+    removed: int  #: arm that is removed at the end of the phase
+    accepted: bool  #: whether this arm is accepted as a member of the Pareto set
 
 
 class IdentificationPolicy(AskTell):
     """A sampling plan for known costs that recommends a Pareto set.
 
-    Subclasses define the plan in `_schedule` and check its budget in `_check_budget`.
-    The run is *cut short* if the next planned pull does not fit into the budget, which
+    Subclasses define the plan in `_schedule`, and check the budget in `_check_budget`.
+    The run is *cut short* if the next planned pull does not fit into the budget. This
     never happens to CoPSI at declared costs.
 
-    A plan determines a whole phase in advance.  `ask` returns the evaluations of the
-    phase, and then None until all their results are reported.  Rewards are added up in
-    the order of the requests, so that the order of results changes nothing.
+    A plan determines a whole phase in advance. `ask` returns the evaluations of the
+    phase, and then None until all their results are reported. Rewards are added in the
+    order of the requests, so that sums do not depend on the order of the results.
 
     Parameters
     ----------
@@ -45,19 +45,20 @@ class IdentificationPolicy(AskTell):
     n_objectives : int
         D >= 1.
     min_cost : float, optional
-        Lower bound on the costs, in the same unit; by default the smallest cost.
-        `CoPSI` uses it.
+        Lower bound on the costs, in the same unit; the smallest cost by default. Only
+        `CoPSI` and its variants use it.
     largest_costs : array_like, shape (K,), optional
-        Largest cost of a single evaluation of each arm, in the same unit, if costs of
-        evaluations vary.  An evaluation is then requested only if this cost fits into
-        the budget, so that no run spends more than B. By default, the known costs.
+        Largest cost of a single evaluation of each arm, in the same unit, if costs
+        vary between evaluations. An evaluation is then requested only if its largest
+        cost fits into the budget, so that no run spends more than B. The known costs by
+        default.
 
     Attributes
     ----------
     cost_ratio : float
         lambda, ``min_cost`` over the largest cost.
     phases : list of Phase
-        Record of each phase; empty for policies without phases.
+        Records of all ended phases; empty for policies without phases.
 
     Raises
     ------
@@ -66,7 +67,7 @@ class IdentificationPolicy(AskTell):
         budget that works.
     """
 
-    #: Order of the Pareto set that the policy identifies (`cobandit.pareto_mask`).
+    #: Kind of dominance that defines the Pareto set (see `cobandit.pareto_mask`).
     dominance = "strict"
 
     def __init__(
@@ -102,10 +103,10 @@ class IdentificationPolicy(AskTell):
         self.phases: list[Phase] = []
         self._active = np.arange(self.n_arms)
         self._accepted: list[int] = []
-        # the plan's next arm, until it is handed out
+        # next arm of the plan, until `ask` returns it
         self._turn: int | None = None
-        # number of rewards of each arm that are added up, and rewards that wait for an
-        # earlier one
+        # number of rewards per arm that are in the sums, and the rewards that wait for
+        # the result of an earlier request
         self._added = np.zeros(self.n_arms, dtype=np.int64)
         self._results: dict[tuple[int, int], NDArray[np.float64]] = {}
 
@@ -114,7 +115,7 @@ class IdentificationPolicy(AskTell):
         try:
             self._check_budget()
         except BudgetError as error:
-            # of two reasons, report the one that needs the larger budget
+            # if the largest costs need a larger budget, report that error below
             if _budget.add_slack(error.smallest) >= at_largest:
                 raise
 
@@ -130,14 +131,14 @@ class IdentificationPolicy(AskTell):
         return self._active.copy()
 
     def recommend(self) -> NDArray[np.int64]:
-        r"""Estimate :math:`\widehat{\mathcal P}_B` of the Pareto set.
+        r"""Return :math:`\widehat{\mathcal P}_B`, the estimate of the Pareto set.
 
         Returns
         -------
         ndarray of int
-            Sorted arm numbers: the accepted arms, and the empirical Pareto set of the
-            arms that are still active (one arm after a complete run).  An arm that was
-            never evaluated is not recommended.
+            Sorted numbers of the accepted arms, and of the empirical Pareto set of the
+            arms that are still active. After a complete run, one arm is active. An arm
+            without an evaluation is not recommended.
         """
         active = self._active[self._scored[self._active] > 0]
         return self._front(active, self.mean_rewards)
@@ -145,7 +146,7 @@ class IdentificationPolicy(AskTell):
     def _front(
         self, arms: NDArray[np.int64], means: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the accepted arms and the front of some arms, sorted."""
+        """Return the accepted arms and the front of the given arms, sorted."""
         front = arms[pareto_mask(means[arms])] if len(arms) > 1 else arms
         accepted = np.array(self._accepted, dtype=np.int64)
         return np.sort(np.concatenate([accepted, front]))
@@ -153,34 +154,35 @@ class IdentificationPolicy(AskTell):
     def _check_budget(self) -> None:
         """Raise `BudgetError` if the budget is too small for the plan.
 
-        By default it has to hold one evaluation of each arm.
+        By default, the budget must be enough for one evaluation of each arm.
         """
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
             raise self._too_small("does not hold one evaluation of each arm", smallest)
 
     def _schedule(self) -> Iterator[int | None]:
-        """Yield arms in the order of their pulls, None while results are missing.
+        """Yield arms in the order of their pulls, and None while results are missing.
 
-        The generator runs between two asks; `_evaluate` yields a whole phase.
+        The generator advances if an `ask`, or the last result of a phase, needs the
+        next arm. `_evaluate` yields the pulls of a whole phase.
         """
         raise NotImplementedError
 
     def _evaluate(self, target: int) -> Iterator[int | None]:
-        """Yield each active arm up to ``target`` evaluations, then wait for results."""
+        """Yield pulls of active arms up to ``target`` each, then wait for results."""
         yield from self._hand_out(target)
         while self._flying:
             yield None
 
     def _end(self, phase: Phase) -> None:
-        """Record a phase, and accept or reject the arm that it removes."""
+        """Record a phase, and remove its arm from the active arms."""
         self.phases.append(phase)
         if phase.accepted:
             self._accepted.append(phase.removed)
         self._active = phase.active[phase.active != phase.removed]
 
     def _hand_out(self, target: int) -> Iterator[int]:
-        """Yield each active arm until it has ``target`` evaluations."""
+        """Yield each active arm until ``target`` of its evaluations are requested."""
         for arm in self._active.tolist():
             while self._next_number(arm) < target:
                 yield arm
@@ -190,7 +192,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
-        """Return whether a cost fits into the budget that is not committed."""
+        """Return whether the uncommitted budget is enough for a cost."""
         return self._committed + cost <= _budget.add_slack(self.budget)
 
     def _begin(self, pull: Pull) -> None:
@@ -198,7 +200,7 @@ class IdentificationPolicy(AskTell):
         self._turn = None
 
     def _choose(self) -> int | None:
-        # failed evaluations come first; otherwise the plan moves on once
+        # failed evaluations come first; the plan advances only if its arm was returned
         if not self._failed and self._turn is None:
             self._turn = next(self._plan, None)
         arm = self._failed[0][0] if self._failed else self._turn
@@ -208,7 +210,7 @@ class IdentificationPolicy(AskTell):
 
     @property
     def _scored(self) -> NDArray[np.int64]:
-        """Number of evaluations in the mean of each arm, shape (K,)."""
+        """Number of evaluations behind the mean of each arm, shape (K,)."""
         return self.pulls
 
     @property
@@ -220,11 +222,11 @@ class IdentificationPolicy(AskTell):
 
     def _update(self) -> None:
         if not self._flying:
-            # the last result of a phase ends it
+            # after the last result of a phase, let the plan end the phase
             self._choose()
 
     def _score(self, pull: Pull, reward: NDArray[np.float64]) -> None:
-        """Add up the rewards of an arm in the order of its requests."""
+        """Add rewards to the sums of an arm, in the order of its requests."""
         self._results[pull.key] = reward
         while (key := (int(pull), int(self._added[pull]))) in self._results:
             super()._score(pull, self._results.pop(key))
@@ -234,8 +236,8 @@ class IdentificationPolicy(AskTell):
         return float(self.costs[arm])
 
     def _guarantee_violation(self, arm: int, cost: float) -> str:
-        # without largest costs the declared costs are means, and half of all costs may
-        # be above them
+        # without largest costs, the declared costs are means, which single costs may
+        # exceed
         if self.largest_costs is None or cost <= _budget.add_slack(self._largest[arm]):
             return ""
         return (
@@ -254,13 +256,16 @@ class GapElimination(IdentificationPolicy):
         \text{for } r = 1, \dots, K - 1: \quad
         &\text{pull every } i \in A_r \text{ until } N_i = n_r, \\
         &e_r \in \arg\max_{i \in A_r} \hat\gamma_{i,r}
-            \text{ (a dominated arm first, then the lowest number)}, \\
+            \text{ (ties: a dominated arm first, then the lowest number)}, \\
         &\text{accept } e_r \text{ if it is on the empirical front, else reject it};
             \quad A_{r+1} = A_r \setminus \{e_r\}
     """
 
     def _target(self, phase: int) -> int:
-        """Return the pulls of every active arm at the end of a phase, from 1."""
+        """Return the target of a phase: pulls per active arm at its end.
+
+        Phases are counted from 1.
+        """
         raise NotImplementedError
 
     def _schedule(self) -> Iterator[int | None]:

@@ -1,11 +1,11 @@
-"""Depths, in instances, at which a race compares its arms."""
+"""Looks of a race: the numbers of instances at which it compares its arms."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Instances before the first comparison.
+#: Number of instances at the first comparison.
 FIRST_LOOK = 20
-#: Growth of the number of instances from one comparison to the next.
+#: Relative growth of the number of instances from one comparison to the next.
 STEP = 0.05
 
 

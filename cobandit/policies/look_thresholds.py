@@ -1,4 +1,4 @@
-"""Thresholds of a race, in standard errors, which near ties rarely exceed."""
+"""Thresholds of the looks of a race, in standard errors."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -9,14 +9,14 @@ from scipy import special
 
 from cobandit.policies.look_depths import FIRST_LOOK, list_looks
 
-#: Growth of log n for which the first look is allotted a part of the error.
+#: Growth of log n that the first look counts for when the error is divided among looks.
 FIRST_GROWTH = 0.3
 
 
 def find_crossing_chances(
     thresholds: ArrayLike, n_instances: int
 ) -> NDArray[np.float64]:
-    r"""Return the chance, per look, that an exact tie first exceeds the threshold.
+    r"""Return the probability, per look, that an exact tie first exceeds the threshold.
 
     .. math::
 
@@ -24,11 +24,11 @@ def find_crossing_chances(
         P_t = z_t\, \varphi(z_t)\, \frac{\Delta_t}{2}\, e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
         \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
-    A mean difference of zero, divided by its standard error, is a stationary Gaussian
-    process in the clock :math:`\log(n / (N - n))`: the Brownian bridge of a finite
-    population.  This is Siegmund's approximation of its first passage, observed at the
-    looks below N.  For chances up to 5 %, their sum agrees with simulations to within
-    20 %.
+    For an exact tie, the mean difference over its standard error is a standardised
+    Brownian bridge (sampling from a finite population). It is a stationary Gaussian
+    process in the time :math:`\log(n / (N - n))`. The formula is Siegmund's
+    approximation of the first passage of this process, observed at the looks below N.
+    For probabilities up to 5 %, their sum agrees with simulations to within 20 %.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def find_crossing_chances(
     Returns
     -------
     ndarray
-        Same shape as the thresholds.
+        Probabilities, in the shape of the thresholds.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def find_crossing_chances(
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
-    r"""Return the thresholds that m exact ties exceed with chance ``error``, for each m.
+    r"""Return thresholds that m exact ties exceed with probability ``error``, per m.
 
     .. math::
 
@@ -70,15 +70,15 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
         s_t = \log\frac{n_t}{n_{t-1}}\, \sqrt{n_t}\, \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
         s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
 
-    The error is spent in proportion to the growth of :math:`\sqrt n`, because the first
-    instances separate few arms whatever the threshold.  Less is spent when few
-    instances remain, since little can then be saved.
+    Looks spend the error in proportion to the growth of :math:`\sqrt n`, because the
+    first instances separate few arms at any threshold. Looks at which few instances
+    remain spend less, because they can save little.
 
     Returns
     -------
     ndarray, shape (L, most)
-        A row per look before the last one (`list_looks`), in standard errors, with the
-        chances of `find_crossing_chances`.
+        One row per look before the last (`list_looks`) and one column per m, in
+        standard errors. Probabilities are those of `find_crossing_chances`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
     spent = growth * np.sqrt(looks) * (1 - looks / n_instances)
     allowed = (spent / spent.sum())[:, None] * error / np.arange(1, most + 1)
 
-    # The chance falls as the threshold grows from 1 on, so that bisection finds it.
+    # bisection, since above 1 the probability falls as the threshold grows
     low = np.ones(allowed.shape)
     high = np.full(allowed.shape, 10.0)
     for _ in range(50):
@@ -101,16 +101,16 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
         low = np.where(too_low, middle, low)
         high = np.where(too_low, high, middle)
 
-    # All races of the same size share the array.
+    # read-only, because the cache gives the same array to all races of this size
     high.flags.writeable = False
     return high
 
 
 def widen(threshold: float, depth: int, n_instances: int) -> float:
-    """Widen a normal quantile to Student's, to first order.
+    """Return a normal quantile widened towards Student's, to first order.
 
-    Variances are estimated.  Only the variance on unseen instances matters, so the
-    widening is proportional to their share.
+    The widening accounts for estimated variances. It is proportional to the share of
+    unseen instances, because only the variance on these instances matters.
 
     Examples
     --------

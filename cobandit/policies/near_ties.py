@@ -1,4 +1,4 @@
-"""The number of near ties that a look of a race allows for."""
+"""The number of near ties for which a look of a race corrects its thresholds."""
 
 from math import floor
 from typing import NamedTuple
@@ -6,38 +6,43 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Standard errors that separate a rival from the boundary, at most, and that another arm
-#: must be above an arm to make it no candidate.
+#: Largest distance of a rival from the boundary of covering an arm, in standard errors.
+#: An arm that another arm exceeds by this much in every quantity is no candidate.
 NEAR = 2.0
-#: Standard errors from the boundary within which another arm is in reach.
+#: Largest distance from the boundary at which another arm is in reach, in standard
+#: errors.
 REACH = 3.0
-#: Share of exact ties that are in reach.
+#: Probability that an exact tie is in reach.
 TIES_IN_REACH = 0.9973
-#: Power of the share in reach by which rivals are weighted.
+#: Exponent of the share in reach in the weight of rivals.
 SHARPNESS = 12
-#: Weight of a rival where all arms are exact ties.
+#: Weight of a rival if all arms are exact ties.
 WEIGHT = 2
-#: Near ties that every look allows for.
+#: Smallest number of near ties at a look.
 LEAST_TIES = 2
-#: Rivals of a candidate, and candidates with rivals, per near tie.
+#: Number of rivals of a candidate, or of candidates with rivals, that count as one near
+#: tie.
 PER_TIE = 8
 
 
 def count_near_ties(
     n_candidates: int, n_contested: int, n_rivals: int, n_reached: int, n_others: int
 ) -> int:
-    r"""Return the number of near ties that a look allows for.
+    r"""Return the number of near ties for which a look corrects its thresholds.
 
     .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    A candidate has r rivals on average, c candidates have a rival, and q is the share
-    of the other arms in a candidate's reach, in the objective with the largest share.
-    If all arms are equal, q is 0.9973 and every rival counts twice, because discrete
-    scores on a few instances exceed the chances of `find_crossing_chances`. If means
-    are spread by two standard errors, q is 0.82 and a fifth of the rivals count; with a
-    spread of three, a seventieth.  Most rivals are then not exact ties, and an eighth
-    of them is counted.
+    Here r is the mean number of rivals of a candidate, and c the number of candidates
+    with a rival. q is the share of other arms in the reach of a candidate, in the
+    objective with the largest share. `Others` defines candidates, rivals and reach.
+
+    If all arms are equal, q is 0.9973. Every rival then counts twice, because discrete
+    scores on a few instances exceed thresholds more often than
+    `find_crossing_chances` predicts. If means are spread by two standard errors, q is
+    0.82, and the weight of a rival is a fifth; with a spread of three, it is a
+    seventieth. Most rivals are then not exact ties, and the second and third term count
+    an eighth of them.
 
     Parameters
     ----------
@@ -45,7 +50,7 @@ def count_near_ties(
     n_contested : int
         Number of candidates that have a rival.
     n_rivals : int
-        Number of rivals, added up over all candidates.
+        Number of rivals, summed over all candidates.
     n_reached : int
         Number of pairs of a candidate and another arm in its reach, in the objective
         with the most such pairs.
@@ -75,14 +80,16 @@ def count_near_ties(
 
 
 class Others(NamedTuple):
-    """Places of the k other arms relative to some arms."""
+    """Relations of k other arms to an arm, or to several arms."""
 
-    #: Shape (...,): no other arm is above by two standard errors in every objective.
+    #: Shape (...,). The arm is a candidate: no other arm is above it by two standard
+    #: errors in every compared quantity.
     is_candidate: NDArray[np.bool_]
-    #: Shape (..., k): the other arm is within two standard errors of covering the arm.
+    #: Shape (..., k). The other arm is a rival: it is within two standard errors of the
+    #: boundary of covering the arm.
     rivals: NDArray[np.bool_]
-    #: Shape (..., k, C): the other arm is within three standard errors of that, in one
-    #: of the C compared quantities.
+    #: Shape (..., k, C). The other arm is in reach: it is within three standard errors
+    #: of the boundary, in one of the C compared quantities.
     reached: NDArray[np.bool_]
 
 
@@ -92,14 +99,14 @@ def place_others(
     within: NDArray[np.float64],
     within_error: NDArray[np.float64],
 ) -> Others:
-    """Return the places of the other arms relative to some arms.
+    """Return the relations of other arms to an arm, or to several arms.
 
     Parameters
     ----------
     above, above_error : ndarray, shape (..., k, C)
-        Differences of the other arms above an arm, with standard errors.
+        Differences of the other arms minus the arm, and their standard errors.
     within, within_error : ndarray, shape (..., k, C)
-        The same differences with the tolerance added to the other arms.
+        The same differences, with the tolerance added to the other arms.
 
     Examples
     --------

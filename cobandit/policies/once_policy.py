@@ -1,4 +1,4 @@
-"""Policies on a finite benchmark, whose shared instances are evaluated once."""
+"""Policies for a finite benchmark, in which no evaluation is made twice."""
 
 from collections.abc import Iterable, Iterator
 from math import ceil, log2
@@ -16,16 +16,17 @@ from cobandit.policies.identification_policy import GapElimination, Identificati
 
 
 class Once(IdentificationPolicy):
-    r"""A mixin for a finite benchmark: rewards by instance, and targets of at most N.
+    r"""Mixin for a finite benchmark of N instances, which caps targets at N.
 
     .. math:: n_r^{\text{once}} = \min\{n_r, N\}
 
     All configurations share one order of the instances: evaluation n of a
-    configuration, from 0, is on instance n of the order.  An instance on which some
-    configuration cannot be evaluated is left out for all configurations (`leave_out`),
-    and is not replaced in the current phase.
+    configuration, from 0, is on instance n of the order. If a configuration cannot be
+    evaluated on an instance, `leave_out` removes this instance for all configurations.
+    It is not replaced in the current phase.
 
-    It precedes the method that sets :math:`n_r` among the base classes.
+    Among the base classes of a policy, the mixin comes before the class that sets
+    :math:`n_r`.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Once(IdentificationPolicy):
     Attributes
     ----------
     left_out : ndarray of bool, shape (N,)
-        Left-out instances, by their position in the order.
+        Mask of left-out instances, by position in the order.
     """
 
     def __init__(
@@ -60,21 +61,22 @@ class Once(IdentificationPolicy):
         return self.n_instances - int(self.left_out.sum())
 
     def leave_out(self, pull: int) -> None:
-        """Leave out the instance of an evaluation that cannot be made, for all arms.
+        """Leave out, for all arms, the instance of an evaluation that cannot be made.
 
-        Nothing is charged.  Results of evaluations in flight on this instance can still
-        be reported; they are charged, but not scored.
+        This evaluation is not charged. Results of other evaluations in flight on the
+        instance can still be reported. They are charged, but not scored.
 
         Parameters
         ----------
         pull : Pull or int
-            An evaluation in flight, or reported as a failure.  A plain number is the
-            arm's oldest evaluation in flight.
+            An evaluation that is in flight or was reported as a failure. The number of
+            an arm stands for its oldest evaluation in flight.
 
         Raises
         ------
         CobanditError
-            If the evaluation is neither. The policy is then unchanged.
+            If the evaluation is neither in flight nor failed. The policy is then
+            unchanged.
         """
         evaluation = self.find(pull, self._flying + self._failed)
         instance = evaluation.number
@@ -87,13 +89,13 @@ class Once(IdentificationPolicy):
         self._is_scored[instance] = False
         self._rewards[instance] = 0.0
 
-        # the next arm of the plan may have been meant for this instance
+        # the next pull of the plan may have been on this instance
         self._turn = None
         self._update()
 
     @property
     def mean_rewards(self) -> NDArray[np.float64]:
-        """Mean rewards over the evaluations that count: shape (K, D)."""
+        """Mean rewards on instances that are not left out, shape (K, D)."""
         sums: NDArray[np.float64] = self._rewards.sum(axis=0)
         return sums / np.maximum(self._scored, 1)[:, None]
 
@@ -108,9 +110,9 @@ class Once(IdentificationPolicy):
         return shared
 
     def _front_of_shared(self) -> NDArray[np.int64]:
-        """Return accepted arms, and the front of active ones on shared instances.
+        """Return the accepted arms, and the front of active arms on shared instances.
 
-        Active arms are ignored until they share an instance.
+        Before the active arms share an instance, only accepted arms are returned.
         """
         shared = self._rewards[self._shared()]
         compared = self._active if len(shared) else self._active[:0]
@@ -118,6 +120,7 @@ class Once(IdentificationPolicy):
         return self._front(compared, means)
 
     def _next_number(self, arm: int) -> int:
+        # skip instances that are left out, or already scored before the run
         number = super()._next_number(arm)
         while number < self.n_instances and (
             self.left_out[number] or self._is_scored[number, arm]
@@ -136,7 +139,7 @@ class Once(IdentificationPolicy):
 
 
 class UniformOnce(Once, UniformIdentification):
-    r"""Evaluation of every configuration on a random subset of the instances.
+    r"""Uniform allocation: all configurations on one random subset of the instances.
 
     .. math:: n = \min\Bigl\{N, \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor\Bigr\}
 
@@ -192,10 +195,10 @@ class PSISROnce(Once, PSISR):
         n_k = \min\Bigl\{N, \Bigl\lceil
             \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
 
-    T is the largest number of rounds that fits into the budget.  With one objective the
-    worst configuration has the largest gap (the gap of the best is never larger than
-    the gap of the second), so that this is successive rejects on shared instances, as
-    SySRs are by their abstract (Lyu et al., 2026).
+    T is the largest number of rounds that fits into the budget. With one objective, the
+    worst configuration has the largest gap, because the gap of the best equals the gap
+    of the second. The method is then successive rejects on shared instances. By its
+    abstract, so is SySRs (Lyu et al., 2026).
 
     Its parameters are those of `Once`.
 
@@ -213,7 +216,7 @@ class PSISROnce(Once, PSISR):
 
 
 class EGESHOnce(Once, GapElimination):
-    r"""EGE-SH (Kone et al., 2024), sequential halving by gaps, by costs and up to N.
+    r"""EGE-SH (Kone et al., 2024): sequential halving by gaps, for costs and at most N.
 
     .. math::
 
@@ -222,9 +225,9 @@ class EGESHOnce(Once, GapElimination):
             + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
         \qquad |A_{r+1}| = \lceil |A_r| / 2 \rceil
 
-    After each round, the half with the larger empirical gaps is removed, each
-    configuration accepted or rejected. At equal costs, the new evaluations of a round
-    are the same as in EGE-SH.
+    After each round, the half of the configurations with the larger empirical gaps is
+    removed. Each of them is accepted or rejected. At equal costs, a round has as many
+    new evaluations as in EGE-SH.
 
     Its parameters are those of `Once`.
 
@@ -266,7 +269,7 @@ class EGESHOnce(Once, GapElimination):
             front = pareto_mask(means)
             gaps = classification_gaps(means)
 
-            # remove the clearest, one after another, until half of them stay
+            # remove the clearest configuration, one after another, until half remain
             staying = np.arange(len(gaps))
             while len(staying) > len(gaps) - len(gaps) // 2:
                 clearest = find_clearest(gaps[staying], front[staying])

@@ -1,4 +1,4 @@
-"""Budgeted online selection, shared by CoHV-UCB and its baselines (Section 4.1)."""
+"""Base class of online selection with a budget (Section 4.1)."""
 
 from dataclasses import dataclass
 from math import log
@@ -19,26 +19,26 @@ class BestArm:
 
     arm: int  #: number of the arm
     pulls: int  #: number of its pulls
-    mean_rewards: NDArray[np.float64]  #: shape (D,)
-    mean_cost: float  #: in the unit of the budget
+    mean_rewards: NDArray[np.float64]  #: empirical mean rewards, shape (D,)
+    mean_cost: float  #: empirical mean cost, in the unit of the budget
     efficiency: float  #: hypervolume of the mean rewards over the mean cost
 
 
 class OnlinePolicy(AskTell):
-    r"""An index policy under a budget, after ``n_init`` pulls of each arm.
+    r"""An index policy with a budget, after ``n_init`` pulls of each arm.
 
-    Subclasses define the `index`; ties go to the lowest arm number.  Costs and budget
-    are in the user's unit.  Costs in the paper's formulas are divided by the largest
-    cost, and their names begin with ``normalised``.
+    Subclasses define the `index`. Ties go to the lowest arm number. Costs and budget
+    are in the user's unit. Costs in the paper's formulas are divided by the largest
+    cost, and the names of such costs begin with ``normalised``.
 
-    Radii count evaluations in flight, means do not:
+    Radii count evaluations in flight, and means do not:
 
     .. math:: n_i = \text{evaluations of arm } i \text{ with a result or in flight}
 
-    so that evaluations spread over the arms.  The index decides once each arm has
-    ``n_init`` results.  The largest cost is reserved for each evaluation in flight, so
-    that only the last requested evaluation may exceed the budget.  For Theorem 1 see
-    `theory.alpha_in_flight`.
+    With this count, evaluations in flight are spread over the arms. The index decides
+    as soon as each arm has ``n_init`` results. The largest cost is reserved for each
+    evaluation in flight, so that only the last requested evaluation may exceed the
+    budget. `theory.alpha_in_flight` states how evaluations in flight change Theorem 1.
 
     Parameters
     ----------
@@ -47,24 +47,24 @@ class OnlinePolicy(AskTell):
     budget : float
         B, in the user's unit of cost.
     cost_range : (float, float)
-        Smallest and largest cost of a single evaluation, in the same unit; their ratio
+        Smallest and largest cost of a single evaluation, in the same unit. Their ratio
         is lambda.
     alpha : float
-        Exploration constant; Theorem 1 requires alpha >= 2.
+        Exploration constant. Theorem 1 requires alpha >= 2.
     reward_scale, cost_scale : float
-        Factors s_r and s_c of the radii (paper, Appendix A); 1 is the theory's.
+        Factors s_r and s_c of the radii (paper, Appendix A). In the theory they are 1.
     n_init : int
-        Pulls of each arm before the index decides. After the first pull, only while the
-        arm is `eligible`.
+        Number of pulls of each arm before the index decides. After its first pull, an
+        arm that is not `eligible` is skipped.
     expected_costs : array_like, shape (K,), optional
-        Expected cost of an evaluation of each arm, in the user's unit, which decides
-        which arms are affordable.  By default its running mean, or the largest cost
-        before the first pull.
+        Expected cost of an evaluation of each arm, in the user's unit. It decides
+        whether the arm is affordable. By default, it is the running mean, or the
+        largest cost before the first pull.
     selection : {"feasible", "all"}
-        Arms among which the index decides.  ``"feasible"``, as in the paper's
-        experiments (Appendix A): arms whose expected cost fits into the remaining
-        budget.  ``"all"``, Algorithm 1 as printed: every arm while no more than the
-        budget is spent, so that the last pull may exceed it.
+        Arms among which the index decides. ``"feasible"``, as in the paper's
+        experiments (Appendix A): the arms whose expected cost fits into the remaining
+        budget. ``"all"``, as in the printed Algorithm 1: every arm while at most the
+        budget is spent, so that the last pull may exceed the budget.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class OnlinePolicy(AskTell):
     Raises
     ------
     BudgetError
-        If the budget does not hold one expected pull of each arm. The error names the
-        smallest budget that does.
+        If the budget is not enough for one pull of each arm at its expected cost. The
+        error names the smallest budget that is enough.
     """
 
     def __init__(
@@ -140,15 +140,15 @@ class OnlinePolicy(AskTell):
         raise NotImplementedError
 
     def recommend(self) -> BestArm | None:
-        r"""Recommend the arm with the best empirical efficiency.
+        r"""Return the arm with the largest empirical efficiency.
 
         .. math:: \prod_d \bar r_i^{(d)} / \bar c_i
 
         Returns
         -------
         BestArm or None
-            The lowest number among ties.  An arm that was never pulled is not
-            recommended: None before the first pull.
+            The arm with the lowest number among ties. Arms without a pull are not
+            recommended, so that the result is None before the first pull.
 
         Examples
         --------
@@ -179,24 +179,27 @@ class OnlinePolicy(AskTell):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options that make an equal policy, with the declared costs."""
+        """Arguments of the constructor with which this policy was made.
+
+        ``expected_costs`` is None if running means decide.
+        """
         return super().options | {"expected_costs": self._declared}
 
     @property
     def expected_costs(self) -> NDArray[np.float64]:
-        """Expected cost of one evaluation of each arm now, shape (K,)."""
+        """Current expected cost of one evaluation of each arm, shape (K,)."""
         if self._declared is not None:
             return self._declared
         return np.where(self.pulls > 0, self.mean_costs, self.cost_range[1])
 
     @property
     def affordable(self) -> NDArray[np.bool_]:
-        """Arms whose expected cost fits into the remaining budget, a mask (K,)."""
+        """Mask of arms whose expected cost fits into the remaining budget, (K,)."""
         return self._committed + self.expected_costs <= _budget.add_slack(self.budget)
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
-        """Arms among which the index decides, a mask (K,), by `selection`."""
+        """Mask of arms among which the index decides, by ``selection``, (K,)."""
         if self.selection == "all":
             is_within = self._committed <= _budget.add_slack(self.budget)
             return np.full(self.n_arms, is_within)
@@ -251,7 +254,7 @@ class OnlinePolicy(AskTell):
             # round-robin: fewest pulls first, then the lowest number
             return int(np.where(initial, self.begun, self.n_init).argmin())
 
-        # the index needs the results of all initial pulls
+        # the index needs the results of all initial pulls, so wait for these
         if self.in_flight[self.pulls < self.n_init].any():
             return None
         return int(np.where(eligible, self.index(), -np.inf).argmax())

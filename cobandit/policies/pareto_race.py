@@ -1,4 +1,4 @@
-"""A race to a Pareto set within a tolerance (ours)."""
+"""Our race to the Pareto set within a tolerance."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -31,33 +31,34 @@ from cobandit.policies.race_standing import Calls, Standing, beats
 from cobandit.policies.race_sums import Contrasts, RaceSums
 from cobandit.policies.tolerance_evidence import ToleranceEvidence, next_certified_look
 
-#: Differences of the largest size that may have been missed: the square of the
-#: threshold over this.
+#: Divisor of the squared threshold in the number of unseen differences of the largest
+#: size that a half-width allows for.
 UNSEEN = 3.0
-#: Standard errors by which chance is expected to decide a pair early, when a race is
-#: forecast.
+#: Reduction of the threshold in forecasts, in standard errors. Chance decides some
+#: pairs earlier than their current estimates suggest.
 ANTICIPATED = 0.5
 
 
 class ForecastLook(NamedTuple):
-    """A future look of the race."""
+    """A forecast look of a race."""
 
-    #: Units that are evaluated before it.
+    #: Number of new units that are evaluated before the look.
     n_units: int
-    #: Arms that are active until then.
+    #: Arms that are active before the look.
     active: NDArray[np.int64]
-    #: Arms that are active after it.
+    #: Arms that are active after the look.
     remaining: NDArray[np.int64]
 
 
 class ParetoRace(Once):
     r"""A race of configurations on N shared instances, to a front within a tolerance.
 
-    The instances are in one uniformly random order, shared by all configurations. After
-    20 instances, and then each time that n has grown by a twentieth, the active
-    configurations are compared on their n shared instances, in each objective and in
-    the cost.  With :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, its standard error
-    and the half-width
+    The instances are in one uniformly random order, which all configurations share. A
+    *look* compares the active configurations on their n shared instances, in each
+    objective and in the cost. The first look is after 20 instances, and the next ones
+    whenever n has grown by 5 %. A look uses the differences
+    :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, their standard errors and the
+    half-widths h:
 
     .. math::
 
@@ -67,31 +68,36 @@ class ParetoRace(Once):
         h = z \Bigl(1 + \frac{z^2 + 1}{4n} \Bigl(1 - \frac nN\Bigr)\Bigr)
             \max\Bigl\{\hat\sigma,\, \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
 
-    j certainly dominates i if :math:`\hat\delta - h` is nowhere below zero and
-    somewhere above (the standard order); it certainly covers i within the tolerance
-    :math:`\tau` if the same holds of :math:`\hat\delta - h + \tau`; and it may dominate
-    i by more than the tolerance if the same holds of :math:`\hat\delta + h - \tau`.
-    Dominated and covered configurations are removed. Configurations that no other may
-    dominate by more than the tolerance are returned (`Standing`).  The race ends when
-    every configuration is settled, at the latest at n = N, where h is zero and the
-    answer is exact.
+    Dominance is in the standard order: no difference is below zero, and some difference
+    is above zero.
 
-    The **cost** is compared like an objective, so that the returned configurations are
-    worth their cost.  The cost is observed with each score (`tell`), and of two
-    configurations the cheaper one is above the other.  The tolerance of costs is an
-    amount a in the user's unit, or a share r: j covers i if it costs at most :math:`(1
-    + r)\, c_i + a`.  No configuration that costs no more dominates a returned one by
-    more than the tolerance; a cheaper configuration that alone covers another may be
-    returned beside a better one of about the same cost. Costs have no known upper
-    bound, so that the larger of the two means scales the comparison of a pair.  A
-    difference that is equal on every instance, such as a difference of declared costs
-    or of prices per call, counts as exact (`compare_costs`).  With
-    ``front="objectives"`` costs are charged but not compared, as in the paper.
+    - j certainly *dominates* i if this holds for :math:`\hat\delta - h`.
+    - j certainly *covers* i within the tolerance :math:`\tau` if it holds for
+      :math:`\hat\delta - h + \tau`.
+    - j *may dominate* i by more than the tolerance if it holds for
+      :math:`\hat\delta + h - \tau`.
 
-    The threshold z of a look allows for m near ties (`find_thresholds`), which are
-    counted anew at each look.  A *candidate* is an active i such that no other
-    configuration is above it by two standard errors in every objective.  A *rival* of i
-    is a j within two standard errors of just covering it:
+    Dominated and covered configurations are removed. Configurations that no other one
+    may dominate by more than the tolerance are returned (`Standing`). The race ends
+    when every configuration is settled, which is to say removed or returned. At n = N,
+    h is zero, and the answer is exact.
+
+    The **cost** is compared like an objective, so that returned configurations are
+    worth their cost. It is reported with each score (`tell`), and the cheaper of two
+    configurations is above the other one. The tolerance of costs is an amount a in the
+    user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.
+    No configuration of at most the same cost dominates a returned one by more than the
+    tolerance. A cheaper configuration that alone covers another one may be returned
+    next to a better one of about the same cost. Costs have no known upper bound, so
+    that the larger of two mean costs scales their comparison. A difference that is the
+    same on every instance counts as exact, such as a difference of declared costs or of
+    prices per call (`compare_costs`). With ``front="objectives"``, costs are charged
+    but not compared, as in the paper.
+
+    The threshold z of a look is corrected for m near ties (`find_thresholds`), which
+    every look counts again. A *candidate* is an active i such that no other
+    configuration is above it by two standard errors in every objective. A *rival* of i
+    is a j whose distance from the boundary of covering i is below two standard errors:
 
     .. math::
 
@@ -99,79 +105,84 @@ class ParetoRace(Once):
         m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
             \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\},
 
-    with c candidates that have a rival, r rivals of a candidate on average, and q the
-    share of the other configurations within three standard errors of the boundary, in
-    the objective with the largest share (`count_near_ties`).  A removed rival that i
-    certainly covers is counted as long as i is active, because the luckiest of many
-    ties is removed last.  A list of almost equal prompts is therefore raced with more
-    caution than a list with a few clear leaders.  The second term of h allows for rare
-    differences that have not been seen: if :math:`z^2 / 3` of them are expected, none
-    is seen with probability :math:`e^{-z^2 / 3}`.
+    Here c is the number of candidates that have a rival, and r the mean number of
+    rivals of a candidate. q is the share of the other configurations within three
+    standard errors of the boundary, in the objective with the largest share
+    (`count_near_ties`). A removed rival that i certainly covers is still counted while
+    i is active, because the luckiest of many ties is removed last. A list of almost
+    equal prompts is therefore raced with more caution than a list with a few clear
+    leaders. The second term of h allows for rare differences that have not been seen.
+    If :math:`z^2 / 3` of them are expected, the probability of seeing none is
+    :math:`e^{-z^2 / 3}`.
 
-    If every comparison is right, every configuration is covered within :math:`\tau` by
-    a returned one, and in every objective no returned configuration is dominated by
-    more than :math:`\tau` by another returned one, or by more than :math:`2 \tau` by
-    any configuration (proof: `Standing`).  With tolerance 0 the answer is then the
-    Pareto set in the standard order.  That this fails in at most a share ``error`` of
-    the runs is *measured*, on tables with many near ties (``benchmarks/promises.py``),
-    and not proved.  On tables with many means placed on the boundary, the share is
-    exceeded by at most half a percentage point.
+    If every comparison is right, three statements hold (proof: `Standing`):
 
-    In a **certified** race a comparison is certain only by `ToleranceEvidence`. Arms
-    are compared from 5 instances on, each time that n has grown by 2 %.  Then, whatever
-    the table, with probability at least 1 - ``error`` over the order of the instances,
-    every configuration is at any time covered within :math:`\tau` by an active or
-    returned one, and at the end all statements of the last paragraph hold.  Bets need
-    bounded differences, but costs are unbounded. A certified race therefore compares
-    the *declared* costs, and the proof holds for these.
+    1. Every configuration is covered within :math:`\tau` by a returned one.
+    2. No returned configuration is dominated by more than :math:`\tau`, in every
+       objective, by another returned one.
+    3. No returned configuration is dominated by more than :math:`2 \tau`, in every
+       objective, by any configuration.
+
+    With tolerance 0, the answer is then the Pareto set in the standard order. That this
+    fails in at most a share ``error`` of the runs is *measured*, on tables with many
+    near ties (``benchmarks/promises.py``), and not proved. On tables with many means
+    placed on the boundary, the share exceeds ``error`` by at most half a percentage
+    point.
+
+    In a **certified** race, a comparison is certain only by `ToleranceEvidence`. The
+    first look is after 5 instances, and the next ones whenever n has grown by 2 %.
+    Then, on any table, the following holds with probability at least 1 - ``error`` over
+    the order of the instances: at any time, every configuration is covered within
+    :math:`\tau` by an active or returned one, and at the end the three statements hold.
+    Bets need bounded differences, but costs are unbounded. A certified race therefore
+    compares the *declared* costs, and the proof holds for these.
 
     With **clusters** of instances, such as questions about one passage, the race
-    evaluates whole clusters, in a uniformly random order, and clusters take the place
-    of instances in everything above.  A configuration scores :math:`\sum_{q \in g}
-    X_{iq} / \max_g |g|` on cluster g, and the tolerance is multiplied by the mean size
-    of a cluster over the largest.  Scores are sums, not means, over a cluster, because
-    the mean of the sums is proportional to the mean over instances.
+    evaluates whole clusters in a uniformly random order. Clusters then replace
+    instances in all definitions above. The score of a configuration on cluster g is
+    :math:`\sum_{q \in g} X_{iq} / \max_g |g|`, and the tolerance is multiplied by the
+    mean size of a cluster over the largest size. Scores are sums over a cluster rather
+    than means, because the mean of the sums is proportional to the mean over instances.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
-        Mean cost of one evaluation of each configuration, in the user's unit, as far as
-        it is known.  The race plans and charges by these costs, and compares the costs
-        that are recorded.
+        Declared mean cost of one evaluation of each configuration, in the user's unit.
+        The race plans by these costs, and compares the costs that are reported.
     n_objectives : int
         D >= 1.
     n_instances : int
-        N, the number of instances on which every configuration can be evaluated.  An
-        instance that turns out to be impossible can be left out in the run
-        (`leave_out`), unless the race is certified.
+        N, the number of instances on which every configuration can be evaluated. If a
+        configuration cannot be evaluated on an instance during the run, `leave_out`
+        removes the instance, unless the race is certified.
     tolerance : float or array_like, shape (D,)
-        :math:`\tau \ge 0`, one for all objectives or one per objective, in the
-        objective's unit: differences up to :math:`\tau` do not matter.
+        :math:`\tau \ge 0`, the largest difference that does not matter, in the unit of
+        the objective: one value for all objectives, or one per objective.
     error : float
         In (0, 1): share of runs that may be off by more than the tolerance.
     budget : float, optional
-        Largest spend, in the unit of the costs; by default there is none.  A race that
-        reaches it returns the settled configurations, and the empirical front of the
-        active ones.
+        Largest spend, in the unit of the costs; no limit by default. A race that
+        reaches the budget recommends the returned configurations, and the empirical
+        front of the active ones.
     certified : bool
         Whether ``error`` is proved, on any table and for any number of configurations,
-        instead of measured.  On long lists and at wide tolerances a proof costs up to
-        two and a half times as much (chapter 5).
+        instead of measured. On long lists and at wide tolerances, a certified race
+        costs up to two and a half times as much (chapter 5).
     front : {"objectives and cost", "objectives"}
-        Whether the cost is compared, too.
+        Whether the cost is compared as well.
     cost_tolerance : float or str
-        Differences of costs that do not matter: an amount in their unit, or a share
-        such as ``"10%"``.
+        Largest difference of costs that does not matter: an amount in their unit, or a
+        share such as ``"10%"``.
     cluster : sequence, length N, optional
-        Cluster of each instance, in the order of the instances; instances of a cluster
-        are adjacent. By default, each instance is a cluster.
+        Cluster of each instance, in the order of the instances. Instances of a cluster
+        must be adjacent. By default, each instance is a cluster.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
     Raises
     ------
     BudgetError
-        If the budget does not hold one evaluation of each configuration.
+        If the budget is not enough for one evaluation of each configuration.
 
     Notes
     -----
@@ -180,8 +191,8 @@ class ParetoRace(Once):
 
     Examples
     --------
-    Evaluating everything would cost 6,000.  On these nothing varies.  The third is as
-    cheap as the first and worse.
+    Evaluating everything would cost 6,000. Feedback has no noise. The third
+    configuration costs as much as the first, and is worse.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> race = ParetoRace([1, 4, 1], n_objectives=2, n_instances=1000, tolerance=0.1)
@@ -231,24 +242,23 @@ class ParetoRace(Once):
         self.cost_margin = read_cost_tolerance(cost_tolerance)
         self.cluster = None if cluster is None else np.asarray(cluster).tolist()
 
-        # A unit is a cluster, or an instance if there are no clusters.
+        # a unit is a cluster, or an instance if there are no clusters
         self._starts = find_starts(self.cluster, self.n_instances)
         self._largest_size = int(np.diff(self._starts).max())
         n_units = len(self._starts) - 1
         self._looks = list_looks(n_units)
-        #: Standard errors that 1, 2, ... near ties exceed with probability ``error``, a
-        #: row for each look before the last one, shape (L, 2 K) or longer.
+        #: Thresholds that 1, 2, ... near ties exceed with probability ``error``, in
+        #: standard errors. One row per look before the last, and at least 2 K columns.
         self.thresholds = find_thresholds(
             n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error
         )
 
-        # Units in the order of the race up to here: more than the depth if some are
-        # left out.
+        # number of units that are done, which exceeds the depth if some are left out
         self._reached = 0
         self._standing = Standing(self.costs)
         self._sums = RaceSums(self.n_arms, self.n_objectives, self.compares_cost)
         self._paid = np.zeros((self.n_instances, self.n_arms))
-        # Rivals of each arm that were removed while it certainly covered them.
+        # number of removed rivals per arm that the arm certainly covered
         self._outdone = np.zeros(self.n_arms, dtype=np.int64)
         self._forecast: list[ForecastLook] | None = None
 
@@ -268,7 +278,7 @@ class ParetoRace(Once):
         return np.array(np.broadcast_to(values, self.n_objectives))
 
     def _make_evidence(self, n_units: int) -> ToleranceEvidence:
-        """Return evidence before the first instance."""
+        """Return the evidence of a certified race before its first instance."""
         affordable = None
         if self.compares_cost:
             affordable = find_affordable(self.costs, self.cost_tolerance)
@@ -289,27 +299,27 @@ class ParetoRace(Once):
 
     @property
     def depth(self) -> int:
-        """Units n on which all active arms are compared."""
+        """Number n of units on which all active arms are compared."""
         return self._sums.depth
 
     @property
     def _is_kept(self) -> NDArray[np.bool_]:
-        """Whether a unit has instances that are not left out, shape (G,)."""
+        """Mask of units with instances that are not left out, shape (G,)."""
         return np.add.reduceat(~self.left_out, self._starts[:-1]) > 0
 
     @property
     def _n_units(self) -> int:
-        """Units with instances that are not left out."""
+        """Number of units with instances that are not left out."""
         return self.n_kept if self.cluster is None else int(self._is_kept.sum())
 
     @property
     def _mean_size(self) -> float:
-        """Mean size of a cluster, over the largest."""
+        """Mean size of a cluster over the largest size."""
         return self.n_kept / max(1, self._n_units * self._largest_size)
 
     @property
     def _scaled_tolerances(self) -> NDArray[np.float64]:
-        """Tolerances in the unit of a cluster's score, shape (D,)."""
+        """Tolerances in the unit of the scores of clusters, shape (D,)."""
         return self.tolerances * self._mean_size
 
     @property
@@ -319,12 +329,12 @@ class ParetoRace(Once):
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """Whether an arm is returned or removed, shape (K,)."""
+        """Mask of arms that are returned or removed, shape (K,)."""
         return ~np.isin(np.arange(self.n_arms), self._active)
 
     @property
     def status(self) -> str:
-        """``"settled"``, ``"out of budget"`` if the budget ended the race, or ``"open"``."""
+        """Status of the race: ``"open"``, ``"settled"`` or ``"out of budget"``."""
         if not len(self._active):
             return "settled"
         return "out of budget" if self.finished else "open"
@@ -332,18 +342,18 @@ class ParetoRace(Once):
     def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
         """Record earlier evaluations, which are neither repeated nor charged.
 
-        The race uses them before its first evaluation. With the evaluations of an
-        earlier race at a larger tolerance, this race continues where the earlier one
-        stopped.
+        The race uses them before its first own evaluation. With the evaluations of a
+        race at a larger tolerance, it continues where that race stopped.
 
         Parameters
         ----------
         rewards : array_like, shape (N, K, D)
-            Scores in the order of the instances, NaN for missing ones (for a table with
-            holes see `cobandit.policies.race_order.arrange`).
+            Scores in the order of the instances, NaN for missing evaluations. For a
+            table with missing evaluations, `cobandit.policies.race_order.arrange` gives
+            the order.
         costs : array_like, shape (N, K), optional
-            Costs of the evaluations, ignored where the score is missing. By default,
-            the declared costs.
+            Costs of the evaluations; the declared costs by default. Costs of missing
+            evaluations are ignored.
 
         Raises
         ------
@@ -382,24 +392,25 @@ class ParetoRace(Once):
         self._update()
 
     def forecast(self) -> NDArray[np.int64]:
-        """Return the evaluations of each arm that a race would still make, shape (K,).
+        """Return the number of evaluations of each arm until the end, shape (K,).
 
-        The forecast assumes that differences and their variances stay as they are: it
-        is a typical outcome, not a bound. Before the first comparison, all remaining
-        evaluations are forecast. A certified race is simulated with scores drawn from
-        the observed ones.
+        The forecast assumes that differences and their variances do not change. It is a
+        typical outcome, not a bound. Before the first look, it contains all remaining
+        evaluations. A certified race is simulated on scores that are drawn from the
+        observed scores.
         """
         *_, (missing, _) = self.foresee()
         return missing
 
     def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-        """Yield the forecast before the first and after each future look.
+        """Yield the forecast: the current state, and the state after each future look.
 
         Yields
         ------
         evaluations : ndarray of int, shape (K,)
-            Evaluations of each arm until then.
+            Number of further evaluations of each arm until then.
         settled : ndarray of bool, shape (K,)
+            Mask of arms that are settled then.
         """
         if self._forecast is None:
             self._forecast = list(self._foresee_looks())
@@ -417,7 +428,7 @@ class ParetoRace(Once):
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), look.remaining)
 
     def _foresee_looks(self) -> Iterator[ForecastLook]:
-        """Yield the future looks, on copies of the state of the race."""
+        """Yield the forecast looks, computed on copies of the state of the race."""
         standing = deepcopy(self._standing)
         evidence = deepcopy(self.evidence)
         depth = self.depth
@@ -429,7 +440,7 @@ class ParetoRace(Once):
             before = depth
             depth = self._next_look(depth)
             if depth == self._n_units and (evidence or not has_compared):
-                # everything is known then
+                # the last look settles all arms, and no estimate can say how
                 standing.active = active[:0]
             elif has_compared and evidence:
                 for scores in seen[rng.integers(len(seen), size=depth - before)]:
@@ -443,13 +454,13 @@ class ParetoRace(Once):
             yield ForecastLook(depth - before, active, standing.active)
 
     def recommend(self) -> NDArray[np.int64]:
-        """Return the returned arms, and the empirical front of the active ones.
+        """Return the returned arms, and the empirical front of the active arms.
 
         Returns
         -------
         ndarray of int
-            Sorted.  Active arms are compared in the standard order, on the instances
-            that all of them were evaluated on.
+            Sorted numbers of arms. The front is in the standard order, on the instances
+            on which all active arms were evaluated.
         """
         active = self._active
         shared = self._shared()
@@ -481,7 +492,7 @@ class ParetoRace(Once):
                 self.evidence.release(self._active)
 
     def _look(self) -> None:
-        """Compare the active arms, and settle those that are decided."""
+        """Compare the active arms, and settle the arms that are decided."""
         calls, strength = self._call(self._active, self.depth)
         self._standing.conclude(calls, strength)
         if not self.evidence:
@@ -489,9 +500,9 @@ class ParetoRace(Once):
         self._active = self._standing.active
 
     def _count_complete(self) -> int:
-        """Count the next units on which all active arms were evaluated before.
+        """Return the number of next units on which all active arms are evaluated.
 
-        These cost nothing, so that no look is needed between them.
+        These units cost nothing, so that no look is needed between them.
         """
         has_score = self._is_scored[:, self._active].all(axis=1) | self.left_out
         is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])
@@ -508,7 +519,7 @@ class ParetoRace(Once):
         return next_look(depth, self._n_units)
 
     def _affordable(self, most: int) -> int:
-        """Count the next units, at most ``most``, that fit into the budget."""
+        """Return how many of the next ``most`` units fit into the budget."""
         starts = self._starts[self._reached : self._reached + most + 1]
         missing = ~self._is_scored[starts[0] : starts[-1], self._active]
         instance_costs = missing @ self.costs[self._active]
@@ -516,7 +527,10 @@ class ParetoRace(Once):
         return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())
 
     def _gather(self, values: NDArray[np.float64], units: slice) -> NDArray[np.float64]:
-        """Return values (N, K, ...) per unit with instances, sums of clusters: (n, K, ...)."""
+        """Return values per kept unit: (N, K, ...) -> (n, K, ...).
+
+        Values of a cluster are summed, and divided by the largest size.
+        """
         if self.cluster is None:
             return values[units][~self.left_out[units]]
 
@@ -528,7 +542,7 @@ class ParetoRace(Once):
         return gathered
 
     def _add(self, units: slice) -> None:
-        """Add the scores and costs of all active arms on some units."""
+        """Add the scores and costs of all active arms on the given units."""
         active = self._active
         rewards = self._gather(self._rewards, units)[:, active]
         costs = self._gather(self._paid, units)[:, active]
@@ -543,7 +557,7 @@ class ParetoRace(Once):
     def _compare(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
-        """Yield blocks of active arms and comparisons, at the precision of a depth."""
+        """Yield blocks of active arms, and their comparisons with errors at a depth."""
         unseen = 1 - depth / self._n_units
         margin = self.cost_margin._replace(
             amount=self.cost_margin.amount * self._mean_size
@@ -555,7 +569,7 @@ class ParetoRace(Once):
     def _place_all(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Others]]:
-        """Yield blocks of active arms with the places of the other arms."""
+        """Yield blocks of active arms, and their relations to the other arms."""
         for rows, contrasts in self._compare(active, depth):
             others = place_others(
                 contrasts.above,
@@ -563,13 +577,14 @@ class ParetoRace(Once):
                 contrasts.within,
                 contrasts.within_error,
             )
+            # an arm is not its own rival
             block = np.arange(len(rows))
             others.rivals[block, rows] = False
             others.reached[block, rows] = False
             yield rows, others
 
     def _count_ties(self, active: NDArray[np.int64], depth: int) -> int:
-        """Count the near ties m that a look allows for."""
+        """Return m, the number of near ties for which a look is corrected."""
         n_candidates = n_contested = n_rivals = n_others = 0
         n_reached = np.zeros(self.n_objectives + self.compares_cost, dtype=np.int64)
         for rows, others in self._place_all(active, depth):
@@ -587,7 +602,7 @@ class ParetoRace(Once):
         )
 
     def _count_outdone(self, calls: Calls) -> None:
-        """Count the rivals that each arm certainly covers and that were just removed."""
+        """Count, per arm, the rivals that were just removed and that it covers."""
         before = self._active
         stayed = np.isin(before, self._standing.active)
         removed = ~stayed & ~self._standing.returned[before]
@@ -600,14 +615,18 @@ class ParetoRace(Once):
     def _call(
         self, active: NDArray[np.int64], depth: int
     ) -> tuple[Calls, NDArray[np.float64]]:
-        """Return calls and strengths at a depth, by the observed differences."""
+        """Return the calls at a depth, and the strengths of the active arms.
+
+        A depth beyond the current one gives forecast calls.
+        """
         is_last = depth == self._n_units
         if self.evidence and not is_last:
             return _read_evidence(self.evidence, active)
 
-        # At the last look everything is known, and no half-width is left.
+        # at the last look, means are exact and half-widths are zero
         threshold = 0.0 if is_last else self._find_threshold(active, depth)
         wide = widen(threshold, depth, self._n_units)
+        # least standard error, which allows for rare differences that were not seen
         unseen = 1 - depth / self._n_units
         least = threshold * sqrt(unseen / (UNSEEN * depth * self.depth))
 
@@ -619,7 +638,7 @@ class ParetoRace(Once):
             half_within = wide * np.maximum(contrasts.within_error, least_error)
             calls.dominated[rows] = beats(contrasts.above - half_above)
             calls.covered[rows] = beats(contrasts.within - half_within)
-            # After the last look there is nothing to wait for.
+            # after the last look, no arm waits for another
             if not is_last:
                 calls.open[rows] = beats(contrasts.beyond + half_within)
         for matrix in calls:
@@ -633,7 +652,7 @@ class ParetoRace(Once):
         return calls, strength
 
     def _find_threshold(self, active: NDArray[np.int64], depth: int) -> float:
-        """Return the threshold z of a look, by the near ties of the active arms."""
+        """Return the threshold z of a look, from the near ties of the active arms."""
         look = min(int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1)
         ties = self._count_ties(active, depth)
         threshold = float(self.thresholds[look, ties - 1])
@@ -646,7 +665,7 @@ def _read_evidence(
 ) -> tuple[Calls, NDArray[np.float64]]:
     """Return the calls that evidence makes certain, and equal strengths.
 
-    By evidence, every dominated arm is also covered.
+    Evidence decides cover only, so that no arm is called dominated.
     """
     covered, open_ = evidence.read(active)
     calls = Calls(dominated=np.zeros_like(covered), covered=covered, open=open_)

@@ -1,4 +1,4 @@
-"""The order in which a race evaluates a table's instances, whole clusters at a time."""
+"""The order of the instances of a race, by whole clusters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from cobandit.errors import CobanditError
 
 
 def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
-    """Return the first instance of each cluster, and the end of the last one.
+    """Return the position of the first instance of each cluster, and the end, N.
 
     Raises
     ------
     CobanditError
-        If the number of clusters is wrong, or instances of a cluster are not adjacent.
+        If there is not one label per instance, or instances of a cluster are not
+        adjacent.
 
     Examples
     --------
@@ -49,18 +50,21 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
 
 
 def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
-    """Order the instances of a table with holes: most evaluations first, ties at random.
+    """Return an order of instances by their number of evaluations, largest first.
 
-    Whether an evaluation is present must not depend on its score.
+    Ties are in random order. The race is valid for a table with missing evaluations if
+    an evaluation is not missing because of its score.
 
     Parameters
     ----------
     evaluated : array_like of bool, shape (N, K)
+        Mask of the present evaluations.
     seed : int
 
     Returns
     -------
     ndarray of int, shape (N,)
+        Row numbers of the instances, in their order.
 
     Examples
     --------

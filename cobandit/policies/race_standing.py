@@ -1,4 +1,4 @@
-"""Standing of the arms of a race: active, returned, or covering removed arms."""
+"""Standing of the arms of a race: active or returned, and covers of removed arms."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from cobandit.dominance import TIE
 
 
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return standard dominance over zero, along the last axis.
+    """Return which rows of differences show dominance in the standard order.
 
-    A row dominates zero if no entry is negative and some entry is positive.
+    These are the rows in which no entry is negative and some entry is positive.
 
     Examples
     --------
@@ -25,52 +25,57 @@ def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 class Calls(NamedTuple):
-    """Certain comparisons of the k active arms: (k, k) each, False on the diagonal."""
+    """Certain comparisons of k active arms: masks (k, k), False on the diagonal."""
 
-    #: [i, j]: j is above i, in the standard order.
+    #: Entry [i, j] is True if j dominates i in the standard order.
     dominated: NDArray[np.bool_]
-    #: [i, j]: j is above i when the tolerance is added to j.
+    #: Entry [i, j] is True if j covers i within the tolerance.
     covered: NDArray[np.bool_]
-    #: [i, j]: j may be above i even when the tolerance is subtracted from j.
+    #: Entry [i, j] is True if j may dominate i by more than the tolerance.
     open: NDArray[np.bool_]
 
 
 class Standing:
     r"""Active arms, returned arms, and covers of the arms that were removed.
 
-    Each look does three things, in this order:
+    A *call* is a certain comparison of two arms (`Calls`). An arm is *present* if it is
+    active or returned. Each look does three things, in this order:
 
-    1. Dominated arms are removed, weakest first.  The dominators of such an arm become
+    1. Dominated arms are removed, weakest first. The dominators of such an arm become
        covers of the arms that it covered.
     2. An arm that a remaining arm covers within the tolerance is removed, most
-       expensive first, unless it is the only cover of a removed arm: dominance is
-       transitive, cover is not.
-    3. An arm is *fine* if no active arm may dominate it by more than the tolerance.  A
-       fine arm is returned, and no longer evaluated, once it is not needed to decide
-       whether another arm is fine.  When all active arms are fine, all are returned.
+       expensive first. An arm that is the only cover of a removed arm is not removed,
+       because cover is not transitive, unlike dominance.
+    3. An arm is *fine* if no active arm may dominate it by more than the tolerance. A
+       fine arm is returned, and no longer evaluated, as soon as it is not needed to
+       decide whether another arm is fine. When all active arms are fine, all of them
+       are returned.
 
-    If every call is right, then at the end, with :math:`\tau` the tolerance:
+    Let :math:`\tau` be the tolerance. If every call is right, three statements hold at
+    the end:
 
-    - Every arm is returned, or covered within :math:`\tau` by a returned arm.  An arm
-      that was removed as dominated is below an arm that is present or was removed as
-      covered, since dominance is transitive and has no cycles.  An arm that was removed
-      as covered has a present cover at all times: a cover that is removed as dominated
-      is replaced by its dominators, and an only cover is never removed as covered.
-    - No returned arm is dominated by more than :math:`\tau` by another returned arm.  If
-      j was active when i was called fine, or was returned at an earlier look, while i
-      was active, then j was certainly not above i by more than :math:`\tau`.
-    - No returned arm is dominated by more than :math:`2 \tau` by any arm.  Let i be
-      returned and j above it.  If j was active when i was returned, or was returned
-      before, j does not dominate i by more than :math:`\tau`.  Otherwise j is below a
-      present arm, or covered within :math:`\tau` by a present arm m; in some objective
-      m is at most :math:`\tau` above i, and j at most :math:`\tau` above m.
+    - Every arm is returned, or covered within :math:`\tau` by a returned arm. Dominance
+      is transitive and has no cycles. Therefore an arm that was removed as dominated is
+      below an arm that is present, or below one that was removed as covered. An arm
+      that was removed as covered always has a present cover: a cover that is removed as
+      dominated is replaced by its dominators, and an only cover is never removed as
+      covered.
+    - No returned arm i is dominated by more than :math:`\tau` by another returned arm
+      j. If j was active when i was called fine, j was certainly not above i by more
+      than :math:`\tau`. The same holds if j was returned at an earlier look, while i
+      was active.
+    - No returned arm i is dominated by more than :math:`2 \tau` by any arm j. If j was
+      active when i was returned, or was returned before, j does not dominate i by more
+      than :math:`\tau`. Otherwise, j is below a present arm, or covered within
+      :math:`\tau` by a present arm m. In some objective, m is at most :math:`\tau`
+      above i, and j at most :math:`\tau` above m.
 
-    The factor 2 is the price of removing expensive arms early: j and i are compared on
-    the few instances that j was evaluated on.  Keeping i until no cover of such a j can
-    dominate it at all would give :math:`\tau`.  In measurements this cost 2 to 5 % more
-    at a tolerance of .02, and 5 to 25 % more at .05.
+    The factor 2 is the price of removing expensive arms early: j and i are compared
+    only on the few instances on which j was evaluated. The factor would be 1 if i were
+    kept until no cover of such a j can dominate it at all. In measurements, this cost 2
+    to 5 % more at a tolerance of .02, and 5 to 25 % more at .05.
 
-    With tolerance 0 the returned arms are the Pareto set in the standard order.
+    With tolerance 0, the returned arms are the Pareto set in the standard order.
 
     Parameters
     ----------
@@ -79,11 +84,14 @@ class Standing:
     Attributes
     ----------
     costs : ndarray, shape (K,)
-        Costs by which arms are ordered. Better estimates may replace these costs.
+        Costs by which arms are ordered. Better estimates may replace them during the
+        race.
     active : ndarray of int, shape (k,)
+        Numbers of the active arms.
     returned : ndarray of bool, shape (K,)
+        Mask of the returned arms.
     covers : ndarray of bool, shape (K, K)
-        ``covers[i, j]``: i was removed, and j is present and covers it.
+        ``covers[i, j]`` is True if i was removed, and j is present and covers i.
     """
 
     def __init__(self, costs: NDArray[np.float64]):
@@ -94,14 +102,14 @@ class Standing:
         self.costs = costs.copy()
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
-        """Remove the arms that may be removed, and return the arms that are fine.
+        """Update the standing by the calls of a look.
 
         Parameters
         ----------
         calls : Calls
             Comparisons of the active arms.
         strength : ndarray, shape (k,)
-            Larger for j than for i wherever j dominates i.
+            Numbers that order the arms: if j dominates i, j has the larger number.
         """
         active = self.active
         stays = np.ones(len(active), dtype=np.bool_)
@@ -122,7 +130,7 @@ class Standing:
                 self.covers[covered, active[a]] = False
                 self.covers[active[a], active[above]] = True
 
-        # A fine arm stays active while an arm that is not fine waits for it.
+        # a fine arm stays active while it may dominate an arm that is not fine
         may_dominate = calls.open & stays & stays[:, None]
         fine = ~np.any(may_dominate, axis=1)
         finished = fine & ~np.any(may_dominate[~fine], axis=0)

@@ -1,4 +1,4 @@
-"""Sums of the scores and costs in a race, and comparisons of arms by these sums."""
+"""Sums of scores and costs in a race, and comparisons of arms by these sums."""
 
 from collections.abc import Iterator
 from math import sqrt
@@ -17,30 +17,31 @@ from cobandit.policies.cost_comparison import (
 
 Floats = NDArray[np.float64]
 
-#: Compared quantities in one block of arms: a few megabytes per array.
+#: Number of compared quantities in one block of arms, a few megabytes per array.
 BLOCK = 2**18
 
 
 class Contrasts(NamedTuple):
-    """Comparisons of b arms with k others in C quantities, each of shape (b, k, C)."""
+    """Comparisons of b arms with k other arms in C quantities, each (b, k, C)."""
 
-    #: How far the other arm is above the arm.
+    #: Mean of the other arm minus mean of the arm.
     above: Floats
     #: Standard error of ``above``.
     above_error: Floats
-    #: How far it is above when the tolerance is added to the other arm.
+    #: ``above``, with the tolerance added.
     within: Floats
     #: Standard error of ``within`` and of ``beyond``.
     within_error: Floats
-    #: How far it is above when the tolerance is subtracted from the other arm; of a
-    #: cost, which keeps its tolerance, the same as ``within``.
+    #: ``above``, with the tolerance subtracted. For the cost, the same as ``within``: a
+    #: dominator may cost more by the tolerance.
     beyond: Floats
-    #: 1 where a half-width has a least size, since the difference varies; else 0.
+    #: 1 if the difference varies over instances, so that its half-width has a smallest
+    #: size; else 0.
     varies: Floats
 
 
 class RaceSums:
-    """Sums over the instances that all active arms of a race were evaluated on.
+    """Sums over the instances on which all active arms of a race were evaluated.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RaceSums:
     rewards : ndarray, shape (K, D)
         Sums of rewards.
     costs : ndarray, shape (K,)
-        Sums of costs; zero unless they are compared.
+        Sums of costs; zero unless costs are compared.
     """
 
     def __init__(self, n_arms: int, n_objectives: int, compares_cost: bool):
@@ -67,7 +68,7 @@ class RaceSums:
         self._cost_products = np.zeros((n_arms, n_arms))
 
     def add(self, active: NDArray[np.int64], rewards: Floats, costs: Floats) -> None:
-        """Add instances.
+        """Add the scores and costs of active arms on n instances.
 
         Parameters
         ----------
@@ -93,9 +94,10 @@ class RaceSums:
         tolerances: Floats,
         cost_tolerance: CostTolerance,
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
-        """Yield blocks of arms, by position, with their comparisons with all active arms.
+        """Yield blocks of active arms, and their comparisons with all active arms.
 
-        All comparisons at once would need as much memory as the sums of products.
+        Blocks are positions in ``active``. All comparisons at once would need as much
+        memory as the sums of products.
 
         Parameters
         ----------
@@ -103,7 +105,8 @@ class RaceSums:
         unseen : float
             Share of unseen instances at ``depth``.
         depth : int
-            Number of instances for the standard errors: the added ones, or more.
+            Number of instances at which standard errors are computed: the current
+            depth, or a larger one for forecasts.
         tolerances : ndarray, shape (D,)
         cost_tolerance : CostTolerance
         """
@@ -139,7 +142,7 @@ class RaceSums:
         scale: float,
         tolerance: CostTolerance,
     ) -> CostMargin:
-        """Compare the costs of all active arms with those of a block, shape (b, k)."""
+        """Compare the costs of a block of arms with all active arms, shape (b, k)."""
         n = self.depth
         means = self.costs[active] / n
         products = self._cost_products[np.ix_(active[rows], active)]

@@ -1,4 +1,4 @@
-"""The registry of methods: every policy with a label, by the name of its class."""
+"""The registry of methods, the policies that have a label."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -17,14 +17,14 @@ from cobandit.policies.online_policy import OnlinePolicy
 #: Base classes of a method.
 Policy = OnlinePolicy | IdentificationPolicy
 
-#: Arguments that come from a table, or from a plan and its pilot, and not from options.
+#: Arguments that a table or a plan supplies. They cannot be options of a method.
 SUPPLIED = frozenset(
     {"n_arms", "n_objectives", "n_instances", "budget"}
     | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
-#: Compiled runs by class, which `cobandit.replay.kernels` registers. A class without a
-#: compiled run is run itself.
+#: Compiled kernels by class, which `cobandit.replay.kernels` registers. A policy
+#: without a kernel is replayed in Python.
 KERNELS: dict[type[AskTell], Any] = {}
 
 
@@ -36,14 +36,14 @@ def _walk(family: type[Any]) -> Iterator[type[Policy]]:
 
 
 def is_builtin(defined: Any) -> bool:
-    """Whether a class or a function belongs to this project."""
+    """Return whether a class or a function belongs to this package."""
     return str(defined.__module__).startswith("cobandit.")
 
 
 def get_kind(policy: type[AskTell]) -> str:
     """Return the kind of a method: ``"online"``, ``"identification"`` or ``"once"``.
 
-    A method of the kind ``"once"`` has the number of instances as a parameter.
+    A method is of kind ``"once"`` if ``n_instances`` is one of its parameters.
     """
     if not issubclass(policy, IdentificationPolicy):
         return "online"
@@ -52,15 +52,15 @@ def get_kind(policy: type[AskTell]) -> str:
 
 
 def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
-    """List the methods by name, including user-defined ones that are imported.
+    """Return the methods by name, including imported user-defined ones.
 
-    A built-in class precedes a user-defined class of the same name.  Otherwise the
-    later class counts, such as a class that a notebook defines again.
+    If two classes have the same name, a built-in class has priority. Among others, the
+    class that was defined last counts, so that a notebook can redefine a class.
 
     Parameters
     ----------
     kind : {"online", "identification", "once"}, optional
-        Kind of the methods to list (`get_kind`).
+        Kind of the methods (see `get_kind`); all kinds by default.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
 
 @dataclass(frozen=True)
 class Spec:
-    """A method and its options; make it with `spec`."""
+    """A method and its options, as returned by `spec`."""
 
     policy: type[AskTell]
     given: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Spec:
 
     @property
     def kind(self) -> str:
-        """Kind of the method (`get_kind`)."""
+        """Kind of the method (see `get_kind`)."""
         return get_kind(self.policy)
 
     @property
@@ -106,10 +106,10 @@ class Spec:
         return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
 
     def make(self, rho: float, **supplied: Any) -> AskTell:
-        """Make the policy for one budget.
+        """Return the policy for one budget.
 
-        The policy receives its options, and those arguments of `SUPPLIED` that its
-        class has. ``eta`` becomes n_init = max(1, floor(eta rho)).
+        The class receives its options, and the supplied arguments that are among its
+        parameters. ``eta`` becomes n_init = max(1, floor(eta rho)).
         """
         options = dict(self.given)
         if "eta" in options:
@@ -120,21 +120,22 @@ class Spec:
 
 
 def spec(name: str | type[AskTell], **options: Any) -> Spec:
-    """Return a method with options of its class, to replay it.
+    """Return a method with options, for replays.
 
     Parameters
     ----------
     name : str or class
-        ``"CoHVUCB"``, ``"HVUCB"``, ``"AccuracyCostUCB"``, ``"UniformAllocation"``
-        online; ``"CoPSI"``, ``"PSISR"``, ``"UniformIdentification"`` for
-        identification; ``"CoPSIOnce"``, ``"UniformOnce"`` on a finite benchmark; or the
-        name of any other class with a label.  Or a class, also your own that extends
-        ``OnlinePolicy`` or ``IdentificationPolicy``. A class without a kernel is
-        replayed in Python, some hundred times slower, and in several processes if they
-        can import it.
+        Name of a method, or its class. For online selection, there are ``"CoHVUCB"``,
+        ``"HVUCB"``, ``"AccuracyCostUCB"`` and ``"UniformAllocation"``; for
+        identification, ``"CoPSI"``, ``"PSISR"`` and ``"UniformIdentification"``; on a
+        finite benchmark, ``"CoPSIOnce"`` and ``"UniformOnce"``. `list_methods` returns
+        all names. Your own class must extend ``OnlinePolicy`` or
+        ``IdentificationPolicy``. A class without a kernel is replayed in Python, about
+        a hundred times slower, and in several processes if they can import it.
     **options
-        Keyword arguments of the class that do not come from the table; online also
-        ``eta``, for ``n_init = max(1, floor(eta rho))`` (paper, Appendix A).
+        Keyword arguments of the class, except those that the table supplies. Online
+        methods also accept ``eta``, which stands for ``n_init = max(1, floor(eta
+        rho))`` (paper, Appendix A).
 
     Returns
     -------
@@ -144,8 +145,8 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
     ------
     CobanditError
         If the method or an option is unknown (the message suggests the nearest name),
-        or ``eta`` and ``n_init`` are both given.  Values are checked when the policy is
-        made.
+        or if both ``eta`` and ``n_init`` are given. Values of options are checked when
+        the policy is made.
 
     Examples
     --------
@@ -182,7 +183,7 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
 
 
 def check_class(policy: type[Any]) -> None:
-    """Raise unless a class is a policy and has no built-in policy's name."""
+    """Raise unless a class is a policy whose name no other built-in policy has."""
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
             f"{policy.__name__} is not a method: extend OnlinePolicy or"
@@ -196,10 +197,10 @@ def check_class(policy: type[Any]) -> None:
 
 
 def read_methods(methods: Any, kind: str) -> list[Spec]:
-    """Return the specs of names, classes and specs, for one kind of experiment.
+    """Return names, classes and specs as specs, for one kind of experiment.
 
-    On a finite benchmark a method is replaced by its version for one: PSISR by
-    PSISROnce.
+    On a finite benchmark, a method is replaced by its version for finite benchmarks,
+    such as PSISR by PSISROnce.
     """
     of_kind = list_methods(kind)
     if isinstance(methods, (str, Spec, type)):
@@ -221,7 +222,7 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
             policy for policy in of_kind.values() if issubclass(policy, method.policy)
         ]
         if kind == "once" and subclasses:
-            # prefer the built-in class over user-defined subclasses of it
+            # prefer the built-in version over user-defined subclasses
             least_derived = min(subclasses, key=lambda policy: len(policy.__mro__))
             chosen[place] = replace(method, policy=least_derived)
             continue

@@ -1,4 +1,4 @@
-"""Depths at which a policy on shared instances can afford its next removals."""
+"""Depths up to which a policy on shared instances can afford to evaluate."""
 
 from math import floor
 
@@ -14,41 +14,42 @@ def planned_depth(
 ) -> int:
     r"""Return the largest depth of the next removal that leaves enough for later ones.
 
-    Later removals are planned with the most expensive configurations leaving first:
+    The plan assumes that the most expensive configurations are removed first:
 
     .. math::
 
         n_r = \min\Bigl\{N, \Bigl\lfloor \frac{m\, C_1}{C_r} \Bigr\rfloor\Bigr\}, \qquad
         \max\Bigl\{m \in [n_0, N] : \sum_{r=1}^{k-1} C_r\, (n_r - n_{r-1}) \le R \Bigr\}
 
-    with :math:`C_r` the cost of one evaluation of each remaining configuration after
-    the r - 1 most expensive have left.  The first phase costs exactly :math:`C_1 (m -
-    n_0)` of R, whichever configuration leaves, so a new plan after each removal never
-    spends more than R.  At m = N everything is evaluated.
+    Here :math:`C_r` is the cost of one evaluation of each configuration that remains
+    after r - 1 removals. Whichever configuration is removed, the first phase costs
+    exactly :math:`C_1 (m - n_0)` of R. Plans that are renewed after each removal
+    therefore never spend more than R. At m = N, everything is evaluated.
 
-    There may be no such m: at costs 1, 4, 1 and a depth of 3, the plan for m = 3 takes
-    the two cheap configurations to 9, which costs 12.  Then the current depth is
-    returned: a configuration leaves before any other evaluation, and a new plan is
-    made.
+    There may be no such m. For example, at costs 1, 4, 1 and a depth of 3, the plan for
+    m = 3 takes the two cheap configurations to a depth of 9, which costs 12. If R is
+    smaller, the current depth is returned: a configuration is removed before any other
+    evaluation, and a new plan is made.
 
     Parameters
     ----------
     costs : array_like, shape (k,)
         Costs of the k >= 2 active configurations.
     depth, n_instances : int
-        :math:`n_0 \le N`, the evaluations of each active configuration, and the number
-        of instances.
+        :math:`n_0`, the number of evaluations of each active configuration, and N, the
+        number of instances.
     remaining : float
         R, the remaining budget, in the unit of the costs.
 
     Returns
     -------
     int
-        m, or :math:`n_0` if there is none.  Time O(k log(k N)).
+        m, or :math:`n_0` if there is none. Time O(k log(k N)).
 
     Examples
     --------
-    Ten units pay for one round of all three (6), and two more of the cheap ones (4).
+    Ten units pay for one evaluation of all three configurations (6), and for two more
+    of each cheap one (4).
 
     >>> planned_depth([1, 4, 1], depth=0, n_instances=10, remaining=10)
     1
@@ -62,9 +63,9 @@ def planned_depth(
 def find_depth(
     sums: NDArray[np.float64], depth: int, n_instances: int, remaining: float
 ) -> int:
-    """Return `planned_depth`, given the sums of the sorted costs, by bisection.
+    """Return `planned_depth` by bisection, from the sums of ascending costs.
 
-    The kernel runs this function, too, compiled.
+    The kernel compiles this function.
     """
     low = depth
     high = n_instances + 1
@@ -79,8 +80,8 @@ def find_depth(
             if target > reached:
                 spend += round_cost * (target - reached)
                 reached = target
-            # later phases only add to the spend, so a phase that costs too much, or
-            # evaluates everything, decides
+            # later phases only increase the spend, and cost nothing once everything is
+            # evaluated: in both cases the comparison below is decided
             if spend > remaining or reached == n_instances:
                 break
 

@@ -1,31 +1,32 @@
-"""Certain statements about cover within a tolerance, by bets on pairs of arms."""
+"""Certain cover within a tolerance, by betting on paired evaluations."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.dominance import TIE
 
-#: Sizes of a bet, in units of N / (N - q + 1) over the standard deviation of a paired
-#: difference.
+#: Sizes b_s of a bet, in units of N / (N - q + 1) over the standard deviation of a
+#: paired difference.
 BET_SIZES = np.array([0.1, 0.2, 0.4])
 #: Largest share of the capital that one instance may cost.
 LARGEST_LOSS = 0.99
-#: Initial sum of squared deviations of every variance: one difference of the largest
-#: size.
+#: Sum of squared deviations that is added to every estimate of a variance: one
+#: deviation of the largest size, 1.
 PRIOR_SCATTER = 1.0
-#: Growth of the depth between comparisons of a certified race.
+#: Relative growth of the depth between comparisons of a certified race.
 STEP = 0.02
-#: Instances after which capital is first deposited. It is deposited again whenever
-#: their number has doubled.
+#: Number of instances at the first deposit of capital. There is another deposit
+#: whenever this number has doubled.
 FIRST_DEPOSIT = 5
-#: Clarity of a cover that costs exclude.
+#: Clarity of a cover that costs rule out. It is finite, and therefore above the
+#: diagonal.
 HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
     """Return the depth of the next comparison of a certified race.
 
-    Comparisons are frequent, since certain statements hold at any time.
+    Comparisons are frequent, since evidence is valid at any time.
 
     Examples
     --------
@@ -36,14 +37,14 @@ def next_certified_look(depth: int, n_instances: int) -> int:
 
 
 class ToleranceEvidence:
-    r"""Evidence at any time that a configuration is above another less a tolerance.
+    r"""Anytime-valid evidence of cover within a tolerance, on any table.
 
-    It holds on any table.  For configurations i and j and an objective d, capital is
-    bet against the claim :math:`\mu_j^{(d)} - \mu_i^{(d)} \le -\tau_d`, that j is at
-    least the tolerance below i.  With :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]` and
-    :math:`S_{q-1}` the sum of the first q - 1 of N differences, the claim says that the
-    remaining differences average at most :math:`m_q`.  The capital grows by the factor
-    :math:`G_q`:
+    For configurations i and j and an objective d, capital is bet against the claim
+    :math:`\mu_j^{(d)} - \mu_i^{(d)} \le -\tau_d`, that j is below i by at least the
+    tolerance. Let :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]`, and let :math:`S_{q-1}` be
+    the sum of the first q - 1 of N differences. Then the claim says that the mean of
+    the remaining differences is at most :math:`m_q`. An instance multiplies the capital
+    by :math:`G_q`:
 
     .. math::
 
@@ -52,32 +53,38 @@ class ToleranceEvidence:
         \lambda_s = \min\Bigl\{\frac{b_s}{\hat\sigma} \frac{N}{N - q + 1},\
             \frac{0.99}{1 + m_q}\Bigr\}
 
-    with three sizes :math:`b_s`, the estimate :math:`\hat\sigma` from the first q - 1
-    differences, and weights :math:`w_s` proportional to the gain of each size alone on
-    these differences.  Nothing is bet if these differences do not contradict the claim.
-    If the claim is true, :math:`E[G_q \mid \text{past}] \le 1`.
+    There are three sizes :math:`b_s`. The first q - 1 differences give the estimate
+    :math:`\hat\sigma` and the weights :math:`w_s`, which are proportional to the
+    capital that size s alone would have made of these differences. Nothing is bet if
+    these differences do not contradict the claim. If the claim is true, :math:`E[G_q
+    \mid \text{past}] \le 1`.
 
-    Each configuration i has a purse, initially 1 / K of one unit.  After 5, 10, 20, 40,
-    ... instances it deposits half of the purse on the configuration j that most clearly
-    covers it, on all D claims of the pair (i, j), since j covers i only if all of them
-    are rejected.  It deposits the same amount, in K - 1 equal parts, on *sparing* i
-    from each other configuration, and each part is bet in the most promising objective.
-    One amount serves for both, since i either is in the Pareto set, where only a wrong
-    cover does harm, or is not in it, where only wrong sparing does.  The purse of a
-    removed configuration is divided among the others.  A statement is certain when its
+    Each configuration i has a purse, initially 1 / K of one unit. After 5, 10, 20, 40,
+    ... instances, it deposits half of the purse in two ways:
+
+    - *On cover.* Let j be the configuration that most clearly covers i. The amount is
+      deposited on each of the D claims of the pair (i, j), because j covers i only if
+      all of them are rejected.
+    - *On sparing*, the statement that another configuration does not dominate i by the
+      tolerance or more. The same amount is divided equally among the K - 1 other
+      configurations, and each part is bet in the most promising objective.
+
+    The same amount can be used twice. If i is in the Pareto set, only a wrong cover
+    does harm; if it is not, only wrong sparing does. The purse of a removed
+    configuration is divided among the others. A statement is certain as soon as its
     capital reaches 1 / error.
 
-    With probability at least 1 - error over the order of the instances, at all times at
-    once:
+    With probability at least 1 - error over the order of the instances, the following
+    holds at all times:
 
-    1. each certain cover of a configuration of the Pareto set is right;
-    2. no configuration outside of the Pareto set is spared from one that is above it by
+    1. Each certain cover of a configuration of the Pareto set is right.
+    2. No configuration outside the Pareto set is spared from one that is above it by
        the tolerance or more in every objective.
 
     Declared costs need no bets: each configuration is spared from configurations that
     cost too much to cover it.
 
-    Proof: chapter 5.  It needs no union bound over pairs, objectives or looks.
+    The proof is in chapter 5. It needs no union bound over pairs, objectives or looks.
 
     Parameters
     ----------
@@ -87,17 +94,18 @@ class ToleranceEvidence:
     error : float
         In (0, 1).
     affordable : ndarray of bool, shape (K, K), optional
-        Whether the declared cost of j lets it cover i, at [i, j].
+        Entry [i, j] is True if j can cover i at the declared costs.
 
     Attributes
     ----------
     near : ndarray of bool, shape (K, K, D)
-        Whether j is certainly above i less the tolerance.  If this holds in every
-        objective, j certainly covers i.
+        Entry [i, j, d] is True if j is certainly not below i by the tolerance or more
+        in objective d. If this holds in every objective, j certainly covers i.
     spared : ndarray of bool, shape (K, K)
-        Whether j certainly does not dominate i by the tolerance or more.
+        Entry [i, j] is True if j certainly does not dominate i by the tolerance or
+        more.
     purse : ndarray, shape (K,)
-        Capital of each configuration that is not deposited.
+        Capital of each configuration that is not yet deposited.
 
     Notes
     -----
@@ -106,7 +114,8 @@ class ToleranceEvidence:
 
     Examples
     --------
-    The second is always right and the first never: it soon covers the first within 0.1.
+    The second configuration is always right, and the first never. The second soon
+    covers the first within 0.1.
 
     >>> evidence = ToleranceEvidence(2, 400, tolerances=np.array([0.1]), error=0.05)
     >>> for _ in range(40):
@@ -133,7 +142,7 @@ class ToleranceEvidence:
         self.near = np.zeros(shape, dtype=np.bool_)
         self.spared = np.eye(n_arms, dtype=np.bool_)
 
-        #: Whether the cost of j lets it cover i.
+        #: Entry [i, j] is True if j can cover i at the declared costs.
         self.affordable = np.ones((n_arms, n_arms), dtype=np.bool_)
         if affordable is not None:
             self.affordable = affordable
@@ -154,7 +163,7 @@ class ToleranceEvidence:
         Parameters
         ----------
         active : ndarray of int, shape (k,)
-            Configurations that were evaluated on it, and on all instances before it.
+            Configurations that were evaluated on this instance and on all earlier ones.
         scores : ndarray, shape (k, D)
         """
         pairs = np.ix_(active, active)
@@ -164,15 +173,15 @@ class ToleranceEvidence:
         sums = self._sums[pairs]
         claimed = (-self.tolerances * self.n_instances - sums) / n_remaining  # m_q
 
-        # a bet needs earlier differences that exceed the claim
+        # bet only if the earlier differences contradict the claim
         excess = sums - n * claimed
         deviation = self._find_deviation(sums, self._squares[pairs], n)
         growth = self._bet(pairs, differences, claimed, deviation)
         growth = np.where(excess > 0, growth, 1.0)
         self._cover_capital[pairs] *= growth
 
-        # i is spared from j if i is above j less the tolerance somewhere: the pair (j,
-        # i), in its most promising objective
+        # i is spared from j if i is not below j by the tolerance in some objective: use
+        # the claim of the pair (j, i) in its most promising objective
         promising = np.argmax(excess / deviation, axis=2)[..., None]
         best_growth = np.take_along_axis(growth, promising, axis=2)[..., 0]
         self._sparing_capital[pairs] *= best_growth.T
@@ -188,14 +197,14 @@ class ToleranceEvidence:
     def read(
         self, active: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the certain covers and the pairs that are not spared.
+        """Return the certain covers, and the pairs that are not spared.
 
         Returns
         -------
         covered : ndarray of bool, shape (k, k)
-            Whether j certainly covers i within the tolerance, at [i, j].
+            Entry [i, j] is True if j certainly covers i within the tolerance.
         open_ : ndarray of bool, shape (k, k)
-            Whether i is not spared from j, at [i, j].
+            Entry [i, j] is True if i is not spared from j.
         """
         pairs = np.ix_(active, active)
         is_near = np.all(self.near[pairs], axis=2)
@@ -208,7 +217,7 @@ class ToleranceEvidence:
         has_left = np.ones(len(self.purse), dtype=np.bool_)
         has_left[active] = False
 
-        # added up one by one, in the order of the kernel
+        # add one by one, as the kernel does, so that rounding errors agree
         freed = 0.0
         for purse in self.purse[has_left].tolist():
             freed += purse
@@ -220,7 +229,7 @@ class ToleranceEvidence:
     def _find_deviation(
         sums: NDArray[np.float64], squares: NDArray[np.float64], n: int
     ) -> NDArray[np.float64]:
-        """Estimate the standard deviation of paired differences, initially 1."""
+        """Return estimated standard deviations of paired differences, initially 1."""
         mean = sums / max(n, 1)
         scatter = np.maximum(squares - n * (mean * mean), 0.0) + PRIOR_SCATTER
         deviation: NDArray[np.float64] = np.sqrt(scatter / (n + 1))
@@ -233,14 +242,14 @@ class ToleranceEvidence:
         claimed: NDArray[np.float64],
         deviation: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return the factors by which capital on pairs grows, shape (k, k, D)."""
-        # nothing can be bet against a claim of -1, since no outcome is below it
+        """Return the factors G_q by which capital on pairs grows, shape (k, k, D)."""
+        # against a claim of -1, the smallest outcome, a bet could only gain: skip it
         can_bet = claimed > TIE - 1
         above = np.where(can_bet, differences - claimed, 0.0)
         largest = LARGEST_LOSS / np.where(can_bet, 1 + claimed, 1.0)
         unit = self.n_instances / (self.n_instances - self._n_added) / deviation
 
-        # the weights of the sizes are their shares of the capital so far
+        # the weight of a size is its share of the capital so far
         growth = np.zeros(differences.shape)
         for weight, size in zip(self._weights, BET_SIZES, strict=True):
             weight[pairs] *= 1 + np.minimum(size * unit, largest) * above
@@ -250,8 +259,8 @@ class ToleranceEvidence:
         return growth
 
     def _conclude(self, pairs: tuple[NDArray[np.int64], ...]) -> None:
-        """Record the certain statements, by capital or by the remaining instances."""
-        # no remaining differences can make a contradicted claim true
+        """Record the statements that are now certain."""
+        # a claim that no remaining differences can make true is contradicted
         n_remaining = self.n_instances - self._n_added
         largest_sum = -self.tolerances * self.n_instances + TIE * self.n_instances
         is_contradicted = self._sums[pairs] - n_remaining > largest_sum
@@ -262,11 +271,11 @@ class ToleranceEvidence:
         self.spared[pairs] |= self._sparing_capital[pairs] >= self.limit
 
     def _deposit(self, active: NDArray[np.int64]) -> None:
-        """Deposit half of each purse on the clearest cover, and on sparing."""
+        """Deposit half of each purse, on the clearest cover and on sparing."""
         if len(active) < 2:
             return
 
-        # clarity of the cover of i by j, by the objective in which it is least clear
+        # clarity of the cover of i by j, in the objective in which it is least clear
         n = self._n_added
         pairs = np.ix_(active, active)
         mean = self._sums[pairs] / n
