@@ -10,11 +10,11 @@ from scipy.sparse.csgraph import connected_components
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Newton's steps of the multiplicative model, at most, and the change at which they
-#: end.
+#: Largest number of Newton steps for the multiplicative model, and the change below
+#: which the iteration stops.
 STEPS = 100
 SMALL = 1e-12
-#: Largest change of a logarithm in one of these steps.
+#: Largest change of a log effect in one Newton step.
 LONGEST_STEP = 2.0
 
 
@@ -24,8 +24,9 @@ class AdjustedMeans:
     A mean over easy instances does not estimate the mean over all instances. Each value
     is therefore modelled by an effect of its configuration and an effect of its
     instance, and the mean of configuration i is the model's average over all instances.
-    The model is additive for scores, fitted by least squares. It is multiplicative for
-    costs, fitted by the sums of each configuration and each instance (quasi-Poisson):
+    Scores have an additive model, fitted by least squares. Costs have a multiplicative
+    model, fitted so that the sums of each configuration and each instance match the
+    data (quasi-Poisson):
 
     .. math::
 
@@ -36,13 +37,14 @@ class AdjustedMeans:
     For two configurations, the difference :math:`\mu_j - \mu_i`, or the ratio, equals
     the difference or ratio of their means over shared instances. For more, other
     configurations contribute to the effects of the instances. If nothing is missing,
-    :math:`\mu_i` is the plain mean. Configurations that no chain of shared instances
-    connects are adjusted to the instances of their own part.
+    :math:`\mu_i` is the plain mean. If no chain of shared instances connects two
+    configurations, they belong to different parts, and each is adjusted to the
+    instances of its own part.
 
     Parameters
     ----------
     arm, instance : ndarray of int, shape (N,)
-        Number of each row's configuration, from 0; all numbers occur.
+        Numbers of each row's configuration and instance, from 0; every number occurs.
     values : ndarray, shape (N,)
     multiplicative : bool
         Whether the multiplicative model is fitted, for positive values.
@@ -59,7 +61,8 @@ class AdjustedMeans:
 
     Examples
     --------
-    The second was asked the two easier of three questions; on these it is .1 behind.
+    The second configuration was evaluated only on the two easier of three questions. On
+    these its mean is 0.1 below the first's:
 
     >>> arm, instance = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
     >>> AdjustedMeans(arm, instance, np.array([0.9, 0.9, 0.3, 0.8, 0.8])).means.round(3)
@@ -83,8 +86,8 @@ class AdjustedMeans:
         self._part = part[:n_arms]
         self._part_of_instance = part[n_arms:]
         same = self._part[:, None] == self._part
-        #: What makes the information matrix invertible: in each part one direction has
-        #: no information.
+        #: Term added to the information matrix, which is singular: in each part, one
+        #: direction has no information.
         self._same = same / same.sum(axis=1)
 
         if multiplicative:
@@ -123,7 +126,7 @@ class AdjustedMeans:
         self.arm_effects = np.exp(logarithms)
 
     def _use(self, weights: Floats) -> None:
-        """Factorise the information matrix of the arms' effects at given weights."""
+        """Factorise the information matrix of the arm effects for these row weights."""
         self._weights = weights
         self._totals = self._by_instance(weights)
         rows = sparse.csr_array((weights, (self._arm, self._instance)), self._shape)
@@ -134,7 +137,7 @@ class AdjustedMeans:
         self._factor = linalg.cho_factor(information + scale * self._same)
 
     def _solve(self, right: Floats) -> Floats:
-        """Return effects, with mean zero in each part, from scores (K,) or (K, R)."""
+        """Return effects, of mean zero in each part, for right sides (K,) or (K, R)."""
         effects = linalg.cho_solve(self._factor, right)
         centred: Floats = effects - self._same @ effects
         return centred
@@ -150,7 +153,7 @@ class AdjustedMeans:
         )
 
     def _share_out(self, values: Floats) -> Floats:
-        """Divide the sum of each instance equally among its rows."""
+        """Divide the sum of each instance among its rows, by their weights."""
         shared: Floats = (self._by_instance(values) / self._totals)[
             self._instance
         ] * self._weights
@@ -186,7 +189,8 @@ class AdjustedMeans:
             self.instance_effects / size - levels[self._part_of_instance] / size
         )
         moved_levels = self._average(excess * deviations)
-        # where the configurations of an instance gain, the instance loses as much
+        # the effect of an instance falls by the mean rise of its configurations'
+        # effects
         of_instance = (
             self.instance_effects / size
             if self._multiplicative

@@ -14,11 +14,11 @@ from cobandit.errors import CobanditError, raise_fault
 #: Largest member of an archive once expanded, in bytes.
 MAX_MEMBER = 256 * 1024**2
 
-#: Largest sum of the sizes that members claim, in bytes; only one member is held at a
+#: Largest sum of the members' stated sizes, in bytes. Only one member is in memory at a
 #: time.
 MAX_EXPANDED = 16 * 1024**3
 
-#: Method of compression, in the numbering of zip, that Inspect uses since 2026.
+#: Zip's number of the Zstandard method, which Inspect has used since 2026.
 ZSTANDARD = 93
 
 COPY_AGAIN = "copy or export it again"
@@ -26,15 +26,15 @@ COPY_AGAIN = "copy or export it again"
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
-    """Open a zip archive, unless its members claim to expand beyond the bounds.
+    """Open a zip archive, unless its stated expanded size exceeds the limits.
 
     Yields the names of the members, and a function that reads a member.
 
     Raises
     ------
     TableError
-        If the archive is damaged, encrypted, compressed by an unbounded method, or
-        expands beyond bounds.
+        If the archive is damaged, encrypted, compressed by an unsupported method, or
+        larger than the limits when expanded.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -45,8 +45,8 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
     except CobanditError:
         raise
     except Exception as error:
-        # zipfile answers damage with a dozen kinds of exceptions, from BadZipFile to
-        # struct.error
+        # a damaged archive makes zipfile raise many kinds of exceptions, from
+        # BadZipFile to struct.error
         problem = (
             f"this is not a complete zip archive ({type(error).__name__}: {error})"
         )
@@ -54,12 +54,12 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
 
 
 def _check_names(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Refuse names that lead out of the archive; no evaluation log has such names."""
+    """Refuse paths outside the archive; no evaluation log has such paths."""
     for member in members:
         name = PurePosixPath(member.filename.replace("\\", "/"))
         has_drive = ":" in "".join(name.parts[:1])
         if name.is_absolute() or ".." in name.parts or has_drive:
-            problem = f"the member {member.filename!r} leads out of the archive"
+            problem = f"the member {member.filename!r} has a path outside the archive"
             raise_fault(path, problem, "do not trust it", "unsafe-archive")
 
 
@@ -68,26 +68,24 @@ def _check_sizes(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     largest = max((member.file_size for member in members), default=0)
     if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
         problem = (
-            f"it claims to expand to {claimed:,} bytes, {largest:,} of them in one"
+            f"its stated expanded size is {claimed:,} bytes, with {largest:,} in one"
             " member"
         )
         remedy = (
-            f"at most {MAX_EXPANDED:,} and {MAX_MEMBER:,} are read: split the"
-            " evaluation"
+            f"split the evaluation: the limits are {MAX_EXPANDED:,} bytes in total"
+            f" and {MAX_MEMBER:,} per member"
         )
         raise_fault(path, problem, remedy, "archive-too-large")
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read one member, up to the size that it claims; its checksum is verified."""
+    """Read one member, up to its stated size, and verify its checksum."""
     member = archive.getinfo(name)
     if member.compress_type == ZSTANDARD:
         return _zstandard(archive, member)
 
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        problem = (
-            f"{name} is compressed by method {member.compress_type}, which is not read"
-        )
+        problem = f"{name} has the unsupported compression {member.compress_type}"
         remedy = "convert the log to JSON: inspect log convert --to json"
         raise_fault(archive.filename, problem, remedy, "unknown-compression")
 

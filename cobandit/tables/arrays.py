@@ -16,7 +16,7 @@ def read_arrays(
     instances: Sequence[str] | None,
     objectives: Iterable[str] | None,
 ) -> pd.DataFrame:
-    """Make a tidy frame from arrays: config, instance, the objectives, cost.
+    """Make a tidy frame with the columns config, instance, each objective, and cost.
 
     The parameters are described at ``EvaluationTable.from_arrays``.
 
@@ -51,7 +51,7 @@ def read_arrays(
     paid = _fill_masked(costs)
     if paid.shape not in (scores.shape[:1], scores.shape[:2]):
         problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
-        remedy = "give one per configuration, (K,), or one per evaluation, (K, N)"
+        remedy = "give one cost per configuration, (K,), or one per evaluation, (K, N)"
         raise_fault("costs", problem, remedy, "wrong-shape")
 
     by_evaluation = paid[:, None] if paid.ndim == 1 else paid
@@ -69,7 +69,7 @@ def _fill_masked(array: ArrayLike) -> np.ndarray:
 
 
 def _name(kind: str, names: Iterable[str] | None, count: int) -> list[str]:
-    """Return names as text, or numbered names that sort in this order."""
+    """Return names as text; without names, return numbered names in sorted order."""
     if names is None:
         n_digits = len(str(count - 1))
         return [f"{kind}{number:0{n_digits}}" for number in range(count)]

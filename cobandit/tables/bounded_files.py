@@ -1,4 +1,4 @@
-"""Files that a user names, found by patterns and read up to a largest size."""
+"""Finding a user's files by name patterns, and reading them up to a size limit."""
 
 import codecs
 import fnmatch
@@ -44,7 +44,7 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], kind: str) -> lis
 
 
 def _fits(path: Path, patterns: Sequence[str]) -> bool:
-    """Whether a file's name matches a pattern, whatever its capitals."""
+    """Whether a file's name matches a pattern; upper and lower case are equal."""
     return any(
         fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns
     )
@@ -54,9 +54,7 @@ def check_size(path: Path, largest: float = math.inf) -> None:
     """Refuse a file that is empty, or larger than ``largest`` bytes."""
     size = path.stat().st_size
     if size > largest:
-        problem = (
-            f"the file has {size:,} bytes, more than the {largest:,} that are read"
-        )
+        problem = f"the file has {size:,} bytes, but the limit is {largest:,}"
         raise_fault(path, problem, "shorten it", "file-too-large")
     if not size:
         _refuse_empty(path)
@@ -83,7 +81,7 @@ def read_bytes(path: Path, largest: int | None = None) -> bytes:
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield each non-blank line of a JSON Lines file, with its place."""
+    """Yield the place (file and line number) and content of each non-blank line."""
     for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
         if line.strip():
             yield f"{path}, line {number}", line

@@ -1,4 +1,4 @@
-"""The dataset card, a YAML file with the meaning of the records' columns."""
+"""The dataset card, a YAML file that describes the columns of the records."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cobandit.tables.transforms import TRANSFORMS
 RESERVED = ("config", "instance", "cost", "split")
 
 
-# Kinds of evaluations that a card counts per configuration. A further kind is the
-# reason for a loss that a log gives in its own words.
+# Kinds of unusual evaluations that a card counts per configuration. Other kinds are
+# reasons for missing evaluations, in the words of a log.
 CUT_OFF = "answers cut off"
 EMPTY = "answers empty"
 FAILURES = "evaluations that failed"
@@ -58,7 +58,7 @@ class Objective(Fields):
         Key of :data:`~cobandit.tables.transforms.TRANSFORMS`, which brings the column
         into [0, 1].
     low, high : float
-        Percentiles of the transform ``inverse-percentile``, and of no other.
+        Percentiles, only for the transform ``inverse-percentile``.
     limits : tuple of float, optional
         Values of the column that score 1 and 0; by default they are computed from the
         profiling split.
@@ -106,13 +106,13 @@ class Objective(Fields):
         takes_percentiles = TRANSFORMS[self.transform].percentiles and not has_limits
         if has_percentiles and not takes_percentiles:
             problem = (
-                f"low and high mean nothing with limits or transform {self.transform}"
+                f"low and high have no effect with limits or transform {self.transform}"
             )
             raise_fault(None, problem, "leave them out", "needless-percentiles")
 
         if has_limits and self.transform == "none":
-            problem = "limits mean nothing without a transform"
-            remedy = "name one, or leave them out"
+            problem = "limits have no effect without a transform"
+            remedy = "name a transform, or leave limits out"
             raise_fault(None, problem, remedy, "needless-limits")
 
         return self
@@ -134,14 +134,14 @@ Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
 
 
 class Split(Fields):
-    """The number and the choice of the profiling instances.
+    """Number and choice of the profiling instances.
 
     Parameters
     ----------
     profiling : int
         Number of profiling instances.
     seed : int
-        Seed of the permutation that chooses them.
+        Seed of the random choice.
     instances : tuple of str, optional
         The profiling instances, if they were chosen before the table was made, such as
         the instances of a run's pilot.
@@ -162,7 +162,7 @@ class Split(Fields):
 
 
 class Origin(Fields):
-    """Address and parser of records that are not bundled.
+    """URL and parser of records that are downloaded.
 
     Examples
     --------
@@ -184,8 +184,8 @@ class Card(Fields):
     Parameters
     ----------
     name, title, source, license : str
-        Identity, origin (with a version) and terms of use. The title of a
-        reconstruction has to contain this word.
+        Identifier, title, origin (with a version) and terms of use. The title of a
+        reconstruction must contain the word "reconstruction".
     kind : {"measured", "reconstruction", "synthetic"}
         Origin of the numbers.
     records : str
@@ -195,19 +195,19 @@ class Card(Fields):
     cost, objectives, split
         See :class:`Cost`, :class:`Objective`, :class:`Split`.
     arms : list of str
-        Columns that describe the configuration and are constant within it.
+        Columns that describe the configuration; each has one value per configuration.
     cluster : str, optional
-        Column that groups instances and is constant within an instance, such as the
-        passage that questions are about.  Instances of one cluster are not independent,
-        so that intervals and decisions count clusters.
+        Column that groups instances, such as the passage that questions are about; it
+        has one value per instance. Instances of one cluster are not independent, so
+        intervals and decisions count clusters instead of instances.
     smallest_cost : float, optional
-        Made-up cost of a free evaluation, in a table with free evaluations.
+        Cost that replaces zero, in a table with free evaluations.
     counts : mapping, optional
         Numbers of unusual evaluations per configuration and kind, such as ``answers cut
-        off``, as counted by an import.
+        off``. An import counts them.
     n_instances : int, optional
-        Number of instances of the benchmark, if the records have fewer, such as the
-        records of a run that stopped early.
+        Number of instances of the benchmark, if the records have fewer, for example
+        because a run stopped early.
     attribution : str, optional
         Attribution that the licence requires.
     origin : Origin, optional
@@ -232,7 +232,7 @@ class Card(Fields):
     source: Text = Field(description="say where the table comes from, with a version")
     license: Text = Field(description="name the licence of the records")
     kind: Literal["measured", "reconstruction", "synthetic"] = Field(
-        description="choose one of these"
+        description="choose one of these values"
     )
     records: str = Field(
         pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file without a directory"
@@ -278,7 +278,7 @@ class Card(Fields):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that the records need, without repetition."""
+        """Columns that the records must have, without duplicates."""
         measured = (self.cost.column, *(o.column for o in self.objectives))
         shared = () if self.cluster is None else (self.cluster,)
         return tuple(
@@ -343,7 +343,7 @@ def read_card(path: str | Path) -> Card:
     cobandit.errors.TableError: nowhere.yml: there is no such card -> make table and ...
     """
     remedy = (
-        "make table and card with cobandit import csv, or write a card (in Python also"
-        " read(card=...))"
+        "make table and card with cobandit import csv, or write a card (in Python,"
+        " it can also be passed as read(..., card=...))"
     )
     return check_fields(Card, load_yaml(Path(path), "card", remedy), str(path))

@@ -14,10 +14,10 @@ from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
-#: Environment variable: if it is set, and not to 0, nothing is fetched.
+#: Environment variable: any value but 0 disables downloads.
 OFFLINE = "COBANDIT_OFFLINE"
 
-#: Seconds without an answer, or another byte, after which a download is given up.
+#: Seconds without data after which a download is aborted.
 PATIENCE = 8.0
 
 
@@ -42,10 +42,10 @@ def data_directory() -> Path:
 def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
-    Bundled records are read where they are. Others are looked for in the directory
-    named by the environment variable ``COBANDIT_MIRROR``, then in the user's cache, and
-    then fetched from their origin, unless ``COBANDIT_OFFLINE`` is set; they must match
-    the card's checksum.
+    Bundled records are read directly. Other records are searched in the directory of
+    the environment variable ``COBANDIT_MIRROR``, then in the user's cache. If they are
+    in neither, they are fetched from their origin, unless ``COBANDIT_OFFLINE`` is set.
+    They must match the card's checksum.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def load(name: str) -> EvaluationTable:
 
 
 def find_records(name: str) -> Path:
-    """Return the path of a table's records, which are fetched if necessary.
+    """Return the path of a table's records, and fetch them if necessary.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def find_records(name: str) -> Path:
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:
-    """Open a table by catalogue name, or from a file that has its card next to it.
+    """Open a table by catalogue name, or from a file with its card next to it.
 
     An existing file, and any path with a suffix, is read as a file. Anything else is a
     catalogue name.
@@ -161,13 +161,14 @@ def load_bundled() -> list[EvaluationTable]:
 
 
 def datasets() -> pd.DataFrame:
-    """List the catalogue.
+    """List the tables of the catalogue.
 
     Returns
     -------
     DataFrame
-        One row per table: ``name``, ``title``, ``kind``, ``license``, ``attribution``,
-        ``source`` and ``availability`` (bundled, mirror, cached, or to be fetched).
+        One row per table, with ``name``, ``title``, ``kind``, ``license``,
+        ``attribution``, ``source`` and ``availability`` (bundled, mirror, cached, or to
+        be fetched).
 
     Examples
     --------
@@ -198,7 +199,7 @@ def _card(name: str) -> Card:
 
 
 def _places(card: Card) -> tuple[Path | None, Path]:
-    """Paths of the records in the mirror, if one is named, and in the cache."""
+    """Return the records' paths in the mirror (None without one) and the cache."""
     mirror = os.environ.get(MIRROR)
     inside = Path(card.name) / card.records
     return Path(mirror).expanduser() / inside if mirror else None, Path(
@@ -207,21 +208,22 @@ def _places(card: Card) -> tuple[Path | None, Path]:
 
 
 def _import_pooch() -> ModuleType:
-    """Import pooch, which takes as long as numpy, for tables that are not bundled."""
+    """Import pooch only when a download needs it, because the import is slow."""
     with warnings.catch_warnings():
-        # tqdm, which pooch loads, asks every notebook for ipywidgets
+        # pooch loads tqdm, which warns in every notebook without ipywidgets
         warnings.simplefilter("ignore")
         return import_module("pooch")
 
 
 def _found(card: Card) -> tuple[str, Path | None]:
-    """Return the availability of the records, and their path; None for remote ones."""
+    """Return the availability of the records, and their path (None if remote)."""
     if card.origin is None:
         return "bundled", data_directory() / card.records
     mirrored, cached = _places(card)
     if mirrored and mirrored.is_file():
         return "mirror", mirrored
-    # a damaged cache is fetched again, unlike a mirror, which is the user's own
+    # a damaged file in the cache is fetched again; one in the mirror is an error, since
+    # the user put it there
     if cached.is_file() and file_sha256(cached) == card.sha256:
         return "cached", cached
     return "to be fetched", None
@@ -234,7 +236,7 @@ def _fetch(card: Card) -> Path:
     pooch = _import_pooch()
     try:
         if os.environ.get(OFFLINE, "0") not in ("", "0"):
-            raise PermissionError(f"not asked, since {OFFLINE} is set")
+            raise PermissionError(f"not tried, because {OFFLINE} is set")
         path = pooch.retrieve(
             card.origin.url,
             known_hash=f"sha256:{card.sha256}",
@@ -244,8 +246,8 @@ def _fetch(card: Card) -> Path:
         )
         return Path(path)
     except Exception as error:
-        # whatever it is (no name, no route, no space, wrong sum), it belongs into the
-        # user's message
+        # the message reports any error: an unknown host, no connection, a full disk, a
+        # wrong checksum
         raise DatasetUnavailable(
             f"the table {card.name!r} is not on this machine and could not be fetched."
             " Tried:\n- mirror:"

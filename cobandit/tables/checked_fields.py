@@ -1,4 +1,4 @@
-"""Fields that a user wrote, checked by a model: one error lists every fault."""
+"""Validation of a user's fields by a pydantic model; one error lists every fault."""
 
 import reprlib
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from cobandit.errors import Fault, TableError, raise_if_any
 
 
 class Fields(BaseModel):
-    """A model that refuses other keys; descriptions of its fields are remedies."""
+    """Base model that refuses unknown keys; field descriptions serve as remedies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,24 +28,26 @@ def check_fields(
 ) -> M:
     """Make a model from fields, or raise one error that lists every fault.
 
-    Validators of the model call `cobandit.errors.raise_fault` with None as the place.
+    Validators of the model do not know the place of a value, so they call
+    `cobandit.errors.raise_fault` with None as the place.
 
     Parameters
     ----------
     model : class
-        Model; the descriptions of its fields are remedies.
+        Pydantic model. The descriptions of its fields are the remedies in messages.
     content : mapping
         Fields as the user wrote them.
     source : str or callable
-        The file, for messages; or, for fields that are not in a file, a function that
-        names the place of a field.
+        File that is named in messages; for fields outside of files, a function that
+        returns the place of a field.
     context : object, optional
         Passed to the model's validators.
 
     Raises
     ------
     TableError
-        With every fault, its field and a remedy.
+        If a field is missing, unknown or wrong. The message lists every fault with its
+        field and a remedy.
 
     Examples
     --------
@@ -69,13 +71,13 @@ def check_fields(
 def _fault(
     model: type[BaseModel], source: str | Callable[[str], str], detail: dict[str, Any]
 ) -> Fault:
-    """Translate one of pydantic's error entries."""
+    """Convert an error entry of pydantic to a fault."""
     place = ".".join(str(part) for part in detail["loc"])
     in_file = f"{source}, field {place!r}" if place else str(source)
     location = source(place) if callable(source) else in_file
 
-    # the remedy of the field at fault, or of the one that holds it; a number is a
-    # position in a list
+    # the remedy is from the innermost field on the path of the fault; a number in the
+    # path is a position in a list
     remedy = "correct it"
     for part in detail["loc"]:
         if field := model.model_fields.get(part):
@@ -87,11 +89,12 @@ def _fault(
         key = str(detail["loc"][-1])
         remedy = suggest(key, keys, f"known keys: {', '.join(keys)}")
 
-    # a validator of this project does not know the place of its value
+    # faults of our own validators have no place yet
     error = detail.get("ctx", {}).get("error")
     if isinstance(error, TableError):
         fault = error.faults[0]
-        # the fault may be about a file that the field names
+        # a validator may have read a file that the field names, and the fault is then
+        # about this file
         problem = f"{fault.file}: {fault.problem}" if fault.file else fault.problem
         return replace(fault, file=location, problem=problem)
 
@@ -103,7 +106,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
     if detail["type"] == "extra_forbidden":
         return f"unknown key {detail['loc'][-1]!r}"
     if detail["type"] == "json_invalid":
-        return f"this is not JSON, or it is cut short ({detail['msg']})"
+        return f"this is not JSON, or is truncated ({detail['msg']})"
     if detail["type"] == "missing":
         return "the field is missing"
     # errors of our validators name the value themselves
@@ -112,7 +115,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
 
     value = reprlib.repr(detail["input"])  # of limited length
     if detail["type"] == "model_type":
-        return f"fields with values are needed, not {value}"
+        return f"a mapping of fields to values is needed, not {value}"
     # the remedy says which values are allowed
     if detail["type"] == "string_pattern_mismatch":
         return f"{value} is not allowed here"
@@ -122,7 +125,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
 
 
 def _find_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the model of a field, which holds one or a list."""
+    """Return the model of a field that holds one model or a list of them."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_model, get_args(annotation))), None)

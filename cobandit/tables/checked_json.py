@@ -1,4 +1,4 @@
-"""JSON of logs as checked records; fields that are not declared are ignored."""
+"""Logs in JSON, parsed as checked records; undeclared fields are ignored."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,11 +9,11 @@ from cobandit.errors import raise_fault
 from cobandit.tables.bounded_files import read_bytes
 from cobandit.tables.checked_fields import M, first_fault
 
-#: A number that is written as a number, not as text.
+#: A finite number in JSON, not a number in text.
 Number = Annotated[float, Field(strict=True)]
 
 
-#: A number that can divide and be divided: neither zero nor infinite.
+#: A number above zero and finite, so that a ratio with it is finite.
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -24,7 +24,7 @@ class LogRecord(BaseModel):
 
 
 def parse_json(kind: type[M], content: bytes | Path, place: str | Path = "") -> M:
-    """Read a record from JSON: from a file, or from bytes and their place.
+    """Parse a record from JSON: a file, or bytes whose place is given for messages.
 
     Raises
     ------

@@ -15,7 +15,7 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
     query : str
         Pandas expression over the columns.
     place : str
-        Place of the condition, for messages.
+        Origin of the condition, for messages.
 
     Returns
     -------
@@ -37,11 +37,11 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
         " temperature > 0"
     )
     try:
-        # empty scopes: a query sees the columns and none of our variables
+        # with empty scopes, a query can use the columns but none of our variables
         mask = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
-        # pandas raises SyntaxError, TypeError, ValueError, KeyError, AttributeError and
-        # more for bad text
+        # for a wrong condition, pandas raises SyntaxError, TypeError, ValueError,
+        # KeyError, AttributeError and other exceptions
         problem = f"the condition cannot be evaluated: {' '.join(str(error).split())}"
         raise_fault(place, problem, remedy, "bad-condition")
 

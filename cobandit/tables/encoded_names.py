@@ -1,4 +1,4 @@
-"""Names of configurations and instances, encoded as numbers of sorted labels."""
+"""Encoding of the names of configurations and instances as integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cobandit.tables.measured_columns import NESTED
 
 
 class Keys(NamedTuple):
-    """A text column as sorted distinct labels and the number of each row's label."""
+    """A text column, encoded as sorted distinct labels and a label number per row."""
 
     #: Distinct labels in code point order.
     labels: tuple[str, ...]
@@ -22,7 +22,7 @@ class Keys(NamedTuple):
     codes: npt.NDArray[np.int64]
 
 
-#: Whole numbers below this have a floating-point number of their own.
+#: Below this limit, every whole number is exact in floating point.
 EXACT = 2**53
 
 
@@ -32,9 +32,10 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
     Parameters
     ----------
     column : Series, length N
-        Names. Names; a column of floats is changed if all its values are whole.
+        Names. A column of floats is changed if all its values are whole numbers.
     faults : Faults
-        Receives a fault if names are so long that different ones may have become equal.
+        Receives a fault if names are so long that rounding may have made different
+        names equal.
 
     Examples
     --------
@@ -48,7 +49,9 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
     too_long = (column.abs() >= EXACT).fillna(False).to_numpy(dtype=bool)
     if too_long.any():
         problem = "the name is a decimal number of more than 15 digits"
-        remedy = "store names as text: rounded, different ones may have become one"
+        remedy = (
+            "store names as text, because rounding may have made different names equal"
+        )
         faults.add(problem, remedy, str(column.name), too_long, code="rounded-name")
         return column
     return column.astype("Int64")
@@ -69,7 +72,7 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     Returns
     -------
     Keys
-        Computed in O(N); only the distinct labels are sorted.
+        Time O(N), plus the time to sort the distinct labels.
 
     Examples
     --------
@@ -81,17 +84,17 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     name = str(column.name)
     try:
         places, distinct = pd.factorize(restore_whole_numbers(column, faults))
-    except TypeError:  # it cannot hash lists and dictionaries
+    except TypeError:  # raised because lists and dictionaries are not hashable
         faults.add("the names are nested values", NESTED, name, code="nested-names")
         return Keys((), np.full(len(column), -1))
 
     texts = [str(label) for label in distinct]
 
-    # 1 and "1" are different to pandas and the same configuration to a reader
+    # pandas distinguishes 1 and "1", but they are the same configuration
     labels = tuple(sorted({text for text in texts if text.strip()}))
     number = {label: i for i, label in enumerate(labels)}
 
-    # factorize gives -1 to missing names, which is the last entry
+    # factorize codes a missing name as -1, which here indexes the last entry
     number_of_distinct = [*(number.get(text, -1) for text in texts), -1]
     codes = np.array(number_of_distinct, dtype=np.int64)[places]
     if required and (codes < 0).any():

@@ -1,9 +1,9 @@
-"""The export of a table as records of Every Eval Ever, version 0.3.
+"""Export of a table as records of Every Eval Ever, version 0.3.
 
-A configuration has a JSON file, and a JSON Lines file of its instances.  ``cobandit
-import every-eval-ever`` reads the records back as the same table.  Fields that the
-schema requires but a table lacks are marked as such: texts are empty, and tokens of
-prompts are not recorded.
+Each configuration is exported as a JSON file and a JSON Lines file of its instances.
+``cobandit import every-eval-ever`` reads the records back as the same table. Fields
+that the schema requires but a table lacks are left empty (texts) or marked as not
+recorded (tokens of prompts).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ExportedRecords(NamedTuple):
 
     #: Files of the evaluations, one per configuration.
     files: tuple[Path, ...]
-    #: Remarks on properties that the records cannot hold.
+    #: Remarks on properties of the table that the records cannot store.
     report: tuple[str, ...]
 
 
@@ -58,8 +58,8 @@ def export_every_eval_ever(
     ----------
     table : EvaluationTable
     folder : str or Path
-        Folder, which may exist; files go to ``data/<table>/<developer>/<model>`` below
-        it.
+        Output folder; files are written to its subfolders
+        ``data/<table>/<developer>/<model>``.
     organization : str
         Provider of the evaluations.
     relationship : {"first_party", "third_party", "collaborative", "other"}
@@ -80,10 +80,10 @@ def export_every_eval_ever(
 
     Notes
     -----
-    An objective is a metric with scores in [0, 1], after its transform.  The efficiency
-    that importers compute from seconds is written as ``performance.latency_ms``, from
-    which an import computes it again.  Costs are ``metadata.cost`` of an instance in
-    ``metadata.cost_unit``; whole tokens are also in ``token_usage``.
+    An objective is a metric with scores in [0, 1], after its transform. An efficiency
+    that was computed from seconds is written as ``performance.latency_ms``, and an
+    import computes it again. The cost of an instance is ``metadata.cost``, in the unit
+    ``metadata.cost_unit``. Whole numbers of tokens are also written to ``token_usage``.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _describe_rows(table: EvaluationTable) -> TableRows:
 def _write_configuration(
     rows: TableRows, number: int, shared: dict[str, Any], root: Path
 ) -> Path:
-    """Write the two files of a configuration, and return the evaluation's."""
+    """Write the two files of a configuration, and return the path of the JSON file."""
     table = rows.table
     config = table.configs[number]
     settings = table.arms.iloc[number]
@@ -152,7 +152,7 @@ def _write_configuration(
     lines = [json.dumps(line, allow_nan=False) for line in list_lines(own_rows, head)]
     content = "".join(f"{line}\n" for line in lines)
 
-    # the name of the files follows from their content, so that it is reproducible
+    # file names are computed from the content, so that an export is reproducible
     checksum = hashlib.sha256(content.encode()).hexdigest()
     stem = uuid.UUID(bytes=bytes.fromhex(checksum)[:16], version=4)
     developer, name = model_folders(model)
@@ -198,7 +198,7 @@ def _write_configuration(
 
 
 def _find_latency(table: EvaluationTable) -> Objective | None:
-    """Find the objective that an import computes from seconds, beside others."""
+    """Find the objective that is computed from seconds, if there are others."""
     efficiency = Objective(
         name="efficiency", column="seconds", transform="inverse-percentile"
     )
@@ -230,13 +230,13 @@ def _list_remarks(
         yield "tokens of prompts are marked as not recorded"
     if table.n_free:
         counted = f"each counts as {card.smallest_cost:g} {card.cost.unit}"
-        yield f"{table.n_free:,} evaluations may have cost nothing: {counted}"
+        yield f"{table.n_free:,} evaluations may have been free: {counted}"
 
     options = f"--profiling {card.split.profiling} --seed {card.split.seed}"
     if card.split.instances is None:
-        yield f"the split is not written: an import chooses it again with {options}"
+        yield f"the split is not written: an import chooses the same one with {options}"
     else:
         yield (
             "the split is not written: it was chosen before the evaluations, and an"
-            " import chooses another"
+            " import chooses a new one"
         )

@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever, version 0.3: results and lines of a configuration."""
+"""Records of Every Eval Ever 0.3: a configuration's results and instance lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cobandit.tables.table import EvaluationTable
 #: Version of the schema.
 SCHEMA = "0.3.0"
 
-# Keys in the details of a model and of an instance, which an import reads back.
+# Keys in the details of a model and of an instance that an import reads back.
 CONFIGURATION = "cobandit_configuration"
 COST = "cost"
 UNIT = "cost_unit"
 PROMPT = "input_tokens"
 NOT_RECORDED = "not recorded"
 
-#: Settings with fields of their own in the schema, as numbers.
+#: Settings for which the schema has numeric fields.
 GENERATION = ("temperature", "top_p", "top_k", "max_tokens")
 
 
@@ -30,7 +30,7 @@ class TableRows(NamedTuple):
 
     #: The table.
     table: EvaluationTable
-    #: Rows with objectives after their transforms.
+    #: Rows with the scaled objectives.
     scores: pd.DataFrame
     #: The same rows as they were measured.
     measured: pd.DataFrame
@@ -105,7 +105,7 @@ def describe_result(
 
 
 def _describe_generation(settings: pd.Series) -> dict[str, Any]:
-    """Sort the settings of a configuration into numbers and details."""
+    """Divide the settings into the schema's numeric fields and further details."""
     values = {
         str(name): value
         for name, value in settings.items()
@@ -123,7 +123,7 @@ def _describe_generation(settings: pd.Series) -> dict[str, Any]:
 
 
 def _plain_number(value: Any) -> int | float | None:
-    """Return a number in the form of JSON; None for anything else."""
+    """Return a number that JSON can store; None for any other value."""
     is_truth_value = isinstance(value, (bool, np.bool_))
     if is_truth_value or not isinstance(value, (int, float, np.number)):
         return None

@@ -1,4 +1,4 @@
-"""Data frames of users, converted to the columns and card of a table."""
+"""Conversion of a user's data frame to the columns and card of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,15 +39,15 @@ def read_frame(
     smallest_cost: float | None,
     description: Mapping[str, str],
 ) -> tuple[pd.DataFrame, Card]:
-    """Make a tidy frame and its card from a data frame with the columns of a user.
+    """Make a tidy frame and its card from a data frame with any column names.
 
     The parameters are described at ``EvaluationTable.from_frame``.
 
     Raises
     ------
     TableError
-        If a column is missing, occurs twice or has a name that the table needs, or a
-        field of the card is wrong.
+        If a column is missing, occurs twice or has a reserved name, or a field of the
+        card is wrong.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def read_frame(
     (['ok', 'usd', 'config', 'instance'], 'USD')
     """
     measured = read_objectives(objectives)
-    # several columns that name the configuration also describe it
+    # if several columns name the configuration, they also describe it
     described = [*(config if len(config) > 1 else ()), *arms]
     described = list(dict.fromkeys(described))
     columns = [objective.column for objective in measured] + described
@@ -107,11 +107,11 @@ def read_frame(
 def _rename_keys(
     frame: pd.DataFrame, config: list[str], instance: str, columns: list[str]
 ) -> pd.DataFrame:
-    """Return named and spare columns, with those of ``config`` and ``instance``."""
+    """Return the named and spare columns, with ``config`` and ``instance`` renamed."""
     reserved = sorted({*columns} & {*KEYS})
     if reserved:
         problem = f"the column {reserved[0]!r} is measured or describes a configuration"
-        remedy = "rename it: the table needs that name"
+        remedy = "rename it, because the table has its own column of this name"
         raise_fault(FRAME, problem, remedy, "reserved-name")
 
     faults = Faults(FRAME)
@@ -120,7 +120,7 @@ def _rename_keys(
     names = [encode_names(frame[column], faults) for column in config]
     raise_if_any(faults.entries)
 
-    # spare columns may group instances, which `doctor` looks for
+    # spare columns may group instances, which `doctor` checks
     in_use = {*columns, *config, instance, *KEYS, "cost"}
     unique_columns = frame.columns[~frame.columns.duplicated(keep=False)]
     spare = [name for name in unique_columns if name not in in_use]
@@ -164,8 +164,8 @@ def charge(
 
     missing = sorted(set(configs) - set(cost))
     if missing:
-        problem = f"there is no cost of {', '.join(missing)}"
-        raise_fault(place, problem, "give one per configuration", "missing-cost")
+        problem = f"the cost of {', '.join(missing)} is missing"
+        raise_fault(place, problem, "give a cost per configuration", "missing-cost")
 
     return config.map(cost).astype(float)
 
@@ -173,7 +173,7 @@ def charge(
 def read_objectives(
     objectives: Mapping[str, Any] | Sequence[str] | str,
 ) -> list[Objective]:
-    """Read objectives in the forms that users may write.
+    """Read objectives in any of the forms that a user may write.
 
     Parameters
     ----------

@@ -1,23 +1,25 @@
-"""Records within JSON files, in their usual forms, with nested fields as columns."""
+"""Finding the records in a JSON file, and flattening their nested fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-#: Column of the key under which an object holds a record, where records are not a list.
+#: Column for the key of a record, if the records are the values of an object.
 KEY = "key"
 
-#: Prefix of the fields of a file that stand beside its records.
+#: Prefix for the fields of a file that are next to its records.
 OF_FILE = "file."
 
 #: Fields that name the items of a list, such as the metrics of a sample.
 LABELS = ("name", "key", "metric")
 
-#: Most fields of a file that become columns, and letters of the longest.
+#: Largest number of a file's fields that become columns, and their largest length in
+#: characters.
 MOST_FIELDS = 100
 LONGEST_FIELD = 200
 
-#: Records of an object from which on none are looked for within them.
+#: An object with at least this many records is not searched for further records within
+#: them.
 FEW_RECORDS = 3
 
 JsonRecord = dict[str, Any]
@@ -40,7 +42,8 @@ def search_records(value: Any) -> list[FoundRecords]:
     Returns
     -------
     list of FoundRecords
-        One, unless several lists are the largest; empty if there are none.
+        Usually one; several if several lists have the largest size; empty without
+        records.
 
     Examples
     --------
@@ -51,8 +54,8 @@ def search_records(value: Any) -> list[FoundRecords]:
     """
     candidates = list(_search(value, ()))
 
-    # a list is meant as records, an object of records may be another thing, even more
-    # so a single one
+    # Among candidates of equal size, lists are preferred, because an object of records
+    # may have another meaning. A single record in an object counts only at the top.
     rank = [(len(records), is_list) for _, records, is_list in candidates]
     largest = [
         candidate
@@ -70,7 +73,8 @@ def search_records(value: Any) -> list[FoundRecords]:
 def follow_path(value: Any, path: str) -> FoundRecords | None:
     """Find the records under dot-separated keys.
 
-    A key may contain dots. An object in no other form is one record.
+    A key may itself contain dots. An object in none of the forms of `as_records` is one
+    record.
 
     Examples
     --------
@@ -100,12 +104,16 @@ def follow_path(value: Any, path: str) -> FoundRecords | None:
 
 
 def as_records(value: Any) -> list[JsonRecord] | None:
-    """Read a JSON value as records, if it has one of the forms of records.
+    """Read a JSON value as records; None if it has none of the known forms.
 
-    These are a list of objects; names of columns with rows of values, as tables of
-    Weights & Biases and MLflow; an object of columns, as pandas writes; an object of
-    records, or of lists of records, by name; and several lists of names, one of which
-    has all names.
+    The forms are
+
+    * a list of objects,
+    * names of columns with rows of values, as in tables of Weights & Biases and
+      MLflow,
+    * an object of columns, as pandas writes it,
+    * an object of records, or of lists of records, by name,
+    * several lists of names, one of which has all names.
 
     Examples
     --------
@@ -136,7 +144,7 @@ def as_records(value: Any) -> list[JsonRecord] | None:
 
 
 def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each field of nested objects, named by its path.
+    """Yield the dot-separated path and value of each field of nested objects.
 
     A list of named items is read as an object, and a list with one number as that
     number.
@@ -165,7 +173,7 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _search(
     value: Any, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
-    """Yield records in a value and its objects: keys, records, whether a list."""
+    """Yield (keys, records, whether they are a list) in a value and nested objects."""
     records = as_records(value)
     if records:
         yield keys, records, isinstance(value, list)
@@ -176,7 +184,7 @@ def _search(
 
 
 def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
-    """Return the short fields next to records, which apply to all of them."""
+    """Return the short fields next to records, which apply to all records."""
     fields: JsonRecord = {}
     prefix = OF_FILE
     for key in keys:
@@ -258,14 +266,14 @@ def _is_numbered(column: Any) -> bool:
 
 
 def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of records by name; it may also have a few other values."""
+    """Read an object of records by name, which may also have a few other values."""
     records = {
         name: record for name, record in value.items() if isinstance(record, dict)
     }
     if len(records) <= len(value) - len(records):
         return []
-    # records of one kind share fields; a single one can only be recognised where
-    # nothing is beside it
+    # records of one kind share fields; a single record is only recognised if the object
+    # has no other value
     if not set.intersection(*(set(record) for record in records.values())):
         return []
     return [{KEY: name} | record for name, record in records.items()]

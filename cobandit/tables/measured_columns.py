@@ -1,4 +1,4 @@
-"""Measured columns: reading their numbers, and rules for every value."""
+"""Reading the numbers of measured columns, and rules that every value must satisfy."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ class ColumnRule(NamedTuple):
 
     #: Function that marks the values that break the rule.
     broken: Callable[[np.ndarray], np.ndarray]
-    #: What is wrong with such a value, written ``{value}``.
+    #: Description of the problem; ``{value}`` stands for the value.
     problem: str
-    #: What the user can do.
+    #: Remedy for the user.
     remedy: str
     #: Code of the fault.
     code: str = ""
@@ -31,14 +31,14 @@ FINITE = ColumnRule(np.isinf, "{value} is not finite", _AGAIN, "not-finite")
 COST = ColumnRule(
     lambda x: x <= 0,
     "the cost {value} is not positive",
-    "give what the evaluation cost; for one that was free, set what it counts as:"
-    " smallest_cost",
+    "give the cost of the evaluation; if it was free, set smallest_cost to replace"
+    " zero",
     "cost-not-positive",
 )
 
 
-#: Costs outside of these limits are mistakes in any unit, and their squares and ratios
-#: overflow.
+#: Costs outside these limits are mistakes in any unit, and their squares and ratios
+#: could overflow.
 SMALLEST_COST = 1e-30
 LARGEST_COST = 1e30
 
@@ -50,12 +50,12 @@ RANGE = ColumnRule(
     "cost-too-extreme",
 )
 
-#: What to do with a column of nested values.
+#: Remedy for a column of nested values.
 NESTED = "give each of its fields a column of its own, as pandas.json_normalize does"
 
 
 def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Read a column as float64, and mark the values that are not numbers.
+    """Read a column as float64, and mark values that are not numbers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return values, np.zeros(len(column), dtype=bool)
 
-    # as objects, since bytes that are not text cannot stand in a text column
+    # as objects, because a text column cannot contain arbitrary bytes
     cells = column.astype(object)
     is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
     is_blank = cells.map(lambda cell: str(cell).strip() == "")
@@ -111,7 +111,7 @@ def check_column(
 ) -> np.ndarray | None:
     """Read a measured column and check every value of it.
 
-    Values have to be present, numbers and finite, and to satisfy the rules.
+    Every value must be a finite number that satisfies the rules.
 
     Parameters
     ----------

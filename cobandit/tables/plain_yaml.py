@@ -1,4 +1,4 @@
-"""YAML of plain values, without aliases, deep nesting and repeated keys."""
+"""YAML files of plain values, without aliases, deep nesting or duplicate keys."""
 
 from collections import Counter
 from collections.abc import Hashable
@@ -13,15 +13,15 @@ from cobandit.tables.bounded_files import read_bytes
 #: Largest file, in bytes.
 MAX_BYTES = 64 * 1024
 
-#: Deepest nesting: a schema of answers in a request has ten levels or so, and the
-#: parser's time grows with the square of the depth.
+#: Deepest nesting. A JSON schema in a request has about ten levels, and the parser's
+#: time grows with the square of the depth.
 MAX_DEPTH = 32
 
 
 class _PlainLoader(yaml.SafeLoader):
     """A safe loader that refuses aliases, deep nesting and repeated keys.
 
-    YAML itself would silently keep the last of repeated keys.
+    PyYAML itself would silently keep the last of repeated keys.
     """
 
     depth = 0
@@ -49,7 +49,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def load_yaml(path: Path, kind: str, remedy: str = "check the path") -> Any:
-    """Load a YAML file, and reject input that could make the parser run for ever.
+    """Load a YAML file of plain values, refusing input that would hang the parser.
 
     Parameters
     ----------

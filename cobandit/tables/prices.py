@@ -1,7 +1,7 @@
-"""Prices of models and of their tokens.
+"""Prices of tokens, by model.
 
-Prices of the usual vendors come from the package genai-prices, as of one day, and
-without network access.  A YAML file of USD per million tokens takes precedence, for
+Prices of the usual vendors are from the package genai-prices, as of one day, without
+network access. A YAML file of prices in USD per million tokens takes precedence, for
 your own models, for discounts, and for prices that the package lacks or has wrong:
 
 .. code-block:: yaml
@@ -28,14 +28,13 @@ from cobandit.tables.usage import Usage
 
 MILLION = 1_000_000
 
-#: What a token written to a cache costs, where nothing else is said, in that of one of
-#: input.
+#: Default price of a token written to a cache, relative to an input token.
 WRITTEN = 1.25
 
-#: Where prices come from that are in no file.
+#: Name of the source of prices that are not from a file.
 PACKAGE = "genai-prices"
 
-#: Vendors that logs call otherwise than the package.
+#: Vendor names in logs, with the package's names for them.
 _ALIASES = {
     "azureai": "azure",
     "bedrock": "aws",
@@ -53,8 +52,8 @@ _Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class Price(Fields):
     """USD per million tokens of a model.
 
-    By default, input from a cache costs the same as other input, and input to a cache a
-    quarter more.
+    By default, input that is read from a cache has the price of other input, and input
+    that is written to a cache costs a quarter more.
 
     Examples
     --------
@@ -72,8 +71,8 @@ class Price(Fields):
     output: _Usd = Field(description="give USD per million tokens of output")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        # a run keeps a checksum of it: that of a price without `written` is as it was
-        # before there was one
+        # Runs store a checksum of this representation. A missing `written` is left out,
+        # so that checksums from before this field existed stay valid.
         return (
             argument
             for argument in super().__repr_args__()
@@ -81,7 +80,7 @@ class Price(Fields):
         )
 
     def usd(self, usage: Usage) -> float:
-        r"""Return the price of tokens in USD.
+        r"""Return the cost of tokens in USD.
 
         .. math::
 
@@ -104,7 +103,7 @@ class Price(Fields):
 
 
 class _Reference(NamedTuple):
-    """Name of a model in the package, and the choice of its vendor."""
+    """Arguments that identify a model in the package: its name and its vendor."""
 
     model: str
     vendor: dict[str, str]
@@ -112,7 +111,7 @@ class _Reference(NamedTuple):
 
 
 class Prices:
-    """Prices of models on a day.
+    """Prices of models on one day.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ class Prices:
     def usd(
         self, usage: Usage, model: str, base_url: str | None = None
     ) -> float | None:
-        """Return the price of a model's tokens in USD; None if it is not known.
+        """Return the cost of a model's tokens in USD; None if the price is unknown.
 
         Parameters
         ----------
@@ -173,7 +172,7 @@ class Prices:
     def require(
         self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True
     ) -> None:
-        """Refuse models without a price, or with a price of zero.
+        """Raise if a model has no price, or a price of zero.
 
         Parameters
         ----------
@@ -194,24 +193,22 @@ class Prices:
         >>> free.require([("mine", None)])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        cobandit.errors.TableError: prices: those of 'mine' are zero, and a method ...
+        cobandit.errors.TableError: prices: the price of 'mine' is zero, but costs ...
         """
         for model, base_url in models:
             cost = self.usd(Usage(MILLION, 0, MILLION), model, base_url)
             if cost is None:
                 self.refuse(model)
             if above_zero and not cost:
-                problem = (
-                    f"those of {model!r} are zero, and a method needs costs above zero"
-                )
+                problem = f"the price of {model!r} is zero, but costs must be positive"
                 remedy = (
-                    "take tokens or seconds as the cost, such as cost: {column: tokens,"
-                    " unit: tokens}"
+                    "use tokens or seconds as the cost, such as cost: {column:"
+                    " tokens, unit: tokens}"
                 )
                 raise_fault(self.file or "prices", problem, remedy, "price-zero")
 
     def refuse(self, model: str, place: str = "") -> NoReturn:
-        """Raise an error, since a model has no price.
+        """Raise the error for a model without a price.
 
         Raises
         ------
@@ -223,10 +220,10 @@ class Prices:
         if not self.file:
             problem = f"{package()} has no price of {model!r}"
         write = (
-            f"write '{model}: {{input: ..., output: ...}}', USD per million tokens,"
-            " into a file of prices"
+            f"write '{model}: {{input: ..., output: ...}}', in USD per million"
+            " tokens, into a file of prices"
         )
-        remedy = suggest(model, self.own, f"{write}, or take tokens as the cost")
+        remedy = suggest(model, self.own, f"{write}, or use tokens as the cost")
         raise_fault(place or self.file or "prices", problem, remedy, "no-price")
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
@@ -258,7 +255,8 @@ class Prices:
         )
         if package_models:
             parts.append(
-                f"{package()} as of {self.day} ({ellipsize(', '.join(package_models), 400)})"
+                f"{package()} as of {self.day}"
+                f" ({ellipsize(', '.join(package_models), 400)})"
             )
 
         return "; ".join(parts)
@@ -275,15 +273,15 @@ class Prices:
         return None
 
     def _calculate(self, usage: Usage, reference: _Reference) -> tuple[float, str]:
-        """Return the package's price of tokens, and the vendor's name."""
-        # takes a second to import, and many a run has no use for it
+        """Return the cost of tokens by the package's price, and the vendor's name."""
+        # imported here, because it takes a second and many runs do not need it
         import genai_prices
 
         counts: dict[str, Any] = {
             "input_tokens": usage.prompt,
             "output_tokens": usage.output,
         }
-        # a price of zero tokens need not be known
+        # zero tokens cost nothing, even if their price is unknown
         if usage.cached:
             counts["cache_read_tokens"] = usage.cached
         if usage.written:
@@ -291,8 +289,8 @@ class Prices:
         price: Any = genai_prices.calc_price(  # type: ignore[call-overload]
             genai_prices.Usage(**counts),
             reference.model,
-            # at noon, since some are cheaper at night: what is asked when is not known
-            # from here
+            # prices at noon, because some vendors are cheaper at night and the time of
+            # each request is unknown here
             genai_request_timestamp=datetime.combine(self.day, time(12), UTC),
             **reference.vendor,
         )
@@ -302,7 +300,7 @@ class Prices:
 def _candidates(
     model: str, base_url: str | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield possible names and vendors of a model; a vendor may precede a slash."""
+    """Yield possible (name, vendor) pairs of a model such as ``vendor/name``."""
     if base_url is not None:
         yield model, {"provider_api_url": base_url}
     vendor, slash, rest = model.partition("/")
@@ -314,12 +312,12 @@ def _candidates(
 
 
 def package() -> str:
-    """Name the package of prices and its version."""
+    """Return the name and version of the package of prices."""
     return f"{PACKAGE} {version(PACKAGE)}"
 
 
 def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
-    """Read a file of prices, which take precedence over the package's.
+    """Return the package's prices, preceded by the prices of a file.
 
     Parameters
     ----------
@@ -331,7 +329,7 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
     Raises
     ------
     TableError
-        If the file is missing or has another form.
+        If the file is missing or malformed.
 
     Examples
     --------

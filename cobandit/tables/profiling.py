@@ -1,12 +1,12 @@
-"""The profiling split: instances that determine costs and scales."""
+"""The profiling split: the instances from which costs and scales are computed."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Share of the instances that are for profiling by default: the paper's 200 of 1,000.
+#: Default share of profiling instances: the paper's 200 of 1,000.
 PROFILING_SHARE = 0.2
 
-#: Least number of instances of an arm in either split: one gives a mean, two a spread.
+#: Least number of instances of an arm in either split; a variance needs two.
 MIN_INSTANCES = 2
 
 
@@ -22,7 +22,7 @@ def default_profiling(n_instances: int) -> int:
 
 
 def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
-    """Choose the profiling instances: the first ones of a random order.
+    """Choose the profiling instances: the first in a random order.
 
     The order is a permutation of the sorted instance ids.
 
@@ -54,9 +54,9 @@ def profiling_rows(
 
     An arm's profiling rows are its first rows in the one random order of the instances.
     Their number is the number of its rows on profiling instances, raised or lowered
-    until both splits hold `MIN_INSTANCES` of the arm.  Two cases stay as they are, and
-    validation reports them: an arm with fewer than twice `MIN_INSTANCES` rows, and a
-    table with too few instances for the number of profiling instances on its card.
+    until both splits hold `MIN_INSTANCES` of the arm. Two cases are left to validation,
+    which reports them: an arm with fewer than twice `MIN_INSTANCES` rows, and a table
+    with too few instances for the number of profiling instances on its card.
 
     Parameters
     ----------
@@ -100,5 +100,5 @@ def profiling_rows(
 
 
 def _places(n_instances: int, seed: int) -> np.ndarray:
-    """Return the place of each instance in the random order."""
+    """Return the position of each instance in the random order."""
     return np.argsort(np.random.default_rng(seed).permutation(n_instances))

@@ -24,14 +24,14 @@ from cobandit.tables.json_records import (
 )
 from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expanded
 
-#: Largest size of an expanded file, in bytes.
+#: Largest size of a compressed file once expanded, in bytes.
 MAX_EXPANDED_TEXT = 4 * 1024**3
 
 #: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6
 #: to 10^7 rows.
 BYTES_PER_VALUE = 50
 
-#: Places of records that a message offers, at most.
+#: Largest number of candidate places of records in a message.
 MOST_OFFERED = 5
 
 
@@ -45,18 +45,18 @@ def read_columns(
     nested: bool = False,
     remarks: list[str] | None = None,
 ) -> pd.DataFrame:
-    """Read a Parquet, CSV, TSV, JSON or JSON Lines file that is not empty.
+    """Read a Parquet, CSV, TSV, JSON or JSON Lines file as a data frame.
 
     Parameters
     ----------
     path : Path
         File with the suffix of its format; compressed text ends with ``.gz``.
     names : sequence of str
-        Columns of names. They are read as text, since a column of numbers with a
-        missing value would turn 8 into 8.0 and change long whole numbers.
+        Columns of names, which are read as text. As numbers, a missing value in the
+        column would turn 8 into 8.0 and round long whole numbers.
     wanted : sequence of str, optional
         Columns to read, by default all. If one is missing or duplicated, all columns
-        are read, so that a message can list them.
+        are read, and later checks can list them.
     layout : TextLayout, optional
         Layout of a CSV or TSV file; by default the separator of its suffix, decimal
         points and UTF-8.
@@ -64,23 +64,24 @@ def read_columns(
         Keys that lead to the records of a JSON file, separated by dots.  By default the
         file is a list of records.
     nested : bool
-        Whether fields of nested records, and of JSON within text, become columns of
-        their own, such as ``usage.tokens``.  The records of a JSON file are then
-        searched, and short fields beside them become columns such as ``file.model``.
+        Whether fields of nested records, and of JSON within text, become columns such
+        as ``usage.tokens``. If so, the file is also searched for its records, and short
+        fields next to them become columns such as ``file.model``.
     remarks : list of str, optional
         Receives the keys under which records were found.
 
     Raises
     ------
     TableError
-        If the file is damaged or does not parse.
+        If the file is missing, empty or damaged, does not parse, or has an unknown
+        suffix.
 
     Examples
     --------
     >>> read_columns(Path("nowhere.parquet"), ["config"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: nowhere.parquet: the file is damaged, or does not ...
+    cobandit.errors.TableError: nowhere.parquet: the file is damaged or does not ...
     """
     suffix = path.suffix.lower()
     try:
@@ -119,20 +120,20 @@ def read_columns(
         zlib.error,
         RecursionError,
     ) as error:
-        problem = f"the file is damaged, or does not parse: {error}"
+        problem = f"the file is damaged or does not parse: {error}"
         raise_fault(path, problem, "correct it, or export it again", "damaged-file")
 
-    remedy = "save them as .parquet, .csv, .jsonl or .json"
+    remedy = "save the records as .parquet, .csv, .tsv, .jsonl or .json"
     raise_fault(
         path,
-        f"records with the suffix {suffix!r} cannot be read",
+        f"files with the suffix {suffix!r} cannot be read",
         remedy,
         "unknown-suffix",
     )
 
 
 def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
-    """Refuse a table that is larger than the memory, before reading it.
+    """Raise if a table would need more memory than is free.
 
     Raises
     ------
@@ -146,8 +147,7 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
         )
         problem = f"{takes}, and {free / 1e9:.1f} GB are free"
         remedy = (
-            "leave out configurations or instances, or read it where there is more"
-            " memory"
+            "leave out configurations or instances, or use a machine with more memory"
         )
         raise_fault(path, problem, remedy, "memory")
 
@@ -171,13 +171,14 @@ def _columns_to_read(
 
 
 def _check_expanded(path: Path) -> None:
-    """Refuse a compressed file that is damaged, or expands beyond bounds."""
+    """Refuse a compressed file that is damaged or too large once expanded."""
     with gzip.open(path) as file:
-        expanded = file.seek(MAX_EXPANDED_TEXT + 1)  # or the end, if that comes first
+        # seeking stops at the end of a shorter file
+        expanded = file.seek(MAX_EXPANDED_TEXT + 1)
     if expanded > MAX_EXPANDED_TEXT:
         raise_fault(
             path,
-            f"it expands to more than the {MAX_EXPANDED_TEXT:,} bytes that are read",
+            f"it expands to more than {MAX_EXPANDED_TEXT:,} bytes, the limit",
             "split it",
             "too-large",
         )
@@ -194,12 +195,12 @@ def _read_parquet(
     columns = _columns_to_read(file.schema_arrow.names, wanted)
     _check_memory(path, file.metadata.num_rows, len(columns or file.schema_arrow.names))
     table = file.read(columns=columns)
-    table.validate(full=True)  # the reader does not look whether text is UTF-8
+    table.validate(full=True)  # the reader does not check that text is UTF-8
     while nested and any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
 
     for place, field in enumerate(table.schema):
-        # pandas has no whole numbers with gaps: they would become floats
+        # by default, pandas would turn whole numbers with missing values into floats
         if field.name in names and pa.types.is_integer(field.type):
             table = table.set_column(
                 place, field.name, table.column(place).cast(pa.string())
@@ -211,10 +212,10 @@ def _read_parquet(
 def _read_separated(
     path: Path, layout: TextLayout, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
-    """Read a file with inferred types, except that names and dates stay text."""
+    """Read CSV or TSV with inferred types; names and dates stay text."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
 
-    # one thread: the parser can then say in which row it failed
+    # with one thread, the parser reports the row of an error
     serial = pa.csv.ReadOptions(
         use_threads=False, encoding=layout.encoding, skip_rows=layout.title
     )
@@ -242,7 +243,7 @@ def _read_separated(
 
 
 def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
-    """Read the requested records, or the file's only candidates."""
+    """Return the records at the requested keys, or the file's only records."""
     with open_expanded(path) as file:
         value = json.load(io.TextIOWrapper(file, "utf-8-sig"))
     keys = f", with the keys {_list_keys(value)}" if isinstance(value, Mapping) else ""
@@ -266,12 +267,9 @@ def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
     paths = [
         candidate.path for candidate in candidates[:MOST_OFFERED] if candidate.path
     ]
-    remedy = "say where the records are with --records, such as results.rows"
+    remedy = "give the keys that lead to the records, such as --records results.rows"
     if paths:
-        remedy = (
-            "say where the records are: --records"
-            f" {' or '.join(map(shlex.quote, paths))}"
-        )
+        remedy = f"choose the records: --records {' or '.join(map(shlex.quote, paths))}"
     problem = f"this is {type(value).__name__}{keys}, not a list of records"
     raise_fault(path, problem, remedy, "no-records")
 
@@ -281,7 +279,7 @@ def _list_keys(value: Mapping[str, Any]) -> str:
 
 
 def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
-    """Read the non-blank lines, each with its place."""
+    """Yield the place and value of each non-blank line."""
     _check_memory(path, _estimate_rows(path), len(wanted or ()))
     with open_expanded(path) as file:
         for number, line in enumerate(io.TextIOWrapper(file, "utf-8-sig"), 1):
@@ -305,11 +303,11 @@ def _make_frame(
     path: Path,
     beside: dict[str, Any],
 ) -> pd.DataFrame:
-    """Make a frame of JSON objects, with all columns of the first object."""
+    """Make a frame of JSON objects."""
     rows: list[dict[str, Any]] = []
     for place, record in records:
         if not isinstance(record, dict):
-            problem = f"{place} is not a JSON object: it holds another value"
+            problem = f"{place} is a JSON value, but not an object"
             raise_fault(path, problem, "correct it or export it again", "not-an-object")
         row = dict(flatten(record)) | beside if nested else record
         if wanted and rows:
@@ -320,7 +318,7 @@ def _make_frame(
 
 
 def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Add the fields of JSON texts, after the column of the texts."""
+    """Add the fields of JSON texts as columns after the texts."""
     parts: list[pd.DataFrame] = []
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]

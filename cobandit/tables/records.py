@@ -1,4 +1,4 @@
-"""Checked records of a table: one array per column, in the order of the arms."""
+"""Checked records of a table as arrays, one per column."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Records(NamedTuple):
     measured: npt.NDArray[np.float64]
     #: Whether a row belongs to the profiling split, shape (N,).
     profiling: npt.NDArray[np.bool_]
-    #: Value of each instance, shape (I,), in further columns that are constant within
-    #: an instance.
+    #: Further columns that are constant within an instance: the value of each instance,
+    #: shape (I,).
     groups: dict[str, Keys]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:

@@ -1,4 +1,4 @@
-"""Checks of a table's rows: columns, clusters, descriptions, duplicates and splits."""
+"""Checks of a table: columns, clusters, descriptions, duplicates and splits."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def find_groups(
         if is_cluster and differs.any():
             row = int(differs.argmax())
             problem = (
-                f"instance {instances.labels[instances.codes[row]]!r} has two values in"
-                " the cluster column"
+                f"instance {instances.labels[instances.codes[row]]!r} has more than"
+                " one value in the cluster column"
             )
             remedy = "give each instance one cluster, or name another column"
             faults.add(problem, remedy, name, differs, code="two-clusters")
@@ -90,17 +90,17 @@ def check_descriptions(
                 " earlier row"
             )
             remedy = (
-                "give a configuration one value, split it, or leave the column out of"
-                " the descriptive columns"
+                "use one value per configuration, split the configuration, or leave"
+                " the column out of the descriptive columns"
             )
             faults.add(problem, remedy, column, differs, code="two-descriptions")
 
 
 def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
-    """Check that there are two configurations, and that no pair of names repeats."""
+    """Check for at least two configurations, and for duplicate evaluations."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
-        remedy = "give at least two to choose among"
+        remedy = "give at least two configurations"
         faults.add(problem, remedy, "config", code="one-configuration")
 
     pairs = pd.DataFrame({"config": configs.codes, "instance": instances.codes})
@@ -109,7 +109,8 @@ def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
         config, instance = pairs.iloc[is_duplicate.argmax()]
         names = (configs.labels[config], instances.labels[instance])
         remedy = (
-            "keep one of them, or give repeated evaluations instance names of their own"
+            "keep one of the rows, or give repeated evaluations different instance"
+            " names"
         )
         problem = f"duplicate (config, instance) {names}"
         faults.add(problem, remedy, "instance", is_duplicate, code="duplicate-row")
@@ -120,8 +121,9 @@ def check_split(
 ) -> None:
     """Check that both splits hold at least two instances of each configuration.
 
-    The table of a run names its profiling instances, and a configuration may be removed
-    right after these. Therefore only its profiling split is checked.
+    In the table of a run, the card names the profiling instances, and a run may remove
+    a configuration right after them. Of such a table, only the profiling split is
+    checked.
     """
     n_arms = len(configs.labels)
     n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)
@@ -136,7 +138,7 @@ def check_split(
             f"{n_profiling[arm]} profiling and {n_evaluation[arm]} evaluation instances"
         )
         problem = (
-            f"configuration {configs.labels[arm]!r} has {counts}, and needs"
+            f"configuration {configs.labels[arm]!r} has {counts}, but needs"
             f" {MIN_INSTANCES} of each"
         )
         remedy = (

@@ -41,16 +41,21 @@ def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
     Raises
     ------
     TableError
-        With every fault found: a missing or repeated column; a value that is missing,
-        not finite or not a number; a cost or latency that is not positive; a cost too
-        large or small to compute with; an objective outside [0, 1]; a duplicate
-        (config, instance); fewer than two configurations; fewer than four instances of
-        a configuration (two in each split); a constant latency; a descriptive column
-        that changes within a configuration; no rows.
+        With every fault found:
+
+        * no rows, or a missing or repeated column,
+        * a value that is missing, not finite or not a number,
+        * a cost or latency that is not positive, or a cost that is too large or too
+          small to compute with,
+        * an objective outside [0, 1], or a constant latency,
+        * a duplicate (config, instance),
+        * fewer than two configurations,
+        * fewer than four instances of a configuration (two in each split),
+        * a descriptive column that changes within a configuration.
 
     Notes
     -----
-    O(N log N) for N rows, vectorised.
+    Time O(N log N) for N rows.
 
     Examples
     --------
@@ -87,7 +92,7 @@ transform
     configs = encode_names(frame["config"], faults)
     instances = encode_names(frame["instance"], faults)
     if min(configs.codes.min(), instances.codes.min()) < 0:
-        # no further check works without the names
+        # the other checks need the names
         raise_if_any(faults.entries)
 
     check_descriptions(frame, card, configs, faults)

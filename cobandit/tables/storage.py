@@ -27,7 +27,7 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Parameters
     ----------
     path : str or Path
-        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file for the parser of the
+        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file in the format of the
         card's ``origin``.
     card : str, Path or Card, optional
         The card; by default the file of the same name with suffix ``.yml`` next to the
@@ -57,8 +57,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     if path.suffix.lower() in (".yml", ".yaml"):
         raise_fault(
             path,
-            "this is a card, or another YAML file",
-            "give the file of its table; the card next to the table is then found",
+            "this is a YAML file, such as a card, and not a table",
+            "give the file of the table; the card next to it is found by its name",
             "is-a-card",
         )
 
@@ -73,8 +73,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
             raise_fault(path, problem, f"name {described}", "other-card")
         problem = f"the file's sha256 is {checksum}, but its card says {card.sha256}"
         remedy = (
-            "restore the file that the card describes, or put the new sum into it if it"
-            " is meant"
+            "restore the file that the card describes; or, if the change is"
+            " intended, write the new sha256 into the card"
         )
         raise_fault(path, problem, remedy, "other-checksum")
 
@@ -91,9 +91,9 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     return EvaluationTable.from_records(frame, card, str(path))
 
 
-#: Bytes per row up to which a column is read that the card does not name.
+#: A column that the card does not name is read only up to this number of bytes per row.
 BYTES_OF_SHORT = 8
-#: Largest text file of which columns are read that the card does not name, in bytes.
+#: Largest text file, in bytes, of which columns are read that the card does not name.
 SMALL_FILE = 2**26
 
 
@@ -102,7 +102,8 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
     if path.suffix.lower() == ".parquet":
         try:
             metadata = parquet.ParquetFile(path).metadata
-        except (pa.ArrowException, OSError):  # which reading it says better
+        except (pa.ArrowException, OSError):
+            # reading the records will report the fault
             return []
         groups = [
             metadata.row_group(number) for number in range(metadata.num_row_groups)
@@ -131,24 +132,24 @@ def _find_short_columns(path: Path, card: Card) -> list[str]:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's content, in lower case hexadecimal digits."""
+    """Return the SHA-256 of a file's content in lower-case hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-#: Key of the Parquet metadata under which `save` puts what a file remembers.
+#: Key in the Parquet metadata for the provenance of a table.
 MEMORY = b"cobandit"
 
 
 def read_memory(path: Path) -> dict[str, Any]:
-    """Read the provenance in a Parquet file; empty if `save` did not write it."""
+    """Read the provenance stored in a Parquet file; empty without any."""
     return dict(
         json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}"))
     )
 
 
 def save(table: EvaluationTable, path: str | Path) -> Path:
-    """Write a table and its card, which `cobandit.read` reads as the same table.
+    """Write a table and its card, so that `cobandit.read` returns the same table.
 
     Parameters
     ----------
@@ -165,8 +166,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     Raises
     ------
     TableError
-        If the file could not be written, or the table is a part of another table, with
-        a split that no card can describe.
+        If the file could not be written, or if the table is a part of another table and
+        has a split that no card can describe.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
             )
             return path.with_suffix(".yml")
 
-    problem = "its split is not one of instances: it is a part of another table"
+    problem = "this part of another table has a split that a card cannot describe"
     raise_fault(
         path,
         problem,
@@ -205,7 +206,7 @@ def check_name(path: Path) -> None:
         raise_fault(
             path,
             "the table is written as Parquet",
-            "give the file the suffix .parquet",
+            "use the suffix .parquet",
             "not-parquet",
         )
     if not path.parent.is_dir():
@@ -215,7 +216,7 @@ def check_name(path: Path) -> None:
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
-    """Whether scores and split can be computed from the evaluations and the card."""
+    """Whether the card and evaluations are enough to compute scores and split."""
     if frame.duplicated(["config", "instance"]).any():
         return False
     copy = EvaluationTable.from_records(frame, card, table.name)
@@ -253,7 +254,7 @@ def write_table(
     head: Iterable[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationTable:
-    """Write records and card, and check them, before they replace earlier ones.
+    """Write records and card to temporary files, check them, and move them into place.
 
     Parameters
     ----------
@@ -280,7 +281,7 @@ def write_table(
     """
     card_path = output.with_suffix(".yml")
 
-    # a comment may hold no line breaks, and YAML no control characters
+    # a comment cannot have line breaks, and YAML cannot have control characters
     comments = "".join(
         f"# {''.join(c if c.isprintable() else ' ' for c in line)}\n" for line in head
     )
@@ -316,7 +317,7 @@ def write_table(
         raise_fault(
             output,
             problem,
-            "give each column one kind, text or numbers, in all files",
+            "use one kind per column, text or numbers, in all files",
             "mixed-column",
         )
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The reader of the SWE-bench leaderboard, board ``bash-only``, as a tidy frame.
+"""Reader of the SWE-bench leaderboard, board ``bash-only``.
 
 All entries run the same small agent with only a shell, so an entry is a configuration:
 a model and its settings. An entry is used if it has per-instance rows that agree with
@@ -20,12 +20,12 @@ BOARD = "bash-only"
 #: resolved rate.
 TOLERANCE = 1.0
 
-#: Our column: its key in an instance's record.
+#: Columns of the frame, with their keys in an instance's record.
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
 
 
 def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read ``leaderboards.json``.
+    """Read ``leaderboards.json`` as a tidy frame, with notes on dropped entries.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         )
 
     notes = [
-        f"dropped {name!r}: its rows resolve {rates[name]:.1f} %, "
-        f"the entry itself says {entries[name]['resolved']:.1f} %"
+        f"dropped {name!r}: its rows have a rate of {rates[name]:.1f} %, "
+        f"but its published rate is {entries[name]['resolved']:.1f} %"
         for name in inconsistent
     ]
     if without_rows := [name for name in entries if name not in parts]:

@@ -24,7 +24,7 @@ from cobandit.tables.row_checks import MIN_ARMS
 from cobandit.tables.schema import validate
 from cobandit.tables.table_statistics import TableStatistics
 
-#: Letters of a line of a table's `repr`, at most.
+#: Longest line of a table's `repr`, in characters.
 LINE_LENGTH = 84
 
 
@@ -79,8 +79,8 @@ class EvaluationTable(TableStatistics):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are kept if they group instances, as described at
-            ``groups``.
+            One row per evaluation. Further columns are kept if they group instances,
+            for the attribute ``groups``.
         config : str or sequence of str
             Column that names the configuration. The values of several columns are
             joined into a name, and each column also describes the configuration, so
@@ -93,9 +93,9 @@ class EvaluationTable(TableStatistics):
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
-            Names of columns, which become the names of the objectives. Or a mapping
-            from the name of an objective to its column, with values in [0, 1] of which
-            larger is better; to ``(column, transform)``, with a key of
+            Columns with values in [0, 1], larger is better, whose names become the
+            names of the objectives. Or a mapping from the name of an objective to such
+            a column; to ``(column, transform)``, with a key of
             :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary of an
             objective's fields on a card, such as ``limits``.
         arms : sequence of str
@@ -104,15 +104,15 @@ class EvaluationTable(TableStatistics):
             Column that groups instances, such as the passage that questions are about.
             Intervals and decisions then count groups instead of instances.
         profiling : int, optional
-            Number of instances for profiling, by default a fifth, at least 2. Costs and
+            Number of profiling instances, by default a fifth, at least 2. Costs and
             percentiles are computed from the profiling instances, and replays draw from
             the others.
         seed : int
             Seed of the split.
         smallest_cost : float, optional
-            Made-up cost of a free evaluation; by default a cost of zero is refused.
+            Cost that replaces zero; by default a cost of zero is refused.
         **description
-            ``name``, ``title``, ``source``, ``license`` and ``kind``, as on a
+            ``name``, ``title``, ``source``, ``license`` and ``kind``: fields of the
             :class:`~cobandit.tables.Card`.
 
         Raises
@@ -189,8 +189,8 @@ class EvaluationTable(TableStatistics):
         configs, instances : sequence of str, optional
             Names; by default, numbers.
         objectives : sequence of str or mapping, optional
-            Names of the objectives; or, if ``rewards`` has measured values, the
-            transform of each objective by its name.
+            Names of the objectives; or, if ``rewards`` has values before their
+            transforms, the transform of each objective by its name.
         unit : str
             Unit of the costs.
         **options
@@ -200,8 +200,8 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         TableError
-            As for `from_frame`, by configuration and instance; also if shapes and
-            numbers of names do not agree.
+            As in `from_frame`, with the configuration and instance of a fault; also if
+            shapes and numbers of names do not agree.
 
         Examples
         --------
@@ -274,8 +274,8 @@ class EvaluationTable(TableStatistics):
             if n_moved:
                 note = (
                     f"few instances: the random split was changed ({n_moved:,} of"
-                    f" {len(records.arm):,} evaluations), so that every configuration"
-                    f" has {MIN_INSTANCES} in either part"
+                    f" {len(records.arm):,} evaluations) to give every configuration"
+                    f" {MIN_INSTANCES} in each part"
                 )
                 notes = (*notes, note)
         return cls(card, notes, records)
@@ -332,8 +332,8 @@ class EvaluationTable(TableStatistics):
             problem = f"no column {column!r} groups the instances of {self.name}"
             names = ", ".join(self._records.groups) or "there is none"
             remedy = (
-                "name a column that is constant within an instance and the same in"
-                f" several: {names}"
+                "name a column with one value per instance that several instances"
+                f" share: {names}"
             )
             raise_fault("cluster", problem, remedy, "no-group-column")
 
@@ -343,8 +343,8 @@ class EvaluationTable(TableStatistics):
     def take_profiling(self) -> EvaluationTable:
         """Return a table whose two splits are both this table's profiling split.
 
-        With it, settings can be chosen by replays that do not see the evaluation split,
-        on which the settings are then judged.
+        Replays on this table choose settings without the evaluation split, on which the
+        chosen settings are then judged.
 
         Returns
         -------
@@ -356,7 +356,7 @@ class EvaluationTable(TableStatistics):
         return EvaluationTable(self.card, self.notes, records)
 
     def subset(self, query: str) -> EvaluationTable:
-        """Keep the configurations that a condition on their descriptions selects.
+        """Return the table of the configurations that satisfy a condition.
 
         Transforms and split are still those of the whole table; ``costs`` and
         ``cost_range`` are computed from the remaining arms.
@@ -381,7 +381,7 @@ class EvaluationTable(TableStatistics):
         keep = evaluate_condition(self._records.arms.reset_index(), query, place)
         if keep.sum() < MIN_ARMS:
             problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
-            remedy = f"widen the condition: at least {MIN_ARMS} are needed"
+            remedy = f"weaken the condition: at least {MIN_ARMS} are needed"
             raise_fault(place, problem, remedy, "one-configuration")
 
         new_number = np.cumsum(keep) - 1
@@ -390,7 +390,7 @@ class EvaluationTable(TableStatistics):
         return EvaluationTable(self.card, self.notes, records)
 
     def select_objectives(self, *names: str) -> EvaluationTable:
-        """Keep some objectives, in this order, with their transforms.
+        """Return the table with some of its objectives, in this order.
 
         Parameters
         ----------

@@ -11,8 +11,8 @@ import pandas as pd
 from cobandit.tables.card import FREE, Card
 from cobandit.tables.records import Records
 
-#: Share of an arm's cost that free evaluations may count for; from this share on the
-#: cost counts as made up, and no ratio is computed from it.
+#: If replacements of zero cost make up at least this share of an arm's cost, the cost
+#: counts as made up, and no ratio is computed from it.
 MADE_UP_SHARE = 0.01
 
 
@@ -26,14 +26,14 @@ def freeze(array: np.ndarray) -> np.ndarray:
 class TableContents:
     """Card, names, counts and rows of a checked table of K configurations.
 
-    Users meet its members on an `EvaluationTable`.
+    Base class of `EvaluationTable`.
 
     Attributes
     ----------
     card : Card
         The dataset card.
     notes : tuple of str
-        Remarks of the reader, such as entries that a rule dropped.
+        Remarks from reading the table, such as dropped entries.
     """
 
     card: Card
@@ -99,7 +99,7 @@ class TableContents:
 
     @property
     def n_benchmark(self) -> int:
-        """Number of instances of the benchmark: the table's number, or the card's."""
+        """Number of instances of the benchmark; at least the table's number."""
         return max(len(self._records.instances), self.card.n_instances or 0)
 
     @property
@@ -110,15 +110,15 @@ class TableContents:
 
     @property
     def n_free(self) -> int:
-        """Number of evaluations that cost nothing."""
+        """Number of free evaluations."""
         return int(self.free_evaluations.sum())
 
     @cached_property
     def free_evaluations(self) -> np.ndarray:
-        """Number of each arm's evaluations that cost nothing: int (K,).
+        """Number of free evaluations of each arm: int (K,).
 
-        The numbers come from the card. On a card without these numbers, an evaluation
-        counts as free if it costs at most the made-up cost of free evaluations.
+        The numbers come from the card. Without numbers on the card, an evaluation
+        counts as free if its cost is at most the card's ``smallest_cost``.
         """
         records = self._records
         smallest = self.card.smallest_cost
@@ -173,8 +173,8 @@ class TableContents:
     def evaluations(self) -> pd.DataFrame:
         """All evaluations as measured, as a new frame with the columns of the card.
 
-        Rows are sorted by config, then instance. A free evaluation has its made-up
-        cost.
+        Rows are sorted by config, then instance. The cost of a free evaluation is the
+        card's ``smallest_cost``.
         """
         records = self._records
         card = self.card

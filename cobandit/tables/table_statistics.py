@@ -27,11 +27,11 @@ class ReplayRows(NamedTuple):
     The rows of arm i are ``offsets[i]`` to ``offsets[i + 1]``, sorted by instance.
     """
 
-    #: Cost of each row in the user's unit, float64 of shape (N,).
+    #: Cost of each row in the card's unit, float64 of shape (N,).
     costs: np.ndarray
     #: Rewards in [0, 1], C-contiguous float64 of shape (N, D).
     rewards: np.ndarray
-    #: First row of each arm, and the number of rows, int64 of shape (K + 1,).
+    #: First row of each arm, followed by the number of rows, int64 of shape (K + 1,).
     offsets: np.ndarray
 
 
@@ -39,7 +39,7 @@ class ReplayRows(NamedTuple):
 class TableStatistics(TableContents):
     """Statistics of a checked table of K configurations and D objectives.
 
-    Users meet its members on an `EvaluationTable`.
+    Base class of `EvaluationTable`.
     """
 
     @property
@@ -53,12 +53,12 @@ class TableStatistics(TableContents):
 
     @cached_property
     def costs(self) -> np.ndarray:
-        """Mean cost of each arm in profiling, float64 (K,), in the user's unit."""
+        """Mean cost of each arm in the profiling split, in the card's unit, (K,)."""
         return freeze(self._mean_costs("profiling"))
 
     @cached_property
     def cost_range(self) -> tuple[float, float]:
-        """Smallest and largest cost of an evaluation in profiling."""
+        """Smallest and largest cost of an evaluation in the profiling split."""
         costs = self._take_split("profiling").costs
         return float(costs.min()), float(costs.max())
 
@@ -70,7 +70,7 @@ class TableStatistics(TableContents):
 
     @cached_property
     def problem(self) -> Problem:
-        """Bandit problem that replays are judged by: :meth:`truth` with its default."""
+        """Bandit problem that judges replays: :meth:`truth` with its default."""
         return self.truth()
 
     def truth(self, true_costs: str | None = None) -> Problem:
@@ -79,10 +79,10 @@ class TableStatistics(TableContents):
         Parameters
         ----------
         true_costs : {"evaluation", "profiling"}, optional
-            Split that gives the true mean costs; the true rewards are always the means
-            of the evaluation split.  Default: ``"evaluation"``, and ``"profiling"`` for
-            a reconstruction of the paper's tables, which is how this project reads the
-            paper (A10 in notebooks/claims.md).
+            Split whose mean costs are the true costs; the true rewards are always the
+            means of the evaluation split. The default is ``"evaluation"``, or
+            ``"profiling"`` for a reconstruction of the paper's tables, because this
+            project reads the paper in this way (A10 in notebooks/claims.md).
 
         Returns
         -------
@@ -111,7 +111,7 @@ class TableStatistics(TableContents):
 
     @cached_property
     def feedback(self) -> ReplayRows:
-        """Rows of the evaluation split, arm after arm, as read-only arrays."""
+        """Rows of the evaluation split, sorted by arm, as read-only arrays."""
         evaluation = self._take_split("evaluation")
         offsets = np.searchsorted(evaluation.arm, np.arange(self.n_arms + 1))
         return ReplayRows(
@@ -121,23 +121,22 @@ class TableStatistics(TableContents):
         )
 
     def summary(self, split: str = "all") -> pd.DataFrame:
-        """Summarise each configuration over the instances of one split or of both.
+        """Return mean scores and costs of each configuration, over one or both splits.
 
         Parameters
         ----------
         split : {"all", "evaluation", "profiling"}
-            Replays are judged by the summary of ``"evaluation"``.
+            Split of the instances. Replays are judged by ``"evaluation"``.
 
         Returns
         -------
         DataFrame, K rows
-            Indexed by config: the mean of each objective, ``cost`` (mean, in the user's
-            unit), ``instances`` (their number) and ``on_front`` (Pareto-optimal by
-            these means).  Over both splits, the means are over all instances of the
-            table, and where instances are missing they are adjusted by
-            :class:`~cobandit.tables.adjusted.AdjustedMeans`.
-            Over one split, they are plain means of the rows, from which replays draw arm by
-            arm.
+            Indexed by config, with the mean of each objective, ``cost`` (mean, in the
+            card's unit), ``instances`` (their number) and ``on_front`` (whether
+            Pareto-optimal by these means). Over both splits, the means are over all
+            instances of the table, and where instances are missing they are adjusted by
+            :class:`~cobandit.tables.adjusted.AdjustedMeans`.  Over one split, they are
+            plain means of the rows, from which replays draw arm by arm.
 
         Raises
         ------
@@ -165,7 +164,7 @@ class TableStatistics(TableContents):
     @cached_property
     def effects(self) -> tuple[AdjustedMeans, ...]:
         """Adjusted means of each objective, and of the cost, over all instances."""
-        # imported here, because scipy takes long to import
+        # imported here, because scipy is slow to import
         from cobandit.tables.adjusted import AdjustedMeans
 
         records = self._records
@@ -193,7 +192,7 @@ class TableStatistics(TableContents):
         return records.average(records.costs[:, None])[:, 0]
 
     def _take_split(self, split: str) -> Records:
-        """Return records of one split, or of both: ``"all"``."""
+        """Return the records of one split, or of both for ``"all"``."""
         if split == "all":
             return self._records
 
@@ -205,7 +204,9 @@ class TableStatistics(TableContents):
                 f"configuration {self.configs[counts.argmin()]!r} has {counts.min()}"
                 f" {split} instances, and {MIN_INSTANCES} are needed"
             )
-            remedy = "use both splits, as recommend does, or take a subset"
+            remedy = (
+                "use both splits, as recommend does, or a subset of the configurations"
+            )
             raise_fault(self.name, problem, remedy, "few-instances")
         return records
 

@@ -10,13 +10,14 @@ from typing import IO, NamedTuple
 
 from cobandit.tables.written_numbers import recognise_decimal
 
-#: Column separator of a text file, by its suffix.
+#: Default column separator of a text file, by its suffix.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
-#: Separators that are recognised where a file does not use that of its suffix.
+#: Separators that are tried if a file does not use the separator of its suffix.
 OTHER_SEPARATORS = (";", "\t", "|", ",")
 
-#: Bytes at the start of a text file from which its rows and its layout are estimated.
+#: Number of bytes at the start of a text file from which its number of rows and its
+#: layout are estimated.
 HEAD = 2**20
 
 
@@ -33,9 +34,9 @@ class TextLayout(NamedTuple):
     title: int = 0
 
     def __str__(self) -> str:
-        """Describe the layout by its parts."""
+        """Return the layout in words, for a remark."""
         mark = {",": "comma", ".": "point"}.get(self.decimal, self.decimal)
-        title = f", without the first {self.title} lines, a title" if self.title else ""
+        title = f", skipping {self.title} title lines" if self.title else ""
         return (
             f"separator {self.separator!r}, decimal {mark}, encoding"
             f" {self.encoding}{title}"
@@ -48,24 +49,25 @@ def recognise_layout(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> TextLayout:
-    r"""Recognise the layout of a CSV or TSV file; given parts are kept.
+    r"""Recognise the layout of a CSV or TSV file, except for the given parts.
 
     Parameters
     ----------
     path : Path
         The file; text may be compressed, with ``.gz`` behind its suffix.
     separator, decimal, encoding : str, optional
-        Known parts of the layout.
+        Parts of the layout that the user gives.
 
     Returns
     -------
     TextLayout
-        The encoding is UTF-16 if the file begins with its mark, UTF-8 if the file can
-        be decoded in it, otherwise cp1252, the encoding of Western spreadsheets. The
-        separator is the suffix's if the first lines agree on it, otherwise the
-        separator that gives the most columns and on which they agree. Decimal commas
-        are recognised if no number has a decimal point; in comma-separated files, the
-        comma of 1,234 is not one. First lines with only a first cell are a title.
+        The encoding is UTF-16 if the file begins with a byte order mark, UTF-8 if the
+        file can be decoded in it, otherwise cp1252, the encoding of Western
+        spreadsheets. The separator is the default of the suffix if all first lines have
+        equally many columns with it. Otherwise it is the separator with the most
+        columns for which this holds. Decimal commas are recognised if no number has a
+        decimal point; in comma-separated files, the comma in 1,234 is not a decimal
+        comma. First lines with only one cell are a title.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def recognise_layout(
     with open_expanded(path) as file:
         head = file.read(HEAD).decode(encoding, errors="replace").removeprefix("\ufeff")
 
-    # the last line may be cut
+    # the last line may be incomplete
     lines = head.splitlines()[:-1] or head.splitlines()
     separator = separator or _recognise_separator(lines, _default_separator(path))
     rows = list(csv.reader(lines, delimiter=separator))
@@ -122,7 +124,7 @@ def _recognise_encoding(path: Path) -> str:
 
 
 def _recognise_separator(lines: Sequence[str], default: str) -> str:
-    """Find the separator on which the first lines agree."""
+    """Return the separator that gives the first lines equally many columns."""
     n_columns = {}
     for candidate in (default, *OTHER_SEPARATORS):
         rows = csv.reader(lines[:50], delimiter=candidate)

@@ -1,4 +1,4 @@
-"""Tokens of a text, counted by its characters or with a tokenizer."""
+"""Counting the tokens of a text, by its characters or with a tokenizer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cobandit.errors import raise_fault
 
-#: Characters that count as one token where no tokenizer is given.
+#: Number of characters that count as one token without a tokenizer.
 CHARACTERS = 4
 
 
@@ -68,11 +68,11 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
         )
     try:
         encoder = Tokenizer.from_file(str(tokenizer))
-    except Exception as error:  # its Rust core raises plain Exception
+    except Exception as error:  # the Rust core of tokenizers raises plain Exception
         raise_fault(
             tokenizer,
-            f"this is no tokenizer.json ({str(error)[:80]})",
-            "take the model's own file",
+            f"this is not a tokenizer.json ({str(error)[:80]})",
+            "use the tokenizer.json of the model",
             "bad-tokenizer",
         )
 

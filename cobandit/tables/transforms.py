@@ -1,4 +1,4 @@
-"""Transforms of measured columns into objectives in [0, 1] that are maximised.
+"""Transforms of measured columns to objectives in [0, 1], larger is better.
 
 ======================  ==========================================================
 ``none``                x, which has to be in [0, 1] already
@@ -49,7 +49,7 @@ def inverse_percentile(
 ) -> np.ndarray:
     """Return the normalised inverse of a latency.
 
-    It is 1 at ``tau_low`` or faster, and 0 at ``tau_high`` or slower.
+    The score is 1 at ``tau_low`` or below, and 0 at ``tau_high`` or above.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ def inverse_percentile(
     spread = 1.0 / tau_low - 1.0 / tau_high if tau_low > 0 and tau_high > 0 else np.nan
     if not 0 < spread < np.inf:
         _refuse(
-            f"limits of a latency are positive, the smaller one first, not {tau_low:g},"
-            f" {tau_high:g}"
+            "limits of a latency must be positive, with the smaller one first, not"
+            f" {tau_low:g}, {tau_high:g}"
         )
 
-    # to clip the latency is to clip the score, and gives exactly 1 and 0 at the limits
+    # clipping the latency instead of the score gives exactly 1 and 0 at the limits
     clipped = np.clip(np.asarray(values, dtype=np.float64), tau_low, tau_high)
     return (1.0 / clipped - 1.0 / tau_high) / spread
 
 
 def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.ndarray:
-    """Reverse and scale a quantity that is to be minimised.
+    """Scale a quantity that is to be minimised to a score in [0, 1].
 
-    It becomes 1 at ``smallest`` or below, and 0 at ``largest`` or above.
+    The score is 1 at ``smallest`` or below, and 0 at ``largest`` or above.
 
     Raises
     ------
@@ -107,7 +107,9 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
 
     spread = largest - smallest
     if not 0 < spread < np.inf:
-        _refuse(f"limits have the smaller one first, not {smallest:g} and {largest:g}")
+        _refuse(
+            f"limits must have the smaller one first, not {smallest:g}, {largest:g}"
+        )
 
     clipped = np.clip(np.asarray(values, dtype=np.float64), smallest, largest)
     return (largest - clipped) / spread
@@ -115,8 +117,8 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
 
 def _refuse(problem: str) -> NoReturn:
     remedy = (
-        "correct its limits, take another column or transform, or leave it out (logs:"
-        " --latency none)"
+        "correct the limits, use another column or transform, or leave the objective"
+        " out (importing logs: --latency none)"
     )
     raise_fault("the objective", problem, remedy, "no-scale")
 

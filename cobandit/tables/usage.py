@@ -1,9 +1,9 @@
 """Tokens of an answer, read from the counts in a vendor's response or a log.
 
-Vendors do not agree on names, nor on inclusion: cached tokens may or may not be part of
-the prompt, and reasoning tokens may or may not be part of the completion. The total
-decides: the reading that adds up to the total is used. If no reading does, at least the
-counted tokens are charged, and a `Doubt` reports it.
+Vendors use different names and different sums: the prompt may or may not include cached
+tokens, and the completion may or may not include reasoning tokens. The reading that
+adds up to the total is used. If no reading does, at least the counted tokens are
+charged, and a `Doubt` reports the mismatch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Usage(NamedTuple):
     550
     """
 
-    #: Tokens of the prompt, without those from or to a cache.
+    #: Tokens of the prompt that were neither read from nor written to a cache.
     input: float
     #: Tokens of the prompt that were read from a cache.
     cached: float
@@ -43,7 +43,7 @@ class Usage(NamedTuple):
 class Doubt(NamedTuple):
     """A value that could not be read reliably."""
 
-    #: Kind of the doubt, by which doubts are counted.
+    #: Kind of the doubt; doubts are counted per kind.
     kind: str
     #: Description, with the value.
     text: str
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
     estimated: bool = False
 
 
-#: Names of each count.  A name with a dot is a field of a field.
+#: Names of each count. A dot separates the names of nested fields.
 _PROMPT = (
     "prompt_tokens",
     "input_tokens",
@@ -100,8 +100,8 @@ _REASONING = (
     "reasoning_tokens",
 )
 
-#: Names that come with a prompt that leaves the cache out, where the prompt is called
-#: `_EXCLUSIVE`.
+#: Names of cache counts that are not part of the prompt's count, if the prompt has one
+#: of the names `_EXCLUSIVE`.
 _CACHED_APART = (
     "cache_read_input_tokens",
     "input_tokens_cache_read",
@@ -114,13 +114,13 @@ _WRITTEN_APART = (
 )
 _EXCLUSIVE = ("input_tokens", "inputTokens")
 
-#: Names of reasoning that is no part of the answer's count.
+#: Names of reasoning counts that are not part of the answer's count.
 _REASONING_APART = ("thoughts_token_count", "thoughtsTokenCount")
 
-#: Fields in which a vendor nests its counts.
+#: Fields under which some vendors nest their counts.
 _NESTED = ("billed_units", "tokens")
 
-#: Counts above this are none.
+#: Numbers above this limit are not counts of tokens.
 _MOST = 2**53
 
 
@@ -132,7 +132,7 @@ class _Counts:
         self.doubts: list[Doubt] = []
 
     def find(self, names: tuple[str, ...]) -> tuple[str, int] | None:
-        """Find the first count under several names, above zero if possible."""
+        """Return the first positive count among some names, or else the first count."""
         best = None
         for name in names:
             value: Any = self._raw
@@ -144,7 +144,7 @@ class _Counts:
         return best
 
     def count(self, *names: str) -> int | None:
-        """Return the count that `find` finds, without its name."""
+        """Return the count from `find` without its name."""
         best = self.find(names)
         return None if best is None else best[1]
 
@@ -156,27 +156,29 @@ class _Counts:
 
         if not 0 <= number <= _MOST:
             text = (
-                f"{name} is {str(value)[:40]!a}, which is no count: it is taken as"
-                " missing"
+                f"{name} is {str(value)[:40]!a}, which is not a count, and is taken"
+                " as missing"
             )
             self.doubts.append(Doubt(f"{name} is no count", text))
             return None
 
         if number != int(number):
-            text = f"{name} is {number:g}, which is no whole number: it is rounded up"
+            text = (
+                f"{name} is {number:g}, which is not a whole number, and is rounded up"
+            )
             self.doubts.append(Doubt(f"{name} is no whole number", text))
 
         return math.ceil(number)
 
 
 class _Parts(NamedTuple):
-    """A reading of counts; readings differ in the parts that include other parts."""
+    """An assumption on which counts include which other counts."""
 
-    #: Whether tokens from a cache are not counted within the prompt.
+    #: Whether the prompt's count excludes tokens that were read from a cache.
     cached_apart: bool
-    #: Whether tokens to a cache are not counted within the prompt.
+    #: Whether the prompt's count excludes tokens that were written to a cache.
     written_apart: bool
-    #: Whether reasoning is not counted within the completion.
+    #: Whether the completion's count excludes reasoning.
     reasoning_apart: bool
 
 
@@ -199,9 +201,9 @@ def read_usage(
 
     Notes
     -----
-    Tokens of the total that no part includes are counted as generated, because some
-    endpoints leave hidden reasoning out of the parts.  A total without parts is counted
-    as generated, too.
+    If the parts add up to less than the total, the rest is counted as generated,
+    because some endpoints leave hidden reasoning out of the parts. A total without
+    parts is counted as generated, too.
 
     Examples
     --------
@@ -228,7 +230,8 @@ def read_usage(
     """
     if raw is not None and not isinstance(raw, Mapping):
         doubt = Doubt(
-            "usage is no record", f"usage is {str(raw)[:40]!a}, not counts by name"
+            "usage is no record",
+            f"usage is {str(raw)[:40]!a}, not a mapping of names to counts",
         )
         return _complete(None, None, None, (doubt,), prompt_text, answer_text)
     raw = raw or {}
@@ -275,7 +278,7 @@ def read_usage(
 def _readings(
     usual: _Parts, prompt: int, output: int, cached: int, written: int, reasoning: int
 ) -> Iterator[Usage]:
-    """Yield possible readings, the usual reading of the given names first."""
+    """Yield possible readings; the usual one for the given names is first."""
     all_parts = sorted(
         (_Parts(*flags) for flags in product((False, True), repeat=3)),
         key=lambda parts: sum(a != b for a, b in zip(parts, usual, strict=True)),
@@ -286,7 +289,7 @@ def _readings(
             0 if parts.written_apart else written
         )
         generated = output + (reasoning if parts.reasoning_apart else 0)
-        # what is larger than the whole is no part of it
+        # a count larger than the whole cannot be part of it
         if inside > prompt or (reasoning > output and not parts.reasoning_apart):
             continue
         usage = Usage(prompt - inside, cached, generated, written)
@@ -296,18 +299,19 @@ def _readings(
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
-    """Record that parts add up to less than the total; count the rest as generated."""
+    """Add a doubt on parts that miss the total; count a missing rest as output."""
     shortfall = total - usage.prompt - usage.output
     text = (
         f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
         f" total_tokens {total:,}"
     )
     if shortfall <= 0:
-        doubts.append(Doubt("more than the total", f"{text}: the parts are charged"))
+        doubts.append(Doubt("more than the total", f"{text}; the parts are charged"))
         return usage
     doubts.append(
         Doubt(
-            "less than the total", f"{text}: {shortfall:,} more are charged as output"
+            "less than the total",
+            f"{text}; the missing {shortfall:,} are charged as output",
         )
     )
     return usage._replace(output=usage.output + shortfall)
@@ -327,7 +331,7 @@ def _complete(
     if total is not None and output is not None:
         return Reading(Usage(max(0, total - output), 0, output), doubts)
     if total:
-        text = f"only a total of {total:,} tokens is counted: it is charged as output"
+        text = f"there is only a total of {total:,} tokens, which is charged as output"
         doubt = Doubt("a total alone", text)
         return Reading(Usage(0, 0, total), (*doubts, doubt))
 
@@ -339,8 +343,7 @@ def _complete(
         return Reading(None, doubts)
 
     text = (
-        "tokens of an answer are not counted: they are estimated from its text, at four"
-        " characters each"
+        "the tokens of an answer are missing, and are estimated at four characters each"
     )
     return Reading(
         Usage(prompt, 0, output), (*doubts, Doubt("not counted", text)), estimated=True

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writing files completely or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

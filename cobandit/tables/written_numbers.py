@@ -1,4 +1,4 @@
-"""Numbers in text, with a unit or a currency, and with marks between thousands."""
+"""Numbers in text, with a unit or currency and with thousands separators."""
 
 import re
 from collections import Counter
@@ -18,12 +18,12 @@ class WrittenNumbers(NamedTuple):
 
     #: The numbers.
     numbers: pd.Series
-    #: Text around every number, the same in the whole column; may be blank.
+    #: Text around each number, such as a unit; equal in the whole column, may be empty.
     unit: str
 
 
 def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
-    """Read a column of numbers that have a unit, or marks between thousands.
+    """Read a column of numbers that have a unit or thousands separators.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
         return None
 
     thousands = "," if decimal == "." else "."
-    # a part of three digits after each mark, and nothing between thousands after the
+    # thousands separators precede groups of three digits, and occur only before the
     # decimal mark
     grouped = re.compile(rf"[+-]?(\d+|\d{{1,3}}(\{thousands}\d{{3}})+)(\{decimal}\d*)?")
     spelled = [match["number"] for match in matches if match]
@@ -62,7 +62,7 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
         return None
     unit = "".join(part or "" for part in units.pop() or ())
     if not unit and not any(thousands in number for number in spelled):
-        return None  # plain numerals that were stored as text
+        return None  # plain numerals stored as text need no repair here
     numbers = [
         float(number.replace(thousands, "").replace(decimal, ".")) for number in spelled
     ]
@@ -95,7 +95,7 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
 
 
 def _find_decimal(number: str) -> str:
-    """Return the decimal mark of a number, blank without one.
+    """Return the decimal mark of a number; empty if it has none.
 
     For a single mark that may also separate thousands, return ``either`` and the mark.
     """

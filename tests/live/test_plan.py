@@ -327,7 +327,8 @@ def test_all_faults_are_listed_at_once():
     with pytest.raises(TableError, match="3 faults"):
         check_plan(GOOD | {"budget": -1, "at_once": 0, "seed": "x"}, "plan.yml")
     with pytest.raises(
-        TableError, match=r"plan\.yml: fields with values are needed, not \[1, 2\]"
+        TableError,
+        match=r"plan\.yml: a mapping of fields to values is needed, not \[1, 2\]",
     ):
         check_plan([1, 2], "plan.yml")
 

@@ -31,7 +31,7 @@ SHOWN = {
     "An algorithm": "Greedy",
     "A dataset": "mirror\n",
     "An importer": (
-        "prompts are not in the cost: they would add 90 tokens per evaluation"
+        "the cost excludes prompts, which would add 90 tokens per evaluation"
     ),
     "A figure": "",
 }

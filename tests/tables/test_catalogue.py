@@ -184,7 +184,7 @@ def test_offline_mode_makes_no_request(offline, monkeypatch):
     )
     monkeypatch.setenv("COBANDIT_OFFLINE", "1")
     with pytest.raises(
-        DatasetUnavailable, match="not asked, since COBANDIT_OFFLINE is set"
+        DatasetUnavailable, match="not tried, because COBANDIT_OFFLINE is set"
     ):
         load(SWEBENCH)
 

@@ -145,7 +145,7 @@ def test_part_with_unnameable_split_is_not_saved(tmp_path):
     few = table(frame, profiling=18).subset("config != 'm5'")
     for part in (few, few.take_profiling()):
         with pytest.raises(
-            TableError, match=r"part of another table -> save the whole"
+            TableError, match=r"that a card cannot describe -> save the whole"
         ):
             cb.save(part, tmp_path / "a.parquet")
     assert not list(tmp_path.iterdir())

@@ -233,7 +233,7 @@ def test_empty_response_costs_one_token_and_is_reported(workspace):
     logs.write_lm_eval(workspace / "silent", function=silent)
     imported = import_logs("lm-eval", ["silent"], "my.parquet")
     assert any(
-        line.startswith("note: 2 of 24 evaluations cost nothing")
+        line.startswith("note: 2 of 24 evaluations were free")
         for line in imported.report
     )
     assert pd.read_parquet("my.parquet")["tokens"].min() == 1
@@ -350,7 +350,10 @@ def test_inspect_counts_graders_on_request(workspace):
         }
 
     logs.change_samples(graded, logs.HEADS)
-    assert "note: what example/grader used is not in the cost (--usage all)" in report()
+    assert (
+        "note: the cost excludes the usage of example/grader (--usage all includes it)"
+        in report()
+    )
     alone = import_logs("inspect", ["json"], "a.parquet").table.costs
     together = import_logs("inspect", ["json"], "b.parquet", usage="all").table.costs
     assert np.allclose(together - alone, [0, 1000])
@@ -409,7 +412,7 @@ def test_count_all_adds_prompt_tokens(workspace, source, folder, options, prompt
         for count in ("generated", "all")
     )
     assert np.allclose(everything.table.costs - generated.table.costs, prompt)
-    text = f"prompts are not in the cost: they would add {prompt} tokens"
+    text = f"the cost excludes prompts, which would add {prompt} tokens"
     assert [
         any(line.startswith(text) for line in entry.report)
         for entry in (generated, everything)
@@ -605,13 +608,13 @@ def test_card_has_default_split_and_report(workspace):
 def test_existing_files_are_replaced_only_on_request(workspace):
     Path("my.yml").write_text("name: mine  # by hand")
     with pytest.raises(
-        CobanditError, match=r"my\.yml: this is already there .*--force"
+        CobanditError, match=r"my\.yml: this file already exists .*--force"
     ):
         import_new("inspect", ["json"], "my.parquet")
     assert not Path("my.parquet").exists() and "by hand" in Path("my.yml").read_text()
     words = ["import", "inspect", "json", "-o", "my.parquet", "--force"]
     assert call(*words).exit_code == 0 and "by hand" not in Path("my.yml").read_text()
-    with pytest.raises(CobanditError, match=r"my\.parquet: this is already there"):
+    with pytest.raises(CobanditError, match=r"my\.parquet: this file already exists"):
         import_new("inspect", ["json"], "my.parquet")
 
 

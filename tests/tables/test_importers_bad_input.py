@@ -192,7 +192,7 @@ SEEDS = "".join(
 #: What spoils the files, the words of the command, and code and part of the message of
 #: its first fault.
 BAD = [
-    (cut(SAMPLES), LM, "one-configuration", "cut short"),
+    (cut(SAMPLES), LM, "one-configuration", "truncated"),
     (write(SAMPLES, "\n\n  \n"), LM, "one-configuration", "the file is empty"),
     (
         write(SAMPLES, '{"a": 1}\n'),
@@ -200,12 +200,12 @@ BAD = [
         "one-configuration",
         "line 1: doc_id: the field is missing",
     ),
-    (drop(RESULTS), LM, "one-configuration", "is next to it 0 times"),
+    (drop(RESULTS), LM, "one-configuration", "but there are 0"),
     (
         copy(RESULTS, f"x_{logs.DATE}.json"),
         LM,
         "one-configuration",
-        "is next to it 2 times",
+        "but there are 2",
     ),
     (write(RESULTS, "{}"), LM, "one-configuration", "does not name the model"),
     (nothing, ["lm-eval", "tidy.csv"], "no-matching-file", "-> they are named samples"),
@@ -244,7 +244,7 @@ BAD = [
         each_line(lambda x: x.update(exact_match=55)),
         LM,
         "out-of-range",
-        "they run from 0 to 55: give their range",
+        "they are from 0 to 55: give their range",
     ),
     (
         lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)],
@@ -350,13 +350,13 @@ BAD = [
         both_logs(each_usage(input_tokens=0, output_tokens=0, total_tokens=0)),
         INSPECT,
         "all-free",
-        "every evaluation costs 0 tokens -> take another cost",
+        "every evaluation costs 0 tokens -> use another cost",
     ),
     (
         nothing,
         [*INSPECT, "--cost", "usd"],
         "no-cost",
-        "no price is known -> give it with --prices",
+        "the price is unknown -> give it with --prices",
     ),
     (
         each_usage(total_cost=-1.0),
@@ -370,8 +370,8 @@ BAD = [
         [*INSPECT, "--cost", "tokens"],
         "no-cost",
         (
-            "no cost was measured -> take the time with --cost seconds, or let every"
-            " evaluation cost 1"
+            "no cost was measured -> use the time as cost with --cost seconds, or charge"
+            " 1 per evaluation"
         ),
     ),
     (
@@ -384,7 +384,7 @@ BAD = [
         both_logs(write(LOG, "[]")),
         INSPECT,
         "no-usable-log",
-        "the logs: none of the 2 can be used",
+        "the logs: none of the 2 logs can be used",
     ),
     (each_sample(id="\ud800"), INSPECT, "one-configuration", "not JSON"),
     (
@@ -395,8 +395,8 @@ BAD = [
         [*INSPECT, "--by", "temperature"],
         "same-configuration",
         (
-            "which differs in seed -> name what tells them apart with --by, or give"
-            " only one"
+            "which differs in seed -> name the settings that distinguish them with --by,"
+            " or give only one"
         ),
     ),
     (
@@ -409,20 +409,25 @@ BAD = [
         archive(**{"../../evil.json": "{}"}),
         EVAL,
         "one-configuration",
-        "leads out of the archive",
+        "has a path outside the archive",
     ),
     (
         archive(**{"samples\\..\\..\\evil.json": "{}"}),
         EVAL,
         "one-configuration",
-        "leads out",
+        "has a path outside",
     ),
-    (archive(**{"C:/evil.json": "{}"}), EVAL, "one-configuration", "leads out"),
+    (
+        archive(**{"C:/evil.json": "{}"}),
+        EVAL,
+        "one-configuration",
+        "has a path outside",
+    ),
     (
         archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2),
         EVAL,
         "one-configuration",
-        "claims to expand to 1,",
+        "its stated expanded size is 1,",
     ),
     (archive(then=10), EVAL, "one-configuration", "not a complete zip archive"),
     (
@@ -435,7 +440,7 @@ BAD = [
         write(STATS, "[]"),
         HELM,
         "one-configuration",
-        "it holds no instance as it was asked",
+        "it has no unperturbed instance",
     ),
     (
         drop(SPEC),
@@ -534,7 +539,7 @@ BAD = [
         write("wide.csv", FALLING),
         WIDE,
         "negative-cost",
-        "wide.csv, row 10, column 'b_tokens': the cost -1.0 is below zero",
+        "wide.csv, row 10, column 'b_tokens': the cost -1.0 is negative",
     ),
     (
         swap("tidy.csv", ",001,", ",001,7", 1),
@@ -565,19 +570,19 @@ BAD = [
         nothing,
         [*TIDY, "--text", "model"],
         "contradictory-options",
-        "--cost and --text both say",
+        "--cost and --text both give",
     ),
     (
         nothing,
         [*UNPAID, "--cost", "a", "--cost", "b"],
         "bad-cost",
-        "a, b is no column, no number and no CONFIG=NUMBER",
+        "a, b is neither a column, a number nor CONFIG=NUMBER",
     ),
     (
         nothing,
         [*UNPAID, "--cost", "example/sparrow-mini=1"],
         "missing-cost",
-        "there is no cost of example/heron-large -> give",
+        "the cost of example/heron-large is missing -> give",
     ),
     (
         nothing,
@@ -601,13 +606,13 @@ BAD = [
         nothing,
         [*WIDE[:3], "{config}", *MAPPED],
         "bad-cost",
-        "tokens is no column, no number and no CONFIG=NUMBER",
+        "tokens is neither a column, a number nor CONFIG=NUMBER",
     ),
     (
         nothing,
         [*WIDE[:3], "{config}", *MAPPED, "--objective", "b=c"],
         "contradictory-options",
-        "takes one objective",
+        "allows one objective",
     ),
     (
         nothing,
@@ -638,8 +643,8 @@ BAD = [
         TIDY[:2],
         "incomplete-mapping",
         (
-            "it lacks --config, --instance, --objective -> say which of its columns"
-            " they are, such as --objective accuracy=COLUMN: tidy.csv has 'model', "
+            "it lacks --config, --instance, --objective -> name them among the file's"
+            " columns, such as --objective accuracy=COLUMN: tidy.csv has 'model', "
         ),
     ),
     (
@@ -683,10 +688,15 @@ BAD = [
         nothing,
         [*WIDE, "--config", "model"],
         "contradictory-options",
-        "are for files that are not wide",
+        "do not apply to wide files",
     ),
     (nothing, YAML, "no-file", "there is no such mapping"),
-    (write("map.yml", "- 1"), YAML, "model_type", "fields with values are needed"),
+    (
+        write("map.yml", "- 1"),
+        YAML,
+        "model_type",
+        "a mapping of fields to values is needed",
+    ),
     (
         write("map.yml", "cost: !!python/object/apply:os.system ['touch evil']"),
         YAML,
@@ -738,9 +748,9 @@ BAD = [
         copy("tidy.csv", "my.parquet"),
         tidy_of("my.parquet"),
         "output-is-input",
-        "also what is to be imported",
+        "also an input of the import",
     ),
-    (write("my.yml", "name: mine"), INSPECT, "file-exists", "already there"),
+    (write("my.yml", "name: mine"), INSPECT, "file-exists", "already exists"),
     (nothing, [*INSPECT, "-o", "my.csv"], "not-parquet", "the suffix .parquet"),
     (nothing, [*INSPECT, "-o", "none/my.parquet"], "no-folder", "there is no folder"),
     (
@@ -753,7 +763,7 @@ BAD = [
         write("my.yml", "name: mine"),
         [*INSPECT, "--update"],
         "missing-records",
-        "my.parquet: this is missing next to my.yml",
+        "my.parquet: this file is missing, but its card my.yml exists",
     ),
     (
         nothing,
@@ -780,7 +790,7 @@ BAD = [
         nothing,
         [*INSPECT, "--update", "--force"],
         "force-and-update",
-        "give one of them",
+        "give only one of them",
     ),
     (
         copy("tidy.csv", "my.parquet"),
@@ -857,13 +867,13 @@ def test_sizes_of_logs_are_bounded(workspace, monkeypatch, module, name, source)
 
 def test_sizes_of_tables_and_mappings_are_bounded(workspace, monkeypatch):
     monkeypatch.setattr(table_files, "MAX_FILE", 100)
-    with fault("file-too-large", "wide.csv", names=["the 100 that are read"]):
+    with fault("file-too-large", "wide.csv", names=["the limit is 100"]):
         import_logs(
             "csv", ["wide.csv"], "my.parquet", wide="{config}_{field}", **MEASURES
         )
     monkeypatch.setattr(plain_yaml, "MAX_BYTES", 10)
     Path("map.yml").write_text("cost: " + "x" * 10)
-    with fault("file-too-large", "map.yml", names=["the 10 that"]):
+    with fault("file-too-large", "map.yml", names=["the limit is 10"]):
         import_logs("csv", ["wide.csv"], "my.parquet", mapping="map.yml")
 
 

@@ -88,7 +88,7 @@ def test_other_settings_under_the_same_name_are_refused(workspace):
     logs.change(HEADS, lambda log: log["eval"]["task_args"].update(prompt="Think."))
     with pytest.raises(
         CobanditError,
-        match=r"temperature=0\.0' was made with other settings: prompt -> import all",
+        match=r"temperature=0\.0' was imported with other settings: prompt -> import all",
     ):
         import_logs("inspect", [HEADS], "my.parquet", update=True)
     assert Path("my.parquet").read_bytes() == before
@@ -136,15 +136,15 @@ def test_update_keeps_the_card(workspace):
         (
             {"metric": "other"},
             (
-                r"metrics: {'sums': \['match'\]}, and in this import: {'sums':"
+                r"metrics was {'sums': \['match'\]}, but is {'sums':"
                 r" \['other'\]}"
             ),
         ),
-        ({"count": "all"}, "cost: generated, and in this import: all"),
-        ({"latency": "none"}, "latency: working_time, and in this import: none"),
+        ({"count": "all"}, "cost was generated, but is all"),
+        ({"latency": "none"}, "latency was working_time, but is none"),
         (
             {"by": ["max_tokens"]},
-            "described by: model, temperature, and in this import: model, max_tokens",
+            "described by was model, temperature, but is model, max_tokens",
         ),
     ],
 )

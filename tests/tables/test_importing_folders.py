@@ -67,7 +67,7 @@ def test_newest_of_two_runs_counts(workspace):
         and imported_again.table.configs == imported_whole.table.configs
     )
     assert lines(imported_again, "rerun: ") == [
-        f"rerun: json/a.json counts, not {HEADS}: 12 evaluations"
+        f"rerun: 12 evaluations of json/a.json replace those of {HEADS}"
     ]
     assert "from 2 logs" in imported_again.report[2]
     rerun(HEADS, "json/a.json", "2026-01-15T10:20:29", output_tokens=777)
@@ -227,9 +227,9 @@ def test_newest_finished_rerun_counts(workspace):
     assert imported.table.summary().loc[SPARROW, "accuracy"] == 1
     (message,) = lines(imported, "rerun: ")
     assert message.startswith(
-        f"rerun: {run.parent}/samples_sums_{later}.jsonl counts, not {run}"
+        f"rerun: 12 evaluations of {run.parent}/samples_sums_{later}.jsonl replace"
     )
-    assert "is next to it 0 times" in lines(imported, "left out: lm")[0]
+    assert "but there are 0" in lines(imported, "left out: lm")[0]
 
 
 def test_helm_run_without_statistics_is_skipped(workspace):
@@ -245,10 +245,10 @@ def test_helm_run_without_statistics_is_skipped(workspace):
     shutil.copy(runs[1] / "run_spec.json", broken)
     imported = import_logs("helm", ["helm"], "my.parquet", metric="exact_match")
     assert imported.table.summary()["accuracy"].iloc[0] == 1
-    assert (
-        len(lines(imported, "rerun: helm/runs/v2/")) == 2
-        and "v3" in lines(imported, "left out")[0]
-    )
+    reruns = lines(imported, "rerun: ")
+    assert len(reruns) == 2
+    assert all("evaluations of helm/runs/v2/" in line for line in reruns)
+    assert "v3" in lines(imported, "left out")[0]
 
 
 # Free evaluations.
@@ -280,7 +280,7 @@ def test_answer_without_tokens_costs_one(workspace):
         imported = import_logs(source, [path], "my.parquet", **options)
         (line,) = lines(imported, "note: ")
         assert (
-            line == "note: 3 of 24 evaluations cost nothing; each counts as 1 tokens"
+            line == "note: 3 of 24 evaluations were free; each counts as 1 tokens"
             " (--smallest-cost)"
         )
         assert line in Path("my.yml").read_text()
@@ -342,7 +342,7 @@ def test_free_evaluation_costs_a_thousandth_of_the_median(workspace):
     imported = import_logs("inspect", ["json"], "my.parquet", cost="usd")
     assert imported.table.rows["cost"].min() == 0.00025
     assert (
-        "1 of 24 evaluations cost nothing; each counts as 0.00025 USD"
+        "1 of 24 evaluations were free; each counts as 0.00025 USD"
         in lines(imported, "note: ")[0]
     )
 

@@ -71,7 +71,8 @@ def test_repeats_are_averaged_like_in_other_importers(workspace):
     pd.concat([tidy(shots=0), tidy(shots=5)]).to_csv("my.csv", index=False)
     mixed = import_logs("csv", ["my.csv"], "b.parquet", **PAID)
     assert said(
-        mixed, "note: repeats differ in shots: what is a setting belongs to --config"
+        mixed,
+        "note: repeats differ in shots; add a column that is a setting to --config",
     )
     apart = import_logs("csv", ["my.csv"], "c.parquet", repeats="separate", **PAID)
     assert list(apart.table.n_instances) == [24, 24] and "003, repeat 2" in set(
@@ -163,7 +164,7 @@ def test_default_cost_is_one_evaluation(workspace):
         imported.table.rows["cost"] == 1
     ).all() and imported.table.card.cost.unit == "evaluations"
     (line,) = said(imported, "cost: ")
-    assert "costs 1 (evaluations)" in line and "treat all configurations alike" in line
+    assert "costs 1 (evaluations)" in line and "see no difference in cost" in line
     assert len(cb.recommend(imported.table).arms) == 2
 
 
@@ -218,7 +219,7 @@ def test_length_of_text_may_be_the_cost(workspace):
     )
     table = imported.table
     assert table.card.cost.unit == "tokens (characters / 4)"
-    assert "1 of 24 evaluations cost nothing" in said(imported, "note")[0]
+    assert "1 of 24 evaluations were free" in said(imported, "note")[0]
     assert sorted(table.rows["cost"]) == sorted(
         max(1, -(-len(text or "") // 4)) for text in said_
     )
@@ -283,7 +284,7 @@ def test_wide_file_may_have_only_configurations(workspace):
     )
     assert list(table.n_instances) == [10, 9] and (table.rows["cost"] == 1).all()
     assert said(
-        imported, "left out: 1 column without a number, 'category' in scores.csv"
+        imported, "left out: 1 column without a number: 'category' in scores.csv"
     )
     assert table.summary()["accuracy"].iloc[0] == wide["[0-shot] gpt"].mean()
     options = {
@@ -318,7 +319,7 @@ def test_faults_of_a_wide_file_name_its_rows_and_columns(workspace):
             "csv", ["wide.csv"], "a.parquet", cost="tokens", unit="tokens", **options
         )
     message = str(error.value)
-    assert "wide.csv, row 4, column 'b_tokens': the cost -4.0 is below zero" in message
+    assert "wide.csv, row 4, column 'b_tokens': the cost -4.0 is negative" in message
     assert (
         "wide.csv, row 8, column 'a_correct': the objective 3.0 is outside" in message
     )
@@ -705,7 +706,7 @@ def test_offered_remedies_work(workspace, what):
         "--no-score" in offered
     )
     remedy = shlex.split(
-        offered[offered.index("--") :].replace("that mean no score with", "")
+        offered[offered.index("--") :].replace("that mark a missing score with", "")
     )
     done = call(*words, *remedy)
     assert done.exit_code == 0, (remedy, done.output, done.exception)

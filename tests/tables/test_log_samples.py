@@ -112,7 +112,7 @@ def test_repeated_samples_count_once(workspace, counted):
     say(HEADS, 0, total_samples=counted)
     imported = take()
     assert (imported.table.rows["accuracy"] == before.rows["accuracy"]).all()
-    assert remarks(imported, "written twice") and not remarks(imported, "incomplete")
+    assert remarks(imported, "duplicates in") and not remarks(imported, "incomplete")
 
 
 def test_repeated_harness_lines_count_once(workspace):
@@ -121,7 +121,7 @@ def test_repeated_harness_lines_count_once(workspace):
     imported = take("lm-eval", "lm", filter="strict-match")
     assert (
         imported.table.n_instances.tolist() == [12, 12]
-        and len(remarks(imported, "written twice")) == 2
+        and len(remarks(imported, "duplicates in")) == 2
     )
 
 

@@ -206,22 +206,22 @@ def test_logged_money_precedes_prices(priced):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("inspect", {"cost": "usd"}, "no price is known -> give it with --prices"),
+        ("inspect", {"cost": "usd"}, "the price is unknown -> give it with --prices"),
         (
             "inspect",
             {"cost": "usd", "prices": "other.yml"},
-            "no price is known -> give it with --prices",
+            "the price is unknown -> give it with --prices",
         ),
         (
             "inspect",
             {"cost": "usd", "prices": "nowhere.yml"},
             "there is no such file of prices",
         ),
-        ("helm", {"cost": "usd"}, "no price is known -> give it with --prices"),
+        ("helm", {"cost": "usd"}, "the price is unknown -> give it with --prices"),
         (
             "helm",
             {"prices": "prices.yml"},
-            "prices mean nothing where the cost is tokens -> add --cost usd",
+            "--prices has no effect with --cost tokens -> add --cost usd",
         ),
     ],
 )

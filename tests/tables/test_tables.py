@@ -257,7 +257,7 @@ def test_new_transform_needs_one_entry(monkeypatch, tmp_path):
     ]
     described = card(objectives=objectives, arms=[])
     with pytest.raises(
-        ValueError, match=r"low and high mean nothing with .* transform decades"
+        ValueError, match=r"low and high have no effect with .* transform decades"
     ):
         card(objectives=[objectives[1] | {"low": 10}])
     rows = frame(arms=2, instances=4).assign(bytes=10.0)

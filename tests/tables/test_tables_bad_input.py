@@ -328,7 +328,7 @@ def test_all_faults_of_a_card_are_listed(tmp_path):
     ("text", "word"),
     [
         ("", "is empty"),
-        ("- a\n", "fields with values are needed"),
+        ("- a\n", "a mapping of fields to values is needed"),
         ("a: [", "not valid YAML"),
         ("name: a\nname: b\n", "'name' is given twice"),
         ("source: 2025-13-45\n", "not valid YAML"),
@@ -339,7 +339,7 @@ def test_all_faults_of_a_card_are_listed(tmp_path):
         ("[" * 10_000, "nested more than 32 deep"),
         ("- " * 10_000, "nested more than 32 deep"),
         ("? " * 10_000, "nested more than 32 deep"),
-        ("name: " + "a" * 65_536, "more than the 65,536 that"),
+        ("name: " + "a" * 65_536, "the limit is 65,536"),
         ("".join(f"{i}:\n" for i in range(9_000)), "9009 faults, the first 50"),
     ],
     ids=range(14),
@@ -376,7 +376,8 @@ def test_card_or_folder_in_place_of_a_table_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.yml").write_text(yaml.safe_dump(CARD))
     with pytest.raises(
-        TableError, match=r"toy\.yml: this is a card, .* -> give the file of its table"
+        TableError,
+        match=r"toy\.yml: this is a YAML file, .* -> give the file of the table",
     ):
         read("toy.yml")
     (tmp_path / "runs" / "mine").mkdir(parents=True)
@@ -399,7 +400,7 @@ FILES = [
     ("csv", "", ["the file is empty"]),
     ("parquet", "", ["the file is empty"]),
     ("jsonl", "", ["the file is empty"]),
-    ("xlsx", "x", ["'.xlsx'", ".parquet, .csv, .jsonl or .json"]),
+    ("xlsx", "x", ["'.xlsx'", ".parquet, .csv, .tsv, .jsonl or .json"]),
     *[
         (
             "parquet",
@@ -447,7 +448,7 @@ FILES = [
     (
         "jsonl",
         "".join([*LINES[:2], "[1]\n", *LINES[2:]]),
-        ["line 3 is not a JSON object: it"],
+        ["line 3 is a JSON value, but not an object"],
     ),
     (
         "jsonl",

@@ -1,19 +1,19 @@
-"""Importers, from evaluation logs to an evaluation table and its card.
+"""Importers, which turn evaluation logs into an evaluation table and its card.
 
-A format is one module, which registers itself with `importer_registry.importer`: it
-turns files into the `Log` objects of ``log_samples``.  The rest is shared, in this
-order:
+Each format has one module, which registers itself with `importer_registry.importer` and
+turns files into the `Log` objects of ``log_samples``. The other steps are shared, in
+this order:
 
 * ``log_choices`` reads the logs of the wanted tasks and chooses metrics,
 * ``log_checks`` compares logs with each other and with their own summaries,
-* ``scores`` and ``log_costs`` make numbers of scores and usage,
-* ``combining_samples`` makes runs of configurations from samples,
+* ``scores`` and ``log_costs`` convert scores and usage to numbers,
+* ``combining_samples`` collects the samples in runs of configurations,
 * ``log_settings`` names the configurations,
-* ``combining_runs`` and ``repeated_evaluations`` make one frame of the runs,
+* ``combining_runs`` and ``repeated_evaluations`` combine the runs in one frame,
 * ``earlier_table`` adds it to an earlier table, and ``importing`` writes table and
   card.
 
-The importer of any other table, ``tidy``, has its options in ``tidy_options``, its
+The importer ``tidy`` reads any other table. Its options are in ``tidy_options``, its
 scores in ``tidy_scores``, wide files in ``wide_columns``, and columns in
 ``named_columns`` and ``file_columns``.
 """

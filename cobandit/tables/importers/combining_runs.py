@@ -1,4 +1,4 @@
-"""From runs of configurations to one frame of their evaluations."""
+"""Combination of the runs of all configurations in one frame of evaluations."""
 
 from __future__ import annotations
 
@@ -42,33 +42,35 @@ def combine_runs(
     source: str,
     measured: Mapping[str, Any],
 ) -> ImportResult:
-    """Name the configurations and put the evaluations of all runs into one frame.
+    """Name the configurations, and combine the evaluations of all runs in one frame.
 
     A configuration is a model with the settings that differ between runs, or the
     settings that ``options.by`` names. If several tasks are pooled, names of instances
-    start with the task's name. If several runs of a configuration have an instance, the
-    newest finished run counts. Efficiency is an objective if every evaluation has its
-    seconds.
+    start with the task's name. If several runs of a configuration evaluated an
+    instance, the newest finished run counts. Efficiency becomes an objective if the
+    seconds of every evaluation are known.
 
     Parameters
     ----------
     runs : sequence of LoggedRun
     tasks : sequence of str
     metrics : Metrics
-        Names of the objectives, whose scores each evaluation has by its task.
+        Names of the objectives, and the metric of each task for each objective.
     cost : Cost
         Name of the cost column, and its unit.
     options : LogOptions
-        Options of the import. With ``repeats``, repeated evaluations of an instance
-        become one row with the means of scores, cost and seconds, or one row each.
-        Repeats are not independent, so only averaging keeps instances independent.
+        Options of the import. With ``repeats="mean"``, repeated evaluations of an
+        instance become one row with the means of scores, cost and seconds; with
+        ``"separate"``, each becomes a row. Repeats are not independent, so averaging is
+        the default.
     notes : Notes
         Receives the remarks.
     source : str
-        Kind of logs, for the card's description of the measurements.
+        Kind of logs, for the description of the measurements on the card.
     measured : mapping
-        Further properties that distinguish imports, besides configurations, tasks and
-        metrics: by property a name, several names, or names per task.
+        Further properties that two imports into one table must share, besides
+        configurations, tasks and metrics. Each value is a name, several names, or names
+        per task.
 
     Returns
     -------
@@ -85,8 +87,8 @@ def combine_runs(
         run.settings | ({"task": run.task} if options.compare_tasks else {})
         for run in runs
     ]
-    # a single score is called the accuracy, and its column the score; of several each
-    # keeps its name
+    # a single score becomes the objective "accuracy" in the column "score"; several
+    # scores keep their names
     reserved = {"config", "instance", SECONDS, cost.column}
     no_names = {*reserved, *RESERVED, "efficiency"}
     scored = [
@@ -114,7 +116,7 @@ def combine_runs(
     elif logged["prompt"].notna().all():
         added = f"{logged['prompt'].mean():,.4g} {cost.unit} per evaluation"
         notes.remarks.append(
-            f"prompts are not in the cost: they would add {added} (--count all)"
+            f"the cost excludes prompts, which would add {added} (see --count all)"
         )
 
     values = np.array(logged["scores"].tolist()).T
@@ -154,10 +156,12 @@ def combine_runs(
     n_shared = int((per_instance == n_configs).sum())
     if not n_shared:
         those = f"{n_configs} configurations ({', '.join(arms)})"
-        remedy = "say which settings make a configuration with --by, or leave logs out"
+        remedy = (
+            "name the settings that define a configuration with --by, or leave logs out"
+        )
         raise_fault(
             "the logs",
-            f"no instance was evaluated under each of {those}",
+            f"no instance was evaluated under all of {those}",
             remedy,
             "no-common-instance",
         )
@@ -199,7 +203,7 @@ def combine_runs(
 
 
 def _list(value: Any) -> str:
-    """Write names, one or several or per task, as text."""
+    """Write a name, several names, or names per task as text."""
     if isinstance(value, Mapping):
         by_task = {task: _list(names) for task, names in value.items()}
         alike = len(set(by_task.values())) == 1
@@ -210,7 +214,7 @@ def _list(value: Any) -> str:
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
-    """Leave out logs without a usable evaluation, unless no log has one."""
+    """Leave out logs without a usable evaluation; fail if no log is left."""
     usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
@@ -225,7 +229,7 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
     if not usable:
         raise_fault(
             "the logs",
-            "none has an evaluation that can be used",
+            "none has a usable evaluation",
             "give the logs of a finished run",
             "no-evaluation",
         )
@@ -260,10 +264,10 @@ def _evaluations(
     options: LogOptions,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Collect the evaluations of all runs in one frame, with run number and label.
+    """Collect the evaluations of all runs in one frame, with run numbers and labels.
 
-    ``name`` is unique also for repeats of an ``instance``: it ends with the number of
-    the repeat.
+    The column ``name`` distinguishes repeats of an instance: it is the instance's name
+    followed by the number of the repeat.
     """
     rows = [
         (number, *evaluation)
@@ -282,7 +286,7 @@ def _evaluations(
     if frame.empty:
         raise_fault(
             "the logs",
-            "no evaluation has a score that can be used",
+            "no evaluation has a usable score",
             "see why, below, or choose with --metric",
             "no-score",
         )
@@ -300,7 +304,7 @@ def _evaluations(
         counted = (
             f"{untimed.sum():,} of {len(frame):,} evaluations have no time above zero"
         )
-        notes.remarks.append(f"note: {counted}, so efficiency is no objective")
+        notes.remarks.append(f"note: {counted}, so efficiency is not an objective")
     if untimed.any():
         frame["seconds"] = math.nan
     tasks = [run.task for run in runs]
@@ -319,10 +323,10 @@ def _evaluations(
 def _newest(
     logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes
 ) -> pd.DataFrame:
-    """Keep the newest of repeated evaluations of a configuration, per instance.
+    """Keep the newest evaluation of each configuration and instance.
 
-    Runs that are equal only in the settings of ``--by`` may differ on purpose, so the
-    user has to decide about them.
+    Runs that agree in the settings of ``--by`` but differ in others may be different
+    configurations, so the user has to decide.
     """
     order = sorted(
         range(len(runs)), key=lambda i: (runs[i].finished, runs[i].began, runs[i].file)
@@ -345,13 +349,13 @@ def _newest(
             raise_fault(
                 older_run.file,
                 problem,
-                "name what tells them apart with --by, or give only one of the two"
-                " logs",
+                "name the settings that distinguish them with --by, or give only one"
+                " of the two logs",
                 "same-configuration",
             )
         remarks.append(
-            f"rerun: {newer_run.file} counts, not {older_run.file}: {number:,}"
-            " evaluations"
+            f"rerun: {number:,} evaluations of {newer_run.file} replace those of"
+            f" {older_run.file}"
         )
 
     notes.remarks += limit_lines(remarks)

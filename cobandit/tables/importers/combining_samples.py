@@ -1,4 +1,4 @@
-"""Samples of all logs, combined into a table with scores and costs."""
+"""Combination of the samples of all logs in a table with scores and costs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def combine_samples(
     unit: str = "tokens",
     remedy: str = "",
 ) -> ImportResult:
-    """Choose scores, read them as numbers, charge, and make one frame of all logs.
+    """Read the scores and costs of all samples, and combine all logs in one frame.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def combine_samples(
     options : LogOptions
     notes : Notes
     source : str
-        Kind of logs, as in `combine_runs`.
+        As in `combine_runs`.
     measured : mapping
-        As of `combine_runs`.
+        As in `combine_runs`.
     metric_kind : str
         Word for a metric in messages, such as ``"scorer"``.
     default : sequence of str
         Scores used if the user names none.
     keep_name : bool
-        Whether a single score gives its name to the objective.
+        Whether a single objective keeps the name of its score, instead of "accuracy".
     paid : Cost, optional
         Name and unit of `Sample.cost`, for formats that log costs.
     unit : str
-        Name of tokens that were counted from text.
+        Name of the unit, if tokens were counted from text.
     remedy : str
         Further remedy for tokens that were not logged.
 
@@ -72,8 +72,7 @@ def combine_samples(
     Raises
     ------
     TableError
-        If a score has to be chosen, or lower scores are better, and as in
-        `combine_runs`.
+        If a score has to be chosen, lower scores are better, or `combine_runs` raises.
     """
     collected = filter_samples(collected, options, notes)
     scored = [(log.task, sample.scores) for log in collected for sample in log.samples]

@@ -1,4 +1,4 @@
-"""The update of an earlier import's table."""
+"""Updating the table of an earlier import."""
 
 from __future__ import annotations
 
@@ -32,21 +32,20 @@ class Earlier(NamedTuple):
 
 
 def read_earlier(output: Path, source: str) -> Earlier:
-    """Read the table of an earlier import, which is to be updated.
+    """Read the table of an earlier import, to update it.
 
     Raises
     ------
     TableError
         If the table is not valid, or is not from an import of the same kind.
     """
-    card = read(output).card  # one error for whatever is wrong with the table
+    card = read(output).card  # raises one error with every fault of the table
     frame = pd.read_parquet(output)
     provenance = read_memory(output)
     if provenance.get("importer") != source:
         raise_fault(
             output,
-            f"it was not made by cobandit import {source}, so nothing can be added"
-            " to it",
+            f"it was not made by cobandit import {source}, so it cannot be updated",
             START_AGAIN,
             "other-source",
         )
@@ -56,15 +55,15 @@ def read_earlier(output: Path, source: str) -> Earlier:
 def add_to(
     earlier: Earlier, result: ImportResult, described: bool, notes: Notes
 ) -> ImportResult:
-    """Update an earlier table with a result, by configuration and instance.
+    """Add the evaluations of an import to an earlier table.
 
     Parameters
     ----------
     earlier : Earlier
     result : ImportResult
     described : bool
-        Whether the user chose the settings that make a configuration, so that other
-        settings may differ.
+        Whether the user chose the settings that define a configuration (``--by``).
+        Other settings may then differ.
     notes : Notes
         Receives the numbers of added, replaced, unchanged and kept evaluations.
 
@@ -75,16 +74,16 @@ def add_to(
     Raises
     ------
     TableError
-        If measures or columns differ, or a configuration of one name has different
-        settings.
+        If measurements or columns differ, or two configurations with the same name have
+        different settings.
     """
     earlier_measures = _measures(earlier.card, earlier.provenance["measured"])
     measures = _measures(result, result.measured)
     for measure in sorted({*earlier_measures, *measures}):
         if earlier_measures.get(measure) != measures.get(measure):
             problem = (
-                f"{measure}: {earlier_measures.get(measure)}, and in this import:"
-                f" {measures.get(measure)}"
+                f"{measure} was {earlier_measures.get(measure)}, but is"
+                f" {measures.get(measure)} in this import"
             )
             raise_fault(
                 earlier.path,
@@ -101,11 +100,13 @@ def add_to(
             name for name in names if earlier_settings.get(name) != settings.get(name)
         ]
         if different:
-            problem = f"{config!r} was made with other settings: {', '.join(different)}"
+            problem = (
+                f"{config!r} was imported with other settings: {', '.join(different)}"
+            )
             raise_fault(
                 earlier.path,
                 problem,
-                f"{START_AGAIN}, or say with --by that they do not matter",
+                f"{START_AGAIN}, or list with --by the settings that matter",
                 "other-settings",
             )
 
@@ -113,7 +114,7 @@ def add_to(
 
 
 def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that two imports into a table share, by name."""
+    """Return the properties that two imports into one table must share, by name."""
     as_stored: dict[str, Any] = json.loads(json.dumps(measured))
     return as_stored | {
         "the cost": f"{card.cost.column} in {card.cost.unit}",
@@ -125,7 +126,7 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Use the table's names of configurations, because 0 and 0.0 are one setting."""
+    """Use the earlier names of configurations, because 0 and 0.0 are equal settings."""
     arms = list(result.arms)
     earlier_arms, arms_now = (
         frame.drop_duplicates("config")
@@ -156,7 +157,8 @@ def _plain(value: Any) -> str:
 def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResult:
     columns = [name for name in result.frame if name in earlier.frame]
     is_number = pd.api.types.is_numeric_dtype
-    # numbers and text, as where a setting is missing, do not go into one column
+    # a column cannot mix numbers and text, which occurs if a setting is missing in some
+    # logs
     text_columns = [
         name
         for name in columns
@@ -180,8 +182,8 @@ def _on_top(earlier: Earlier, result: ImportResult, notes: Notes) -> ImportResul
     is_replaced = is_repeated & ~is_unchanged
     notes.remarks.append(
         f"update: {(~is_repeated).sum():,} evaluations added, {is_replaced.sum():,}"
-        f" replaced, {is_unchanged.sum():,} unchanged, {len(other_rows):,} that are not in"
-        " this import kept"
+        f" replaced, {is_unchanged.sum():,} unchanged, {len(other_rows):,} earlier"
+        " ones kept"
     )
 
     def place(row: int, column: str | None) -> Place:

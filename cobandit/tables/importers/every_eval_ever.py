@@ -1,10 +1,10 @@
-"""Records of Every Eval Ever: JSON per evaluation, and JSON Lines of its instances.
+"""Records of Every Eval Ever: a JSON and a JSON Lines file per evaluation.
 
 A line of a JSON Lines file is one instance under one metric: ``sample_id``,
-``evaluation.score``, ``token_usage`` and ``performance.latency_ms``.  ``evaluation_id``
-leads to the evaluation's JSON file, which has the model, its generation settings, and
-the name, range and direction of each metric.  Versions 0.2 and 0.3 of the schema are
-read.
+``evaluation.score``, ``token_usage`` and ``performance.latency_ms``. ``evaluation_id``
+identifies the evaluation's JSON file, which has the model, its generation settings, and
+the name, range and direction of each metric. Versions 0.2 and 0.3 of the schema are
+supported.
 """
 
 from collections import Counter
@@ -36,7 +36,8 @@ from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
 from cobandit.tables.usage import Usage
 
-#: Details of a model that are the same in all of its configurations, or name one.
+#: Details of a model that are not settings: they are the same in all of its
+#: configurations, or name a configuration.
 _OF_THE_MODEL = (CONFIGURATION, "deployment_type", "model_availability")
 
 
@@ -44,7 +45,8 @@ class EveryEvalEverOptions(LogOptions, RepeatOptions):
     """Options of ``cobandit import every-eval-ever``."""
 
     latency: Literal["latency_ms", "none"] = Field(
-        "latency_ms", description="The time that makes efficiency: latency_ms or none."
+        "latency_ms",
+        description="The time from which efficiency is computed: latency_ms or none.",
     )
 
     @property
@@ -223,7 +225,7 @@ def _are_exported(logs: Sequence[Log]) -> bool:
 def _read(
     file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEvalEverOptions
 ) -> Iterator[Log]:
-    """Read a file of instances: a log for each evaluation and task in it."""
+    """Read a file of instances; return one log per evaluation and task."""
     groups: dict[tuple[str, str], list[_Line]] = {}
     for place, content in read_lines(file):
         line = parse_json(_Line, content, place)
@@ -316,7 +318,7 @@ def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
             try:
                 evaluation = parse_json(_Evaluation, path)
             except TableError:
-                continue  # another JSON file
+                continue  # a JSON file of another kind
             evaluations[evaluation.evaluation_id] = evaluation
     return evaluations
 

@@ -1,4 +1,4 @@
-"""Columns with the place of a record: its file, folders and row."""
+"""Columns that locate a record: its file, folders and row."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,8 @@ import pandas as pd
 from cobandit.errors import raise_fault
 from cobandit.tables.text_layout import SEPARATORS
 
-#: Column of the name of the file, of the row in it, and the stem of those of its
-#: folders.
+#: Names of the columns for the file and the row in it, and the prefix of the columns
+#: for its folders.
 FILE = "file"
 ROW = "row"
 FOLDER = "folder"
@@ -28,16 +28,16 @@ class SourceFile(NamedTuple):
     frame: pd.DataFrame
     #: Decimal mark of numbers in text.
     decimal: str
-    #: Names of the columns with the place of a record.
+    #: Names of the columns that locate a record.
     places: list[str]
 
 
 class FileColumns:
-    """Columns with the place of each record, unless a file has columns of these names.
+    """Columns that locate each record, unless a file has columns of these names.
 
     ``file`` is the name of the file without its suffix and ``row`` the number of the
-    record. ``folder1``, ``folder2``, ... are the folders on the path to the file, below
-    the common folder.
+    record. ``folder1``, ``folder2``, ... are the folders on the path to the file,
+    starting below the folder that all files share.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ class FileColumns:
             remedy = f"name the configuration by the folder: --config {FOLDER}1"
             raise_fault(
                 "--config",
-                f"several files are called {repeated[0]!r}",
+                f"several files have the name {repeated[0]!r}",
                 remedy,
                 "equal-file-names",
             )
 
 
 def name_file(file: Path) -> str:
-    """Return the name of a file without the suffix of its format.
+    """Return the name of a file without its suffix, such as ``.csv``.
 
     Examples
     --------

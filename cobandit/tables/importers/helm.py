@@ -1,10 +1,9 @@
 """Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, one folder per run.
 
-Each of HELM's metric classes writes its own entries for an instance, so the statistics
-of an instance are spread over several entries, which are joined here.
-``inference_runtime`` is the time of a whole batch, so it is divided by ``batch_size``.
-Trials of an instance are averaged.  The means in the run's ``stats.json`` are compared
-with the means of the samples.
+HELM writes one entry per metric class and instance, so the entries of an instance are
+merged here. ``inference_runtime`` is the time of a whole batch, so it is divided by
+``batch_size``. Trials of an instance are averaged by default. The means in the run's
+``stats.json`` are compared with the means of the samples.
 """
 
 import re
@@ -29,10 +28,10 @@ from cobandit.tables.usage import Usage
 
 STATS = "per_instance_stats.json"
 SPEC = "run_spec.json"
-#: Statistics over all instances, which a run need not have.
+#: Optional file with the means over all instances.
 TOTALS = "stats.json"
 
-# statistics of every run that say nothing of how good an answer is
+# statistics of every run that do not measure the quality of an answer
 _BOOKKEEPING = re.compile(
     r"(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
 )
@@ -43,7 +42,9 @@ class HelmOptions(LogOptions, RepeatOptions):
 
     latency: Literal["inference_runtime", "none"] = Field(
         "inference_runtime",
-        description="The time that makes efficiency: inference_runtime or none.",
+        description=(
+            "The time from which efficiency is computed: inference_runtime or none."
+        ),
     )
 
 
@@ -132,7 +133,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
             stats.get(name) for name in ("num_prompt_tokens", "num_output_tokens")
         )
         usage = None if prompt is None or output is None else Usage(prompt, 0, output)
-        seconds = stats.get(options.latency)  # none is no time
+        seconds = stats.get(options.latency)  # None if the option is "none"
         samples.append(
             Sample(
                 plain_text(
@@ -161,7 +162,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
 
 
 def _means(file: Path) -> dict[str, float]:
-    """Read the run's own means of statistics of a single split, unperturbed."""
+    """Return the run's own means of unperturbed statistics with a single split."""
     totals = file.with_name(TOTALS)
     if not totals.is_file():
         return {}
@@ -169,7 +170,8 @@ def _means(file: Path) -> dict[str, float]:
     for total in parse_json(_Totals, totals).root:
         if total.name.perturbation is None and isinstance(total.mean, int | float):
             by_name.setdefault(total.name.name, []).append(total.mean)
-    # the means of two splits cannot be joined: their numbers of instances are not given
+    # the means of two splits cannot be combined, because their numbers of instances are
+    # unknown
     return {name: means[0] for name, means in by_name.items() if len(means) == 1}
 
 
@@ -179,7 +181,7 @@ def _spec(file: Path) -> _Spec:
         raise_fault(
             file.parent,
             f"it lacks {STATS} or {SPEC}",
-            "give the whole folder of a run that finished",
+            "give the complete folder of a finished run",
             "incomplete-run",
         )
     return parse_json(_Spec, spec)
@@ -201,17 +203,18 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     if not values:
         raise_fault(
             file,
-            "it holds no instance as it was asked",
+            "it has no unperturbed instance",
             "leave the run out",
             "no-evaluation",
         )
     if perturbed:
         notes.left_out["perturbed instances"] += len(perturbed)
     for stats in values.values():
-        # where it is missing the other one, which includes an echoed prompt
+        # if num_output_tokens is missing, num_completion_tokens is used, although it
+        # includes an echoed prompt
         stats.setdefault("num_output_tokens", stats.get("num_completion_tokens"))
 
-    # HELM writes a statistic that it could not compute without a mean
+    # HELM leaves out the mean of a statistic that it could not compute
     return {
         key: {name: mean for name, mean in stats.items() if mean is not None}
         for key, stats in values.items()

@@ -12,13 +12,13 @@ from cobandit.tables.usage import Doubt
 
 @dataclass
 class Notes:
-    """Report of an import: remarks, and exclusions with their numbers.
+    """Report of an import: remarks, exclusions and their counts.
 
-    ``logs`` lists logs that are left out entirely, each as a line with place, reason
-    and remedy. ``smallest`` is the made-up cost of free evaluations. ``doubts`` has,
-    per kind, the number and the first of the values that could not be read reliably.
-    ``counts`` has the numbers of flawed evaluations by configuration and flaw, and
-    ``counted`` has the same numbers as lines.
+    ``logs`` lists the logs that are left out, each as a line with place, reason and
+    remedy. ``smallest`` is the cost that replaces zero. ``doubts`` has, per kind, the
+    number of values that could not be read reliably, and the first one. ``counts`` has
+    the numbers of unusual evaluations by configuration and kind, and ``counted`` has
+    the same numbers as lines.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Notes:
         every: Iterable[str] = (),
         how: str = "",
     ) -> None:
-        """Count unusual evaluations, and report their number per configuration.
+        """Count the unusual evaluations of one kind per configuration, for the report.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Notes:
         configs : iterable of str
             Configuration of each such evaluation.
         every : iterable of str
-            Configuration of each evaluation.
+            Configuration of every evaluation, unusual or not.
         how : str
             Treatment of these evaluations, for the remark.
 
@@ -88,18 +88,19 @@ class Notes:
     def compare(self, file: str, written: int, n_read: int, counted: Any) -> None:
         """Add a remark if a log has fewer or more evaluations than its run counted.
 
-        Evaluations that are ``written`` twice may have been counted twice.
+        The run may have counted duplicates, so its count may also equal ``written``,
+        the number before duplicates were removed.
         """
         if type(counted) is not int or counted in (written, n_read):
             return
         if n_read < counted:
             self.remarks.append(
-                f"incomplete: {file} holds {n_read} of the {counted} evaluations of"
-                " its run"
+                f"incomplete: {file} has {n_read} of the {counted} evaluations of its"
+                " run"
             )
         else:
             self.remarks.append(
-                f"differs: {file} holds {n_read} evaluations, and its run counted"
+                f"differs: {file} has {n_read} evaluations, but its run counted"
                 f" {counted}"
             )
 
@@ -120,11 +121,11 @@ class Notes:
         ]
 
     def list_logs(self) -> list[str]:
-        """Return the logs that are left out, one line each."""
+        """Return one line per log that is left out."""
         return limit_lines([f"left out: {line}" for line in self.logs])
 
 
 def limit_lines(lines: list[str], limit: int = 3) -> list[str]:
-    """Keep the first lines, and count the others."""
+    """Keep the first lines, and replace the others by their number."""
     n_more = len(lines) - limit
     return lines if n_more <= 0 else [*lines[:limit], f"and {n_more:,} more of these"]

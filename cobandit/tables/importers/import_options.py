@@ -16,7 +16,7 @@ from cobandit.tables.prices import Prices, read_prices
 
 
 def as_list(value: Any) -> Any:
-    """Return one value, several or none as a list."""
+    """Return a value, several values or None as a list."""
     return (
         value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     )
@@ -27,7 +27,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Options(BaseModel):
-    """Options of every importer; descriptions of fields are the command's help."""
+    """Options of every importer; the field descriptions are the command's help."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
@@ -37,8 +37,8 @@ class Options(BaseModel):
     smallest_cost: Positive | None = Field(
         None,
         description=(
-            "What a free evaluation counts as (default: 1, or a thousandth of the"
-            " median)."
+            "The cost that replaces zero (default: 1 for whole numbers, otherwise a"
+            " thousandth of the median cost)."
         ),
     )
 
@@ -49,23 +49,27 @@ class ScoreOptions(Options):
     range: Names = Field(
         (),
         description=(
-            "The range of an objective's scores, larger being better: NAME=LOW:HIGH;"
-            " repeat."
+            "The range of an objective's scores, where larger is better:"
+            " NAME=LOW:HIGH; repeatable."
         ),
     )
     no_score: Names = Field(
         (),
         description=(
-            "A value that means no score, such as -1, or NAME=VALUE for one objective;"
-            " repeat."
+            "A value that marks a missing score, such as -1, or NAME=VALUE for one"
+            " objective; repeatable."
         ),
     )
     word: Names = Field(
-        (), description="The number of a score that is a word: WORD=NUMBER; repeat."
+        (),
+        description="The number for a score that is a word: WORD=NUMBER; repeatable.",
     )
     missing: Literal["leave-out", "zero", "refuse"] = Field(
         "leave-out",
-        description="Evaluations without a score: left out, counted as 0, or an error.",
+        description=(
+            "Whether evaluations without a score are left out, counted as 0, or an"
+            " error."
+        ),
     )
 
 
@@ -75,8 +79,8 @@ class CostOptions(Options):
     unmeasured: Literal["leave-out", "mean"] = Field(
         "leave-out",
         description=(
-            "Evaluations whose cost was not measured, such as answers from a cache:"
-            " left out, or the mean of the configuration's own other ones."
+            "Whether evaluations without a measured cost, such as answers from a"
+            " cache, are left out or charged the configuration's mean cost."
         ),
     )
 
@@ -87,59 +91,61 @@ class LogOptions(ScoreOptions, CostOptions):
     metric: Names = Field(
         (),
         description=(
-            "The score that is the accuracy; repeat for several objectives, or one a"
-            " task."
+            "The score to use as accuracy; repeatable, for several objectives or for"
+            " one score per task."
         ),
     )
     task: tuple[str, ...] = Field(
         (),
-        description=(
-            "The task to take, or a pattern such as 'mmlu_*'; repeat to take several."
-        ),
+        description="The task to import, or a pattern such as 'mmlu_*'; repeatable.",
     )
     compare_tasks: bool = Field(
         False,
         description=(
-            "The tasks are variants of one (say, prompts): they are part of the"
-            " configuration."
+            "Treat the tasks as variants of one task, such as prompts: the task is"
+            " then part of the configuration."
         ),
     )
     by: tuple[str, ...] = Field(
         (),
         description=(
-            "A setting that, with the model, makes a configuration (default: all that"
-            " differ)."
+            "A setting that, with the model, defines a configuration; repeatable"
+            " (default: all settings that differ)."
         ),
     )
     count: Literal["generated", "all"] = Field(
         "generated",
-        description="Tokens that cost: those generated, or all, with the prompt's.",
+        description=(
+            "Tokens that count as cost: generated tokens, or all tokens including"
+            " the prompt."
+        ),
     )
     where: str | None = Field(
         None,
         description=(
-            "Take only samples that fulfil this, such as \"difficulty == 'hard'\": a"
-            " condition on settings, scores, seconds and fields of samples."
+            "Import only samples that satisfy this condition on settings, scores,"
+            " seconds and fields of samples, such as \"difficulty == 'hard'\"."
         ),
     )
     cluster: str | None = Field(
         None,
         description=(
-            "A field of samples that says what instances have in common, such as a"
-            " passage that questions are about: what is settled then counts its values."
+            "A field of samples that groups instances, such as the passage that"
+            " questions are about. Decisions then count groups instead of instances."
         ),
     )
     cost: Literal["tokens", "usd", "seconds", "none"] = Field(
         "tokens",
         description=(
-            "Cost: tokens; money (usd), as it was logged or by prices of today; the"
-            " seconds of --latency; or none, so that every evaluation costs 1."
+            "The cost: tokens; usd, as logged or by current prices; seconds, the"
+            " time of --latency; or none, so that every evaluation costs 1."
         ),
     )
     prices: Path | None = Field(
         None,
         description=(
-            "For --cost usd: a file of USD per million tokens, before known prices."
+            "For --cost usd: a YAML file of prices in USD per million tokens, which"
+            " take precedence over known prices."
         ),
     )
 
@@ -155,7 +161,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """Return the choices that distinguish imports with these options."""
+        """Return the choices that two imports into one table must share."""
         return {
             "cost": self.count if self.cost == "tokens" else self.cost,
             "latency": latency,
@@ -165,12 +171,12 @@ class LogOptions(ScoreOptions, CostOptions):
         """Report models without a price, whose evaluations therefore have no cost."""
         if names := sorted(set(models)):
             remedy = "give it with --prices, or count tokens with --cost tokens"
-            notes.logs.append(f"{', '.join(names)}: no price is known -> {remedy}")
+            notes.logs.append(f"{', '.join(names)}: the price is unknown -> {remedy}")
 
     def known_prices(self) -> Prices:
-        """Read the file of prices, which take precedence over known prices."""
+        """Return the prices; the user's file takes precedence over known prices."""
         if self.prices and self.cost != "usd":
-            problem = f"prices mean nothing where the cost is {self.cost}"
+            problem = f"--prices has no effect with --cost {self.cost}"
             raise_fault(
                 "--prices",
                 problem,
@@ -186,7 +192,7 @@ class RepeatOptions(Options):
     repeats: Literal["mean", "separate"] = Field(
         "mean",
         description=(
-            "Repeats of an instance (epochs, trials): their mean, or each an instance"
-            " itself."
+            "Whether repeats of an instance (epochs, trials) are averaged, or each"
+            " counts as an instance."
         ),
     )

@@ -27,21 +27,23 @@ class ImportResult(NamedTuple):
     arms: tuple[str, ...]
     #: Description of the measurements, for people.
     source: str
-    #: Options and choices that define the measurements, in the form of JSON. A later
-    #: import into the same table needs the same ones.
+    #: Options and choices that define the measurements, as JSON values. A later import
+    #: into the same table must have the same ones.
     measured: dict[str, Any]
-    #: Function that returns the file, row and column of a row and column of the frame.
+    #: Function that maps a row and column of the frame to a file with its row and
+    #: column.
     place: Callable[[int, str | None], Place] = lambda row, column: Place(
         "the logs", None, column
     )
-    #: Checksums of all logged settings, by configuration and setting, which a later
-    #: import compares.
+    #: Checksums of all logged settings, by configuration and setting, for comparison
+    #: with a later import.
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
     #: Column that groups instances.
     cluster: str | None = None
 
 
-#: Function of an importer, which reads paths by its options and adds to the notes.
+#: Function that reads the logs at some paths with its options, and adds remarks to the
+#: notes.
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
 
 
@@ -50,7 +52,7 @@ class Importer(NamedTuple):
 
     #: Name of the command.
     name: str
-    #: Line of help.
+    #: One-line help.
     help: str
     #: Model of its options.
     options: type[Options]

@@ -1,4 +1,4 @@
-"""From logs to the files of a table and its card."""
+"""The import of logs: reading, validating, and writing a table and its card."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def import_logs(
 ) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
-    Both files appear complete and valid, or neither does. The report is also written at
-    the head of the card.
+    Either both files are written, complete and valid, or none. The report is also
+    written as comments at the top of the card.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def import_logs(
         The records, a ``.parquet`` file; the card is written next to it with the suffix
         ``.yml``.
     name, title, license : str, optional
-        Fields of the card; name and title are by default the file's name.
+        Fields of the card. By default, name and title are the name of the file.
     kind : {"measured", "synthetic", "reconstruction"}, optional
         Origin of the numbers, by default ``"measured"``.
     profiling : int, optional
@@ -79,7 +79,7 @@ def import_logs(
     force : bool
         Whether to replace an earlier table and its card.
     **options
-        The importer's own options, see its ``options``.
+        Options of the importer: the fields of ``IMPORTERS[source].options``.
 
     Returns
     -------
@@ -88,8 +88,8 @@ def import_logs(
     Raises
     ------
     TableError
-        If anything is wrong with the logs, the options or the resulting table. The
-        message gives problem, place and remedy, and no file is written.
+        If the logs, the options or the resulting table have a fault. The message has
+        the problem, its place and a remedy. No file is written.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def import_logs(
             result = add_to(earlier, result, described, notes)
         fields = _fields(result, earlier, output) | _given(card_options)
         fields["split"] |= _given(split)
-        # of an earlier table the larger one: it covers both
+        # with an update, the larger cost is used, because it covers both imports
         if notes.smallest is not None:
             fields["smallest_cost"] = max(
                 notes.smallest, fields.get("smallest_cost", 0.0)
             )
         fields |= _add_counts(result, earlier, notes)
         card = check_fields(Card, fields, _name_card_option)
-        _validate(result, card, f"what was read of the {source} logs")
+        _validate(result, card, f"the content of the {source} logs")
     except TableError as error:
         error.args = ("\n".join([str(error), *notes.list_logs(), *notes.counted]),)
         raise
@@ -149,7 +149,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return the counts of this import, and of an earlier table's other arms."""
+    """Return the counts of unusual evaluations, also of an earlier table's others."""
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
     counts = {
@@ -170,9 +170,9 @@ def _name_option(field: str) -> str:
 
 
 def _name_card_option(field: str) -> str:
-    """Name the option behind a field of the card, or the card itself."""
+    """Return the option that sets a field of the card."""
     named = {
-        "": "title, --kind or another of the card",
+        "": "title, --kind or another option of the card",
         "objectives": "objective",
         "arms": "arm",
     }
@@ -194,7 +194,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 def _fields(
     result: ImportResult, earlier: Earlier | None, output: Path
 ) -> dict[str, Any]:
-    """Make the card's fields, and keep those of an earlier card."""
+    """Return the fields of the card; fields of an earlier card are kept."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,
@@ -238,7 +238,7 @@ def _check_output(
     if output.resolve() in [path.resolve() for path in paths]:
         raise_fault(
             output,
-            "this is also what is to be imported",
+            "this file is also an input of the import",
             "choose another name",
             "output-is-input",
         )
@@ -246,8 +246,8 @@ def _check_output(
     if force and update:
         raise_fault(
             output,
-            "--force starts again and --update adds to what is there",
-            "give one of them",
+            "--force replaces the table and --update adds to it",
+            "give only one of them",
             "force-and-update",
         )
 
@@ -258,8 +258,8 @@ def _check_output(
         if update and path.exists() and not output.exists():
             raise_fault(
                 output,
-                f"this is missing next to {card}",
-                "restore it, or start again with --force",
+                f"this file is missing, but its card {card} exists",
+                "restore it, or replace the card with --force",
                 "missing-records",
             )
         if path.exists() and not replaced:
@@ -267,4 +267,4 @@ def _check_output(
                 "add to it with --update, replace table and card with --force, or"
                 " choose another name"
             )
-            raise_fault(path, "this is already there", remedy, "file-exists")
+            raise_fault(path, "this file already exists", remedy, "file-exists")

@@ -3,12 +3,12 @@
 An archive is a zip of ``header.json`` (or ``_journal/start.json``, if the run did not
 finish) and one ``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header
 with its ``samples``.  A sample has scores by scorer, ``model_usage`` by model,
-``total_time`` and ``working_time`` in seconds.  ``input_tokens`` leaves out cached
-tokens (for some providers only since February 2026). ``total_tokens`` includes them and
-is therefore used by ``--count all``.  An evaluation is identified by (id, epoch); the
-epochs of a sample are averaged, since instances have to be independent, unless
-``--repeats separate`` keeps one row for each. Logs that did not end successfully or
-have no scores are left out, and the report states the reason.
+``total_time`` and ``working_time`` in seconds. ``input_tokens`` excludes cached tokens
+(for some providers only since February 2026). ``total_tokens`` includes them, so
+``--count all`` uses this field. An evaluation is identified by (id, epoch). The epochs
+of a sample are averaged, because instances have to be independent; ``--repeats
+separate`` keeps one row per epoch. Logs that did not end successfully or have no scores
+are left out, and the report states the reason.
 """
 
 import json
@@ -56,7 +56,7 @@ class ModelUsage(LogRecord):
 
     @property
     def reading(self) -> Reading:
-        """Tokens of the model, read so that they add up to the total."""
+        """Tokens of the model, in the reading that adds up to the logged total."""
         return read_usage(self.model_dump(exclude={"total_cost"}, exclude_unset=True))
 
 
@@ -123,14 +123,14 @@ class InspectSample(LogRecord):
         values = self.values()
         for metric in metrics:
             value = values.get(metric)
-            # Inspect writes an unscored sample as not a number
+            # Inspect writes NaN as the score of an unscored sample
             if value is None or (isinstance(value, float) and math.isnan(value)):
                 return f"samples without a score of {metric}"
         return None
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
-    """Sum the cost of all models' usage, logged or by price; None if one is unknown.
+    """Return the cost of all models, logged or by price; None if one is unknown.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
     return total
 
 
-#: Version of the log format that is read.
+#: Supported version of the log format.
 VERSION = 2
 
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
@@ -161,21 +161,22 @@ class InspectOptions(LogOptions, RepeatOptions):
     usage: Literal["model", "all"] = Field(
         "model",
         description=(
-            "Whose usage costs: the evaluated model's, or all models' (graders,"
-            " sub-agents)."
+            "Whether the usage of the evaluated model counts as cost, or the usage"
+            " of all models (graders, sub-agents)."
         ),
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
         "working_time",
         description=(
-            "The time that makes efficiency: working_time leaves out rate limits."
+            "The time from which efficiency is computed; working_time excludes"
+            " waiting for rate limits."
         ),
     )
     unfinished: bool = Field(
         False,
         description=(
-            "Also take finished samples of runs that did not end well: maybe the quick"
-            " ones."
+            "Also import the finished samples of runs that failed or were cancelled;"
+            " quick samples may be over-represented."
         ),
     )
 
@@ -211,7 +212,7 @@ class _Results(LogRecord):
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean of each score, which metrics call accuracy or mean."""
+        """Mean of each score, from its metric named accuracy or mean."""
         return {
             scored.name: value
             for scored in self.scores
@@ -223,7 +224,7 @@ class _Results(LogRecord):
 
     @property
     def reducers(self) -> str:
-        """Reduction of the epochs per score, unless it is the mean."""
+        """Names of the epoch reducers that are not the mean, as text."""
         return ", ".join(
             {entry.reducer for entry in self.scores if entry.reducer} - {"mean"}
         )
@@ -258,8 +259,8 @@ def read_logs(
     )
     if others:
         notes.remarks.append(
-            f"note: what {', '.join(sorted(others))} used is not in the cost (--usage"
-            " all)"
+            f"note: the cost excludes the usage of {', '.join(sorted(others))}"
+            " (--usage all includes it)"
         )
 
     measured = options.identify(options.latency) | {"usage": options.usage}
@@ -304,8 +305,8 @@ def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
             )
         )
 
-    # what the run was started with stands in the plan, and wins over what the model was
-    # made with
+    # generation settings of the run are in the plan, and take precedence over settings
+    # of the model
     sources = (log.eval.task_args, log.eval.model_generate_config, log.plan.config)
     results = log.results or _Results()
     return Log(
@@ -331,7 +332,7 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
             log = parse_json(_Log, read(header), f"{file}, {header}")
             samples = [
                 parse_json(InspectSample, read(name), f"{file}, {name}")
-                for name in names  # of a name written twice, the last is what is read
+                for name in names  # zipfile reads the last of members with one name
                 if _SAMPLE.fullmatch(name)
             ]
         log = log.model_copy(update={"samples": samples})
@@ -339,12 +340,13 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
         log = parse_json(_Log, file)
 
     if log.version != VERSION:
-        problem = f"this is version {log.version} of the log format; {VERSION} is read"
+        problem = f"this log has version {log.version}, but only {VERSION} is supported"
         raise_fault(file, problem, "convert it: inspect log convert", "unknown-format")
 
     if log.status != "success" and not options.unfinished:
         remedy = (
-            "finish it (inspect eval-retry), or take what is there with --unfinished"
+            "finish it (inspect eval-retry), or import its finished samples with"
+            " --unfinished"
         )
         raise_fault(file, f"it ended as {log.status!r}", remedy, "unfinished-log")
 

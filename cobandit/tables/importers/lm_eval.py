@@ -1,11 +1,11 @@
-"""Logs of EleutherAI's lm-evaluation-harness, of ``lm_eval --log_samples``.
+"""Logs of EleutherAI's lm-evaluation-harness, from ``lm_eval --log_samples``.
 
 A run of one model writes ``results_<date>.json`` and, for each task,
 ``samples_<task>_<date>.jsonl``.  A line of the samples is one document under one
 *filter* (a way to extract the answer), with each metric's value as a top-level key; a
-task with several filters has several lines per document.  Lines name their filter and
-metrics since August 2024; older logs are refused.  The log has neither tokens nor
-times: tokens are counted here, and there is no efficiency objective.
+task with several filters has several lines per document. Lines have named their filter
+and metrics since August 2024; older logs are refused. The logs have neither tokens nor
+times, so tokens are counted here, and there is no efficiency objective.
 """
 
 import json
@@ -40,15 +40,16 @@ class LmEvalOptions(LogOptions):
     cost: Literal["tokens", "usd", "none"] = Field(
         "tokens",
         description=(
-            "Cost: tokens of the text; money (usd), by prices of today; or none, so"
-            " that every evaluation costs 1."
+            "The cost: tokens, counted from the text; usd, by current prices; or"
+            " none, so that every evaluation costs 1."
         ),
     )
     filter: str | None = Field(
-        None, description="The filter to take, where a task has several."
+        None, description="The filter to import, if a task has several."
     )
     tokenizer: Path | None = Field(
-        None, description="A tokenizer.json (default: characters / 4)."
+        None,
+        description="A tokenizer.json to count tokens with (default: characters / 4).",
     )
 
 
@@ -93,7 +94,7 @@ class _Line(LogRecord):
 
     @property
     def is_generated(self) -> bool:
-        """Whether the model generated answers, instead of rating given ones."""
+        """Whether the model generated answers, instead of rating given answers."""
         return all(
             len(request) > 1 and isinstance(request[1], dict)
             for request in self.requests
@@ -119,7 +120,7 @@ def read_logs(
     )
     source = "lm-evaluation-harness logs"
 
-    # where the model only rated given answers, it generated nothing
+    # a model that only rated given answers generated no tokens
     remedy = "--count all counts prompts and answers"
     return combine_samples(
         runs,
@@ -134,7 +135,7 @@ def read_logs(
 
 
 def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
-    """Read a file of samples of all filters, with the fields of their documents."""
+    """Read a file of samples: all filters, and the short fields of the documents."""
     results = _results(file)
     task = _task(file)
     day, _, time = _date(file).partition("T")
@@ -145,7 +146,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
     for place, content in read_lines(file):
         line = parse_json(_Line, content, place)
         document = (line.model_extra or {}).get("doc")
-        # the documents would fill the memory
+        # the documents as a whole would take too much memory
         fields = document if reads_all and isinstance(document, dict) else {}
         answers = _answers(line, options.count == "all" or options.cost == "usd")
         prompt = sum(tokens.count(_text(request[0])) for request in line.requests)
@@ -185,7 +186,7 @@ def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
 
 
 def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
-    """Return the filter of each task: the only one, or the one in the options."""
+    """Return the filter of each task: the chosen one, or the only one."""
     filters: dict[str, set[str]] = {}
     for log in runs:
         filters.setdefault(log.task, set()).update(
@@ -200,7 +201,7 @@ def _choose_filters(wanted: str | None, runs: Sequence[Log]) -> dict[str, str]:
 
 
 def _take_filter(log: Log, chosen: str, notes: Notes) -> Log:
-    """Return the samples of a filter, and the run's own means (METRIC,FILTER)."""
+    """Return the log with only the samples and means of one filter."""
     for sample in log.samples:
         if sample.repeat != chosen:
             notes.left_out[f"lines of the filter {sample.repeat!r}"] += 1
@@ -238,17 +239,20 @@ def _results(file: Path) -> _Results:
     ]
     if len(files) != 1:
         problem = (
-            f"results_{date}.json, which names the model, is next to it {len(files)}"
-            " times"
+            f"there must be one results_{date}.json next to it, which names the"
+            f" model, but there are {len(files)}"
         )
         raise_fault(
-            file, problem, "put that one file next to the samples", "no-results-file"
+            file,
+            problem,
+            "put exactly one such file next to the samples",
+            "no-results-file",
         )
     return parse_json(_Results, files[0])
 
 
 def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
-    """Collect the settings of a configuration: model, arguments, generation, prompt."""
+    """Collect a configuration's settings: model, arguments, generation, prompt."""
     arguments = _arguments(results.config.get("model_args"))
     return collect_settings(
         f"{file}, its results file",
@@ -269,7 +273,7 @@ def _settings(file: Path, task: str, results: _Results) -> dict[str, Any]:
 
 
 def _arguments(value: JsonValue) -> dict[str, Any]:
-    """Return arguments as a dictionary; the log may have ``key=value,key=value``."""
+    """Return arguments as a dictionary; some logs write ``key=value,key=value``."""
     if isinstance(value, dict):
         return dict(value)
     pairs = (part.split("=", 1) for part in str(value).split(",") if "=" in part)
@@ -284,7 +288,7 @@ def _value(text: str) -> Any:
 
 
 def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
-    """Return the generated texts, or the rated texts if the options count these."""
+    """Return the generated texts; or the rated texts, if these are counted."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not counts_rated:

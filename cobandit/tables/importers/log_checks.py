@@ -47,14 +47,14 @@ def filter_samples(
     n_filtered = sum(len(log.samples) for log in filtered)
     notes.left_out["evaluations that --where leaves out"] += len(rows) - n_filtered
 
-    # what a run counted and averaged is about all of its samples
+    # the run's own count and means include the samples that are now left out
     return [replace(log, counted=None, means={}) for log in filtered if log.samples]
 
 
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Add the logs' declared ranges and missing values to the user's."""
+    """Add the ranges and missing-score values that the logs declare to the options."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
@@ -75,17 +75,17 @@ def add_declared(
 
 
 def keep_last(log: Log, notes: Notes) -> list[Sample]:
-    """Keep the last copy of samples that are written more than once."""
+    """Keep the last copy of each sample that is in the log more than once."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
     if n_repeated := len(log.samples) - len(last):
         notes.remarks.append(
-            f"written twice in {log.file}: {n_repeated:,} evaluations; the last of each"
-            " counts"
+            f"duplicates in {log.file}: {n_repeated:,} evaluations; the last copy of"
+            " each counts"
         )
     return list(last.values())
 
 
-#: Difference of means, as a part of their size, that rounding may make.
+#: Relative difference of means that rounding may cause.
 ROUNDED = 2e-3
 
 
@@ -107,21 +107,21 @@ def compare_means(
         if abs(mean - stated) > ROUNDED * max(1.0, abs(stated)):
             reduced = f" (repeats reduced by {log.reduced})" if log.reduced else ""
             problem = (
-                f"it says that its mean {name} is {stated:.4g}{reduced}; that of what"
-                f" was read is {mean:.4g}"
+                f"its stated mean {name} is {stated:.4g}{reduced}, but the mean of"
+                f" its samples is {mean:.4g}"
             )
             notes.remarks.append(f"differs: {log.file}: {problem}")
 
 
-#: Share of instances from which on questions of the same name are the same, but for
-#: some.
+#: If at least this share of the shared names have equal questions, names identify
+#: questions, and the unequal ones are exceptions.
 MOSTLY = 0.5
 
 
 def compare_questions(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Give equal questions equal names of instances in all logs.
+    """Rename instances so that equal questions have equal names in all logs.
 
     Versions of a benchmark may name its instances differently. If two logs have the
     same questions under different names, the names of the first log are used. If most
@@ -150,8 +150,8 @@ def compare_questions(
             questions
         ):
             remarks.append(
-                f"another order: {log.file} has the questions of {reference.file} by"
-                " other names"
+                f"another order: {log.file} has the questions of {reference.file}"
+                " under other names"
             )
             same.append(
                 _rename(
@@ -165,8 +165,8 @@ def compare_questions(
         elif len(differ) < MOSTLY * len(shared):
             counted = f"{len(differ):,} of {len(shared):,} questions of {log.file}"
             remarks.append(
-                f"another version: {counted} differ from those of that name in"
-                f" {reference.file}: they count as other instances"
+                f"another version: {counted} differ from the questions of the same"
+                f" name in {reference.file}, and count as other instances"
             )
             same.append(
                 _rename(log, {name: f"{name} ({questions[name]})" for name in differ})
@@ -174,9 +174,9 @@ def compare_questions(
         else:
             counted = f"{len(differ):,} of {len(shared):,} in {log.file}"
             remarks.append(
-                f"other questions: {counted} differ from those of that name in"
-                f" {reference.file}: leave one log out unless it is the prompt that"
-                " differs"
+                f"other questions: {counted} differ from the questions of the same"
+                f" name in {reference.file}; leave one log out, unless only the"
+                " prompt differs"
             )
             same.append(log)
 

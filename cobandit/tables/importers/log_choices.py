@@ -20,7 +20,7 @@ T = TypeVar("T")
 def read_each(
     files: Iterable[Path], read: Callable[[Path], T], notes: Notes
 ) -> dict[Path, T]:
-    """Read each log; leave out unusable ones, each with its reason.
+    """Read each log; note and leave out the unusable ones.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def read_each(
     if not by_file and notes.logs:
         raise_fault(
             "the logs",
-            f"none of the {len(notes.logs):,} can be used",
+            f"none of the {len(notes.logs):,} logs can be used",
             "see why, below",
             "no-usable-log",
         )
@@ -71,8 +71,7 @@ def collect(
     options : LogOptions
     notes : Notes
     task_of : callable, optional
-        Returns the task of a file from its beginning, so that files of other tasks need
-        not be read.
+        Returns the task of a file. Files of other tasks are then not read.
 
     Returns
     -------
@@ -98,24 +97,24 @@ def collect(
 def choose(
     kind: str, wanted: str | None, candidates: Iterable[str], option: str
 ) -> str:
-    """Return the wanted name, or else the only name; refuse to guess among several.
+    """Return the wanted name, or the only candidate; raise if there are several.
 
     Parameters
     ----------
     kind : str
         Kind of the names, such as ``"filter"``.
     wanted : str or None
-        Names that the user wants, if any.
+        Names that the user chose, if any.
     candidates : iterable of str
         Available names.
     option : str
-        Option for the choice, for the message.
+        Option that makes the choice, for messages.
 
     Raises
     ------
     TableError
-        If no name is available, the wanted one is not, or several are and none is
-        wanted.
+        If there is no candidate, the wanted name is not a candidate, or there are
+        several candidates and no wanted name.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def choose(
     """
     names = sorted(set(candidates))
     if not names:
-        remedy = "check that these are the right files, of a run that finished"
+        remedy = "check that these are the right files, from a finished run"
         raise_fault("the logs", f"there is no {kind}", remedy, "nothing-to-choose")
 
     if wanted is None and len(names) > 1:
@@ -158,9 +157,9 @@ class Metrics(NamedTuple):
 def choose_metrics(
     kind: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]
 ) -> Metrics:
-    """Choose the wanted metrics as objectives, or the only metric as the accuracy.
+    """Choose the wanted metrics as objectives, or the only metric as accuracy.
 
-    If every task has exactly one of the wanted metrics, these together are the
+    If every task has exactly one of the wanted metrics, they form one objective, the
     accuracy.
 
     Parameters
@@ -168,15 +167,15 @@ def choose_metrics(
     kind : str
         Word for a metric in messages, such as ``"scorer"``.
     wanted : sequence of str
-        Names that the user wants, if any.
+        Names that the user chose, if any.
     scored : iterable of (str, iterable of str)
-        Tasks, possibly repeated, and the metrics in their logs.
+        Task of each log, and the metrics in it; tasks may repeat.
 
     Raises
     ------
     TableError
-        If a wanted metric is missing in all or some tasks, or several metrics are
-        available and none is wanted.
+        If a wanted metric is missing in some tasks, or there are several metrics and
+        none is chosen.
 
     Examples
     --------
@@ -212,7 +211,7 @@ def choose_metrics(
                 f" {', '.join(chosen)}"
             )
             remedy = (
-                "name with --metric one of each task, or several that every task has"
+                "name with --metric one metric per task, or metrics that every task has"
             )
             raise_fault("the logs", problem, remedy, "needs-choice")
 
@@ -225,7 +224,7 @@ def choose_metrics(
 def choose_tasks(
     options: LogOptions, task_of: Mapping[T, str], notes: Notes
 ) -> tuple[list[str], list[T]]:
-    """Choose the wanted tasks, or the only one; pool several only on request.
+    """Choose the wanted tasks, or the only task; raise if there are several.
 
     Parameters
     ----------
@@ -239,7 +238,7 @@ def choose_tasks(
     -------
     tasks : list of str
     logs : list
-        Logs of the chosen tasks, in the form of ``task_of``.
+        Keys of ``task_of`` (files or numbers) with the chosen tasks.
 
     Examples
     --------
@@ -253,7 +252,7 @@ def choose_tasks(
     wanted: Sequence[str | None] = options.task or (
         names if options.compare_tasks else [None]
     )
-    option = "--task (repeat to pool several), or with --compare-tasks"
+    option = "--task (repeat it to pool several), or with --compare-tasks"
     tasks: dict[str, None] = {}
     for task in wanted:
         fitting = fnmatch.filter(names, task or "")

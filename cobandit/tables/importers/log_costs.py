@@ -1,4 +1,4 @@
-"""Costs of logged evaluations: charged, free, unmeasured or not logged at all."""
+"""Costs of logged evaluations, including free, unmeasured and unlogged ones."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def charge_free(
     smallest: float | None,
     notes: Notes,
 ) -> pd.Series:
-    """Replace costs of zero by a smallest cost, because budgets need positive costs.
+    """Replace costs of zero by a small positive cost, which budgets need.
 
-    An empty answer has no tokens but is an answer: leaving it out would bias means.
+    An empty answer has no tokens, but leaving it out would bias the means.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def charge_free(
         whole numbers, such as tokens, otherwise a thousandth of the median positive
         cost.
     notes : Notes
-        Receives the number of free evaluations per configuration, and their made-up
-        cost.
+        Receives the number of free evaluations per configuration, and the cost that
+        replaces zero.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def charge_free(
     if smallest is None:
         paid = costs[~free]
         if paid.empty:
-            remedy = "take another cost, or give them one with --smallest-cost"
+            remedy = "use another cost, or replace zeros with --smallest-cost"
             raise_fault(
                 "the costs", f"every evaluation costs 0 {unit}", remedy, "all-free"
             )
@@ -76,7 +76,7 @@ def charge_free(
     notes.smallest = smallest
     counted = f"each counts as {smallest:g} {unit} (--smallest-cost)"
     notes.remarks.append(
-        f"note: {free.sum():,} of {len(costs):,} evaluations cost nothing; {counted}"
+        f"note: {free.sum():,} of {len(costs):,} evaluations were free; {counted}"
     )
     notes.count(FREE, configs[free], configs)
     return costs.mask(free, smallest)
@@ -85,8 +85,8 @@ def charge_free(
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
     """Leave out evaluations without a measured cost, or charge them a mean cost.
 
-    An unmeasured cost does not count as zero: answers from a cache would make their
-    configuration look cheap.
+    An unmeasured cost does not count as zero, because answers from a cache would make
+    their configuration look cheap.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
     >>> settle_unmeasured(logged, "mean", notes := Notes())["cost"].tolist()
     [2.0, 2.0, 5.0]
     >>> notes.counted
-    ['cost not measured, taken as the mean of the others: 1 of 2 evaluations of a']
+    ['cost not measured, charged the mean cost: 1 of 2 evaluations of a']
     """
     unmeasured = logged["cost"].isna()
     if not unmeasured.any():
@@ -116,18 +116,16 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
 
     if unmeasured.all():
         is_timed = "seconds" in logged and logged["seconds"].notna().all()
-        timed = "take the time with --cost seconds, or " if is_timed else ""
+        timed = "use the time as cost with --cost seconds, or " if is_timed else ""
         raise_fault(
             "the costs",
             "no cost was measured",
-            f"{timed}let every evaluation cost 1 with --cost none",
+            f"{timed}charge 1 per evaluation with --cost none",
             "no-cost",
         )
 
     measured = logged["config"].isin(logged["config"][~unmeasured])
-    treatment = {"leave-out": "left out", "mean": "taken as the mean of the others"}[
-        how
-    ]
+    treatment = {"leave-out": "left out", "mean": "charged the mean cost"}[how]
     configs = logged["config"]
     notes.count(UNMEASURED, configs[unmeasured & measured], configs, treatment)
     notes.count(UNMEASURED, configs[~measured], configs, "left out")
@@ -139,7 +137,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
 
 
 class Charge:
-    """Cost of samples in the chosen unit, with the models that lack a price."""
+    """Computes the cost of samples in the chosen unit, and collects unpriced models."""
 
     def __init__(self, options: LogOptions, prices: Prices, notes: Notes):
         self._options = options
@@ -149,9 +147,10 @@ class Charge:
         self._unpriced = set[str]()
 
     def __call__(self, sample: Sample, place: str) -> tuple[float, float | None]:
-        """Return generated tokens and tokens of prompts, or their cost and None.
+        """Return the cost without the prompt, and the prompt's tokens.
 
-        Generated tokens are NaN if they are not known.
+        With tokens as the cost, both are numbers of tokens. Otherwise the cost includes
+        the prompt, and the second value is None. An unknown cost is NaN.
         """
         for use in sample.used:
             self._notes.doubt(place, use.doubts)
@@ -174,7 +173,7 @@ class Charge:
         return math.nan if usd is None else usd
 
     def report(self) -> None:
-        """Remark the source of the prices, and the models without one."""
+        """Add remarks on the source of the prices and on models without a price."""
         self._options.note_unpriced(self._unpriced, self._notes)
         if self._priced:
             named = self._prices.describe(
@@ -186,7 +185,7 @@ class Charge:
 def settle_unlogged(
     runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes
 ) -> LogOptions:
-    """Charge 1 per evaluation if some logs have no cost and the user chose no cost."""
+    """Charge 1 per evaluation if a log has no cost and the user did not choose one."""
     used = [run for run in runs if run.evaluations]
     unlogged = [
         run
@@ -201,7 +200,7 @@ def settle_unlogged(
     )
     remedies = [remedy] if remedy else []
     if n_timed == sum(len(run.evaluations) for run in used):
-        remedies.append("--cost seconds takes the time, which all have")
+        remedies.append("--cost seconds uses the time, which all logs have")
     if len(unlogged) < len(used):
         remedies.append("--cost tokens leaves these logs out")
     counted = (

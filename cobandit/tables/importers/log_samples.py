@@ -1,4 +1,4 @@
-"""Logs of any format: their samples, and the usage of models for each."""
+"""Logs of any format: their samples, with scores and usage."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Sample:
         Usage by model; empty if nothing was logged, as for an answer from a cache.
     seconds : float or None
     repeat : str
-        Distinguishes evaluations of one instance.
+        Name that distinguishes repeated evaluations of an instance.
     unusable : str or None
-        Reason why the sample is ignored, such as "samples that ended in an error".
+        Reason why the sample is left out, such as "samples that ended in an error".
     question : str or None
-        The question, or its checksum, which distinguishes questions of the same name.
+        The question or its checksum, to detect different questions with the same name.
     fields : mapping of str to object
         Further logged fields of the instance, for ``--where`` and ``--cluster``.
     flaws : tuple of str
@@ -74,21 +74,21 @@ class Log:
     samples : sequence of Sample
     finished : bool
     began : float
-        Begin of the run, in seconds since 1970.
+        Start of the run, in seconds since 1970.
     configuration : str or None
         Name of the configuration, if the log has one.
     counted : object
-        Number of samples that the log claims.
+        Number of samples as stated in the log.
     means : mapping of str to float
-        Means that the log claims, by the name of the score.
+        Means as stated in the log, by the name of the score.
     reduced : str
-        Reduction of repeats to one score, if it is not their mean.
+        How the log reduces repeats to one score, if not by their mean.
     lower : collection of str
         Scores that are better when lower.
     ranges : mapping of str to (float, float)
         Worst and best score, if the log declares them.
     no_scores : mapping of str to float
-        Values that mean a missing score, if the log declares any.
+        Values that mark a missing score, if the log declares any.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Settings of a configuration in logs, and names made of settings."""
+"""Settings of configurations in logs, and names of configurations."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cobandit.tables.importers.log_choices import choose
 #: Value of a setting that a log lacks.
 UNSET = "not set"
 
-#: Letters of the longest value that stands in a name whole.
+#: Longest value that a name contains unshortened, in characters.
 _LONGEST = 40
 
 
-#: Settings of the machine that a run was made on: they change no answer.
+#: Settings of the machine of a run, which do not change any answer.
 _OF_THE_MACHINE = frozenset(
     [
         "max_connections",
@@ -85,7 +85,7 @@ def collect_settings(
         raise_fault(
             file,
             "it does not name the model",
-            "check that it is complete, and of the same run",
+            "check that it is complete and belongs to the same run",
             "no-model",
         )
 
@@ -95,7 +95,7 @@ def collect_settings(
             str(key): value for key, value in (group or {}).items() if value is not None
         }
 
-    # a whole number that no column could hold exactly, such as a long seed, is kept as
+    # a whole number that is too large for a column, such as a long seed, is kept as
     # text
     settings = {
         key: str(value) if type(value) is int and abs(value) >= 2**53 else value
@@ -121,7 +121,7 @@ def name_configurations(
     chosen_settings : sequence of str
         Settings that distinguish configurations; if empty, all settings that differ.
     reserved : container of str
-        Reserved column names; a setting of such a name is renamed to ``..._setting``.
+        Reserved column names; a setting with such a name is renamed to ``..._setting``.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return short checksums of settings, which can be compared but not read.
+    """Return short checksums of settings, so that secrets are compared but not stored.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def checksum(text: str) -> str:
-    """Short checksum of a text."""
+    """Return a short checksum of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
@@ -214,7 +214,7 @@ def _unify(values: list[Any]) -> list[Any]:
 
 
 def shorten(text: str) -> str:
-    """Shorten values that are long or have unusual white space, and add a checksum."""
+    """Shorten long text or text with unusual white space, and append a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
@@ -222,7 +222,7 @@ def shorten(text: str) -> str:
 
 
 def spell(value: Any) -> str:
-    """Spell a value unambiguously: 1 and 1.0 equally, but true and "1" differently.
+    """Write a value so that 1 and 1.0 agree, but 1, true and "1" differ.
 
     Examples
     --------
@@ -233,11 +233,11 @@ def spell(value: Any) -> str:
 
 
 def find_begin(created: str, *samples: str | None) -> float:
-    """Return the begin of a run, in seconds since 1970; 0 if no time can be read.
+    """Return the start of a run in seconds since 1970; 0 if no time can be read.
 
-    The logged time of creation may be cut to seconds, so the first sample's time is
-    used to order runs. A retry contains earlier samples of the run before it, which are
-    ignored.
+    The logged creation time may be rounded down to seconds, so runs are ordered by the
+    time of their first sample. A retry also contains samples from before its creation;
+    these are ignored.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs of configurations with their evaluations, as numbers."""
+"""Runs of configurations, with scores and costs as numbers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Evaluation(NamedTuple):
     scores: tuple[float, ...]
     #: Cost in the unit of the import, without the prompt.
     cost: float
-    #: Seconds that it took, if they were logged.
+    #: Duration in seconds, if it was logged.
     seconds: float | None = None
     #: Tokens of the prompt, which `combine_runs` adds to the cost if all tokens count;
-    #: None if they have no cost of their own.
+    #: None if the cost already includes the prompt.
     prompt: float | None = None
     #: Name that distinguishes repeated evaluations of an instance.
     repeat: str = ""
@@ -46,7 +46,7 @@ class LoggedRun:
     evaluations: list[Evaluation] = field(default_factory=list)
     #: Whether the run finished.
     finished: bool = True
-    #: Begin of the run, in seconds since 1970.
+    #: Start of the run, in seconds since 1970.
     began: float = 0.0
     #: Numbers of unusable evaluations, by reason.
     left_out: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""Named columns of a file: checks, names as text, and missing values."""
+"""Checks of a file's named columns, names as text, and missing values."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,10 @@ def take_columns(
     for column in sorted(names.keys() & columns.keys()):
         problem = f"the column {column!r} is measured or descriptive"
         raise_fault(
-            file, problem, "rename it: the table needs that name", "reserved-name"
+            file,
+            problem,
+            "rename it, because the table has its own column of this name",
+            "reserved-name",
         )
     return pd.DataFrame(
         names | {name: frame[column] for name, column in columns.items()},
@@ -70,7 +73,8 @@ def read_names(
             replace(fault, remedy=remedy or fault.remedy) for fault in faults.entries
         ]
 
-    rows = frame.index + 1  # those of the file, of which --where may have left out some
+    # the index still has the file's row numbers, even if --where removed rows
+    rows = frame.index + 1
     raise_if_any(
         fault.locate(lambda row, name: Place(str(file), int(rows[row - 1]), name))
         for fault in faults.entries
@@ -81,12 +85,12 @@ def read_names(
 def find_where(
     frame: pd.DataFrame, column: str, missing: np.ndarray, user_condition: str | None
 ) -> str | None:
-    """Find a condition on a column that leaves out rows without a value.
+    """Return a condition on a column that excludes the rows without a value.
 
     Returns
     -------
     str or None
-        None if no condition leaves out all rows with a missing value and keeps others.
+        None if no condition excludes all rows without a value and keeps other rows.
     """
     if column not in frame:
         return None
@@ -95,11 +99,11 @@ def find_where(
     for condition in (f"`{column}`.notna()", f"`{column}` != ''"):
         try:
             is_kept = evaluate_condition(frame, condition, "--where")
-        except TableError:  # the name cannot stand in a condition
+        except TableError:  # pandas cannot parse the column's name in a condition
             continue
         if is_kept.any() and not (is_kept & missing).any():
             return (
-                "take only the rows that have one: --where"
+                "import only rows with a value: --where"
                 f" {shlex.quote(prefix + condition)}"
             )
 

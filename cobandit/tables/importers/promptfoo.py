@@ -28,7 +28,7 @@ from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin, shorten
 from cobandit.tables.usage import Usage
 
-#: ``failureReason`` of an entry that got no answer.
+#: ``failureReason`` of an entry without an answer.
 ERROR_REASON = 2
 
 
@@ -37,7 +37,9 @@ class PromptfooOptions(LogOptions, RepeatOptions):
 
     latency: Literal["latencyMs", "none"] = Field(
         "latencyMs",
-        description="The time that makes efficiency; answers from the cache have none.",
+        description=(
+            "The time from which efficiency is computed; cached answers have none."
+        ),
     )
 
 
@@ -84,12 +86,12 @@ class _Entry(LogRecord):
 
     @property
     def failed(self) -> bool:
-        """Whether there was no answer, not even one that failed its assertions."""
+        """Whether there is no answer; a wrong answer counts as an answer."""
         return self.response is None or self.failureReason == ERROR_REASON
 
     @property
     def used(self) -> tuple[ModelUse, ...]:
-        """Tokens and money; nothing for an answer from a cache."""
+        """Tokens and cost in USD; empty for an answer from a cache."""
         if self.response is None or self.response.cached:
             return ()
         tokens = self.response.tokenUsage or _Tokens()
@@ -123,7 +125,7 @@ class _Stats(LogRecord):
 
 
 def _lenient(value: JsonValue) -> JsonValue:
-    """Return a number that is only compared; None for other values."""
+    """Return a number, or None for any other value, because it is only compared."""
     return value if isinstance(value, int | float) else None
 
 
@@ -144,7 +146,7 @@ class _Metrics(LogRecord):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean scores; none if promptfoo counted missing answers as zeros."""
+        """Mean scores; empty if promptfoo counted missing answers as zeros."""
         if self.score is None or self.testErrorCount or not self.counted:
             return {}
         return {"score": self.score / self.counted}
@@ -183,7 +185,7 @@ def read_logs(
 
 
 def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
-    """Read a file: a log for each provider with each prompt."""
+    """Read a file; return one log per provider and prompt."""
     parsed = parse_json(_File, file).results
     if parsed.stats:
         n_results = len(parsed.results)

@@ -1,4 +1,4 @@
-"""Repeats of an instance: averages, names, and counts of identical repeats."""
+"""Repeated evaluations of an instance: averages, and detection of equal repeats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def average_repeats(
     repeats: str,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Average the repeats of an instance, or name each separately, with a remark.
+    """Average the repeats of each instance, or keep each as an instance.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ def average_repeats(
     arms : sequence of str
         Descriptive columns. Rows that differ in one of these are not repeats.
     separate : Series of str
-        Names of the instances that distinguish the repeats.
+        Names that distinguish the repeats of an instance.
     repeats : {"mean", "separate"}
     notes : Notes
 
     Returns
     -------
     DataFrame
-        Indexed by the label of the first row of each group in ``frame``.
+        Each row has the index of the first repeat in ``frame``.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def average_repeats(
     0      m        q    0.5
     1      m        r    1.0
     >>> notes.remarks
-    ['note: repeats of an instance are averaged (--repeats separate keeps them apart)']
+    ['note: repeats of an instance are averaged (--repeats separate keeps each)']
     """
     if not frame.duplicated(["config", "instance"]).any():
         return frame
@@ -56,16 +56,14 @@ def average_repeats(
         return frame.assign(instance=separate)
 
     notes.remarks.append(
-        "note: repeats of an instance are averaged (--repeats separate keeps them"
-        " apart)"
+        "note: repeats of an instance are averaged (--repeats separate keeps each)"
     )
     keys = [name for name in frame if name in ("config", "instance", *arms)]
     means = frame.groupby(keys, sort=False, dropna=False).transform("mean")
     return frame.assign(**means).drop_duplicates(keys)
 
 
-#: Number of instances with repeats from which on it is remarked that these never
-#: differ.
+#: Least number of repeated instances for a remark that their repeats never differ.
 MANY_REPEATED = 5
 
 

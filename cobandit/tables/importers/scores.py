@@ -1,4 +1,4 @@
-"""Logged scores as numbers in [0, 1], with their ranges and missing values."""
+"""Conversion of logged scores to numbers in [0, 1]: words, ranges, missing values."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from cobandit.tables.card import NO_SCORE, OUT_OF_RANGE
 from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.import_options import ScoreOptions
 
-#: Numbers that words of common scorers stand for, as Inspect reads them.
+#: Numbers for the words of common scorers, as in Inspect.
 WORDS = {
     "c": 1.0,
     "p": 0.5,
@@ -27,7 +27,7 @@ WORDS = {
     "false": 0.0,
 }
 
-#: Share of scores outside of their range from which on the range is taken to be wrong.
+#: If at least this share of the scores is out of range, the range is taken to be wrong.
 WRONG_RANGE = 0.1
 
 
@@ -37,7 +37,7 @@ class ScoreReader:
     Parameters
     ----------
     words : sequence of str
-        Numbers of words, as WORD=NUMBER; they take precedence over `WORDS`.
+        Numbers for words, each as WORD=NUMBER; they take precedence over `WORDS`.
 
     Examples
     --------
@@ -56,14 +56,14 @@ class ScoreReader:
                 raise_fault(
                     "--word",
                     f"{text!r} is not WORD=NUMBER",
-                    "give one such as --word left=1",
+                    "write for example --word left=1",
                     "bad-word",
                 )
             self._words[word.strip().lower()] = read_number(number, "--word")
         self._unknown: dict[str, Counter[str]] = {}
 
     def read(self, value: Any, metric: str) -> float:
-        """Return a score as a number, NaN if it has none."""
+        """Return a score as a number; NaN if missing or a word without a number."""
         if isinstance(value, str):
             word = value.strip().lower()
             if word in self._words:
@@ -93,7 +93,7 @@ class ScoreReader:
 
 
 def read_score(value: Any, place: str, metric: str) -> float:
-    """Return the number of a score, or raise if it has none.
+    """Return a score as a number.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def read_score(value: Any, place: str, metric: str) -> float:
 def read_by_objective(
     texts: Iterable[str], objectives: Sequence[str], option: str
 ) -> dict[str, list[str]]:
-    """Read values given as NAME=VALUE, or as VALUE for every objective.
+    """Read values written as NAME=VALUE, or as VALUE for every objective.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def read_by_objective(
     objectives : sequence of str
         Known names.
     option : str
-        Option of the values, for messages.
+        Option with the values, for messages.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def read_by_objective(
         if equals and name not in values:
             raise_fault(
                 option,
-                f"{name!r} is no objective",
+                f"{name!r} is not an objective",
                 suggest(name, objectives),
                 "unknown-objective",
             )
@@ -186,7 +186,7 @@ def read_number(text: str, option: str) -> float:
 def read_range(
     texts: Sequence[str], default: tuple[float, float], name: str
 ) -> tuple[float, float]:
-    """Read the range of an objective's scores; the last given range counts.
+    """Return the range of an objective's scores, from the last range in the texts.
 
     Raises
     ------
@@ -237,8 +237,8 @@ def rescale_scores(
     Raises
     ------
     TableError
-        If an option does not apply, or so many scores are out of range that the range
-        must be wrong.
+        If an option names no objective, or so many scores are out of range that the
+        range must be wrong.
 
     Examples
     --------
@@ -266,13 +266,13 @@ def rescale_scores(
                 f" {low:g} to {high:g}"
             )
             remedy = (
-                f"they run from {scores.min():g} to {scores.max():g}: give their range with"
-                f" --range {name}="
+                f"they are from {scores.min():g} to {scores.max():g}: give their"
+                f" range with --range {name}="
             )
             raise_fault(
                 "the scores",
                 problem,
-                f"{remedy}LOW:HIGH, and values that mean no score with --no-score",
+                f"{remedy}LOW:HIGH, and values for missing scores with --no-score",
                 "out-of-range",
             )
         if outside.any():
@@ -292,7 +292,7 @@ def settle_missing(
     options: ScoreOptions,
     notes: Notes,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Apply the options to evaluations without a score, and report their numbers.
+    """Leave out evaluations without a score, count them as 0, or raise.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def settle_missing(
     Raises
     ------
     TableError
-        If scores are missing and the options refuse this.
+        If scores are missing and ``options.missing`` is ``"refuse"``.
 
     Examples
     --------

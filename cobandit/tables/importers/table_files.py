@@ -1,4 +1,4 @@
-"""Files of a table, read with their layout; file and row become columns."""
+"""Reading the files of a table; file, folders and row become columns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cobandit.tables.text_layout import SEPARATORS, TextLayout, recognise_layout
 
 _TEXT = ("*.csv", "*.tsv", "*.jsonl", "*.json")
 
-#: Names of files that hold tables.
+#: Name patterns of files that contain tables.
 PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 
 
 def read_file(
     file: Path, places: FileColumns, options: TidyOptions, notes: Notes
 ) -> SourceFile:
-    """Read a file, with the wanted columns for file, folders and row."""
+    """Read a file, and add the wanted columns for its name, folders and rows."""
     check_size(file, MAX_FILE)
     layout = _recognise_layout(file, options, notes)
     remarks: list[str] = []
@@ -47,7 +47,7 @@ def read_file(
 
 
 def has_named_column(frame: pd.DataFrame, options: TidyOptions) -> bool:
-    """Whether a file of a folder has one of the named columns."""
+    """Whether a file has at least one of the columns in the options."""
     if options.wide is not None:
         return options.instance in frame
     measured = {
@@ -61,7 +61,7 @@ def has_named_column(frame: pd.DataFrame, options: TidyOptions) -> bool:
 def _recognise_layout(
     file: Path, options: TidyOptions, notes: Notes
 ) -> TextLayout | None:
-    """Recognise the layout of a text file, and remark the assumptions."""
+    """Recognise the layout of a text file, and add a remark on it."""
     if not any(suffix in SEPARATORS for suffix in map(str.lower, file.suffixes)):
         return None
 
@@ -71,12 +71,12 @@ def _recognise_layout(
             file, options.separator, options.decimal, options.encoding
         )
     except (OSError, EOFError, zlib.error):
-        return None  # reading says what is wrong with the file
+        return None  # reading the file will report the fault
     except LookupError:
         raise_fault(
             "--encoding",
             f"{options.encoding!r} is not known",
-            "give one such as utf-8 or cp1252",
+            "give an encoding such as utf-8 or cp1252",
             "unknown-encoding",
         )
 

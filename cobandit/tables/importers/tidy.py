@@ -1,9 +1,10 @@
-"""Tables of evaluations, tidy or wide, with a mapping of their columns.
+"""The importer of any table, tidy or wide, by a mapping of its columns.
 
-Tidy: one row per evaluation.  Wide: one row per instance, and for each configuration
-one column per measure, named by a pattern such as ``{config}_{field}``
-(``small_correct``, ``small_tokens``, ``large_correct``, ...), or a single column with
-its score. Faults name the row and the column of the input file.
+Tidy: one row per evaluation. Wide: one row per instance, and for each configuration one
+column per measure (or only one column, its score). A pattern such as
+``{config}_{field}`` gives the names of the columns (``small_correct``,
+``small_tokens``, ``large_correct``, ...). Faults name the row and the column of the
+input file.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from cobandit.tables.measured_columns import (
 
 _PAID = ColumnRule(
     lambda x: x < 0,
-    "the cost {value} is below zero",
-    "give what the evaluation cost",
+    "the cost {value} is negative",
+    "give the cost of the evaluation",
     "negative-cost",
 )
 
@@ -59,8 +60,8 @@ def read_tables(
     Parameters
     ----------
     paths : sequence of Path
-        Files of the same columns, or folders of such files; text may be compressed by
-        gzip.
+        Files with the same columns, or folders of such files. Text may be compressed
+        with gzip.
     options : TidyOptions
     notes : Notes
 
@@ -114,7 +115,7 @@ def read_tables(
 
     number = frame.groupby(["config", "instance"], sort=False).cumcount() + 1
     separate = frame["instance"] + ", repeat " + number.astype(str)
-    # a score that was rescaled stands in a column of its own
+    # a rescaled score is in a separate column
     scores = [objective.column for objective in (*options.objective, *objectives)]
     measured = {cost.column, *options.text, *scores}
     names = [
@@ -128,7 +129,7 @@ def read_tables(
         objectives,
         options.arm,
         f"{named}, with a mapping of columns",
-        {},  # what columns and cost mean stands on the card
+        {},  # the card already describes columns and cost
         _locate(frame, origin[frame.index], options),
         cluster=options.cluster,
     )
@@ -153,7 +154,7 @@ def _read_parts(
         try:
             source = read_file(file, places, options, notes)
         except TableError as error:
-            # such as the settings of a run, which stand beside its results
+            # for example a file of settings next to the results
             if file in named or len(files) == 1 or error.faults[0].code != "no-records":
                 raise
             notes.logs.append(str(error))
@@ -161,10 +162,7 @@ def _read_parts(
         if file in named or has_named_column(source.frame, options):
             parts[str(file)] = make_tidy(source, options, notes)
         else:
-            reason = (
-                "it has none of the columns that are named -> name others, or leave"
-                " it out"
-            )
+            reason = "it has none of the named columns -> name others, or leave it out"
             notes.logs.append(f"{file}: {reason}")
 
     columns = {str(name) for part in parts.values() for name in part}
@@ -185,7 +183,7 @@ def _read_parts(
 def _locate(
     frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions
 ) -> Callable[[int, str | None], Place]:
-    """Make a function from row and column of the frame to their place in a file."""
+    """Return a function that maps a row and column of the frame to a file's place."""
     configs = frame["config"].tolist()
 
     def place(row: int, column: str | None) -> Place:
@@ -193,7 +191,7 @@ def _locate(
         if column == "instance":
             column = options.instance
         elif options.wide is not None and column not in (None, options.cluster):
-            # the file's name of the column
+            # the column's name in the file
             column = options.wide.replace("{config}", configs[row - 1]).replace(
                 "{field}", column
             )

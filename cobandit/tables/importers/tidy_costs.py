@@ -12,7 +12,7 @@ from cobandit.tables.token_counts import make_token_counter
 
 
 def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
-    """Add the cost as a column of the frame, unless there is one."""
+    """Add the cost as a column of the frame, unless a column of the file has it."""
     cost = read_cost(options.cost, frame.columns)
     name = "cost"
     unit = options.unit or "evaluations"
@@ -31,7 +31,7 @@ def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     else:
         costs = charge(frame["config"], cost, "--cost")
         if not isinstance(cost, dict):
-            alike = "methods that weigh costs treat all configurations alike"
+            alike = "cost-aware methods then see no difference in cost"
             notes.remarks.append(
                 f"cost: each evaluation costs {cost:.15g} ({unit}): {alike}"
             )
@@ -39,7 +39,7 @@ def add_cost(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> Cost:
     while name in frame:
         name += "_"
     frame[name] = costs
-    # the texts are no longer needed, unless they have another use
+    # the text columns are no longer needed, unless another option names them
     in_use = {*options.arm, *(objective.column for objective in options.objective)}
     for column in {*options.text} - in_use:
         del frame[column]

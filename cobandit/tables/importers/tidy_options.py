@@ -1,4 +1,4 @@
-"""Options of ``cobandit import csv``: the meaning of a table's columns."""
+"""Options of ``cobandit import csv``, which map a table's columns."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from cobandit.tables.importers.import_options import (
 from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Column of the score of a wide file, where no other is named.
+#: Default column for the scores of a wide file.
 SCORE = "score"
 
-#: Letters of a text from which on its column is offered last: it is an answer, or a
-#: prompt.
+#: Length of text, in characters, from which on a column is offered last in messages,
+#: because it probably has prompts or answers.
 LONG_TEXT = 60
 
 
 def _read_objectives(value: Any) -> list[Any]:
-    """Read objectives as NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or as on a card."""
+    """Read objectives: NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or a card's fields."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
         for objective in as_list(value)
@@ -48,34 +48,36 @@ def _read_objective(text: str) -> dict[str, str]:
 
 
 class TidyMapping(RepeatOptions, ScoreOptions):
-    """Options of ``cobandit import csv``, which are the keys of its YAML file."""
+    """Options of ``cobandit import csv`` that a file for ``--mapping`` may have."""
 
     missing: Literal["leave-out", "zero", "refuse"] = Field(
         "refuse",
-        description="Rows without a score: left out, counted as 0, or an error.",
+        description=(
+            "Whether rows without a score are left out, counted as 0, or an error."
+        ),
     )
 
     config: Names = Field(
         (),
         description=(
-            "The column that names the configuration; repeat to join several. Where no"
-            " column is called so, 'file' is the name of the file, and 'folder1' the"
-            " folder below the one of all files."
+            "The column that names the configuration; repeat it to join several"
+            " columns. Unless a column has this name, 'file' is the name of the"
+            " file, and 'folder1' the first folder below the common folder."
         ),
     )
     instance: str | None = Field(
         None,
         description=(
-            "The column that names the instance; 'row' is the number of the record in"
-            " its file."
+            "The column that names the instance. Unless a column has this name,"
+            " 'row' is the number of the record in its file."
         ),
     )
     cost: Names = Field(
         (),
         description=(
-            "The cost: a column (in a wide file, a field); a number that every"
-            " evaluation costs; or CONFIG=NUMBER, repeated for each configuration."
-            " Without it, each costs 1."
+            "The cost: a column (in a wide file, a field); a number, for every"
+            " evaluation; or CONFIG=NUMBER, repeated for each configuration"
+            " (default: 1 per evaluation)."
         ),
     )
     unit: str | None = Field(
@@ -83,39 +85,43 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     )
     text: Names = Field(
         (),
-        description="In place of --cost: text whose tokens are counted; repeat to add.",
+        description=(
+            "Instead of --cost: a column of text whose tokens are counted;"
+            " repeatable, to add columns up."
+        ),
     )
     tokenizer: Path | None = Field(
-        None, description="A tokenizer.json (default: characters / 4)."
+        None,
+        description="A tokenizer.json to count tokens with (default: characters / 4).",
     )
     objective: Annotated[tuple[Objective, ...], BeforeValidator(_read_objectives)] = (
         Field(
             (),
             description=(
-                f"NAME=COLUMN or NAME=COLUMN:TRANSFORM ({', '.join(TRANSFORMS)});"
-                " repeat. NAME alone is NAME=NAME."
+                "An objective: NAME=COLUMN or NAME=COLUMN:TRANSFORM"
+                f" ({', '.join(TRANSFORMS)}); repeatable. NAME alone means NAME=NAME."
             ),
         )
     )
     arm: Names = Field(
         (),
         description=(
-            "A column that describes the configuration; repeat (default: several"
-            " --config)."
+            "A column that describes the configuration; repeatable (default: the"
+            " columns of --config, if there are several)."
         ),
     )
     cluster: str | None = Field(
         None,
         description=(
-            "A column of what instances have in common, such as a passage that"
-            " questions are about: what is settled then counts its values."
+            "A column that groups instances, such as the passage that questions are"
+            " about. Decisions then count groups instead of instances."
         ),
     )
     separator: str | None = Field(
         None,
         min_length=1,
         max_length=1,
-        description="What separates columns of text (default: recognised).",
+        description="The separator of columns in text files (default: recognised).",
     )
     decimal: Literal[".", ","] | None = Field(
         None, description="The decimal mark of numbers in text (default: recognised)."
@@ -133,9 +139,9 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     wide: str | None = Field(
         None,
         description=(
-            "The pattern of a wide file's columns, such as {config}_{field}, or just"
-            " {config} where each configuration has one column, its score. Without"
-            " --objective, the score is the column that is named as the configuration."
+            "The pattern of a wide file's columns, such as {config}_{field}, or only"
+            " {config} if each configuration has one column, its score. Without"
+            " --objective, that column is the score."
         ),
     )
 
@@ -154,20 +160,22 @@ class TidyMapping(RepeatOptions, ScoreOptions):
 class TidyOptions(TidyMapping):
     """Options of ``cobandit import csv``.
 
-    A condition is evaluated as code. Only the user may give one, not a file that came
-    from elsewhere.
+    A condition is evaluated as code. It is therefore only accepted on the command line,
+    not from a file that may be from somebody else.
     """
 
     mapping: Path | None = Field(
         None,
         description=(
-            "A YAML file with the other options but --where; the command line wins."
+            "A YAML file with these options, except --where; the command line takes"
+            " precedence."
         ),
     )
     where: str | None = Field(
         None,
         description=(
-            "Take only rows that fulfil this, such as \"lang == 'en' and shots > 0\"."
+            "Import only rows that satisfy this condition, such as"
+            " \"lang == 'en' and shots > 0\"."
         ),
     )
 
@@ -175,13 +183,13 @@ class TidyOptions(TidyMapping):
 def complete_options(
     options: TidyOptions, read_first: Callable[[], SourceFile] | None = None
 ) -> TidyOptions:
-    """Complete the options from the YAML file, and check that none is missing.
+    """Add the options of the YAML file, and check that the options are complete.
 
     Parameters
     ----------
     options : TidyOptions
     read_first : callable, optional
-        Reads the first file, whose columns are listed in messages.
+        Reads the first file, so that messages can list its columns.
 
     Raises
     ------
@@ -205,7 +213,7 @@ def complete_options(
         )
 
     if options.no_score and "missing" not in options.model_fields_set:
-        # the user says that there are rows without a score
+        # the option tells that some rows have no score
         options = options.model_copy(update={"missing": "leave-out"})
 
     wide = options.wide
@@ -235,14 +243,14 @@ def complete_options(
         )
 
     for clash, problem in (
-        (cost and text, "--cost and --text both say what an evaluation cost"),
+        (cost and text, "--cost and --text both give the cost"),
         (
             wide and (options.config or options.arm),
-            "--config and --arm are for files that are not wide",
+            "--config and --arm do not apply to wide files",
         ),
         (
             scores_only and (text or objectives[1:]),
-            "--wide without {field} takes one objective, no --text",
+            "--wide without {field} allows one objective, and no --text",
         ),
     ):
         if clash:
@@ -250,19 +258,19 @@ def complete_options(
                 "the mapping", problem, "leave one of them out", "contradictory-options"
             )
 
-    # several columns that name a configuration together describe it, too
+    # if several columns name the configuration, they also describe it
     arm = options.arm or (options.config if len(options.config) > 1 else ())
     objectives = objectives or (Objective(name="accuracy", column=SCORE),)
     return options.model_copy(update={"arm": arm, "objective": objectives})
 
 
 def _offer_columns(source: SourceFile) -> str:
-    """List the columns of a file for a user who has yet to map them."""
+    """List the columns of a file, for the remedy of a missing option."""
     path, frame, _, places = source
     long = [name for name in frame.columns if _is_long(frame[name])]
     short = [name for name in frame.columns if name not in long]
     names = list(dict.fromkeys([*short, *places, *long]))
-    offer = "say which of its columns they are, such as --objective accuracy=COLUMN: "
+    offer = "name them among the file's columns, such as --objective accuracy=COLUMN: "
     offer += f"{ellipsize(path.name, LONGEST // 4)} has "
     n_letters = LONGEST - len(offer) - 20
     for number, name in enumerate(names):
@@ -308,7 +316,7 @@ def read_cost(
         pairs = [text.rpartition("=") for text in values]
         return {config: float(number) for config, _, number in pairs} or 1.0
     except ValueError:
-        problem = f"{', '.join(values)} is no column, no number and no CONFIG=NUMBER"
+        problem = f"{', '.join(values)} is neither a column, a number nor CONFIG=NUMBER"
         raise_fault(
             "--cost",
             problem,

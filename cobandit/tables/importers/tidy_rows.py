@@ -1,4 +1,4 @@
-"""Rows of a file as a tidy table."""
+"""Conversion of the rows of a file to a tidy table."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from cobandit.tables.measured_columns import read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 from cobandit.tables.written_numbers import read_written
 
-#: Letters of the longest value of a column that groups instances.
+#: Longest value of a column that may group instances, in characters.
 LONGEST_SHARED = 200
 
 
 def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.DataFrame:
     """Return a tidy table, indexed by the rows of the file.
 
-    Its columns are ``config``, ``instance``, and measured and descriptive ones.
+    Its columns are ``config``, ``instance``, the measured columns and the descriptive
+    columns.
     """
     file, frame, decimal, _ = source
     if options.where is not None:
@@ -72,7 +73,8 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
         columns=[*options.config, str(options.instance), *tidy.columns], errors="ignore"
     )
     _note_differing(others, tidy, notes)
-    # instances of a group may have correlated scores, which `doctor` looks for
+    # keep columns that may group instances, because `doctor` checks scores for
+    # correlation within groups
     return tidy.join(
         others[[name for name in others if _is_shared(others[name], tidy["instance"])]]
     )
@@ -81,7 +83,7 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
 def _without_units(
     frame: pd.DataFrame, columns: Sequence[str], decimal: str, notes: Notes
 ) -> pd.DataFrame:
-    """Read columns of numbers with a unit or marks between thousands."""
+    """Read numbers with a unit or thousands separators as plain numbers."""
     for column in columns:
         written = read_written(frame[column], decimal) if column in frame else None
         if written is not None:
@@ -93,7 +95,7 @@ def _without_units(
 
 
 def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
-    """Whether a column of short values groups instances, constant within each."""
+    """Whether a column has short values and one value per instance, and groups them."""
     if (
         column.name in RESERVED
         or pd.api.types.is_float_dtype(column)
@@ -123,8 +125,8 @@ def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> N
     text = others.loc[pair.index].astype(str)
     differ = (text != text.groupby(pair).transform("first")).any()
     remark = (
-        f"note: repeats differ in {', '.join(differ.index[differ])}: what is a setting"
-        " belongs to --config"
+        f"note: repeats differ in {', '.join(differ.index[differ])}; add a column"
+        " that is a setting to --config"
     )
     if differ.any() and remark not in notes.remarks:
         notes.remarks.append(remark)

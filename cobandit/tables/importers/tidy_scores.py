@@ -1,4 +1,4 @@
-"""Scores of any table: words, blanks and ranges, with remedies for unusable ones."""
+"""Scores of any table: words, missing values and ranges, with remedies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cobandit.tables.importers.tidy_options import TidyOptions
 from cobandit.tables.measured_columns import ColumnRule, check_column, read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Words of a column that are offered a number.
+#: Largest number of different words for which a remedy lists --word options.
 FEW_WORDS = 6
 
 
@@ -37,7 +37,7 @@ def _missing_remedy(objective: Objective) -> str:
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Return the remedy for scores that are words: a number for each, if few."""
+    """Return the remedy for scores that are words: --word options, if they are few."""
     text = pd.Series(
         [cell.strip() for cell in column if isinstance(cell, str)], dtype=object
     )
@@ -49,14 +49,14 @@ def _foreign_remedy(column: pd.Series) -> str:
 
 
 def offer_words(words: Iterable[str]) -> str:
-    """Write the options that give words their numbers."""
+    """Write --word options that give each word a number."""
     return "give each word its number: " + " ".join(
         f"--word {shlex.quote(word)}=NUMBER" for word in words
     )
 
 
 def read_words(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
-    """Read words with a number in the objectives' columns, and blank missing scores."""
+    """Replace words by their numbers, and values that mark a missing score by NaN."""
     names = [objective.name for objective in options.objective]
 
     no_scores = read_by_objective(options.no_score, names, "--no-score")
@@ -83,7 +83,7 @@ def leave_out_missing(
     columns = [objective.column for objective in options.objective]
     missing = np.column_stack([read_numbers(frame[column])[0] for column in columns])
 
-    # text that is no number is a fault of its own, with its place
+    # text that is not a number is reported later, with its place
     missing[np.isnan(missing) & frame[columns].notna().to_numpy()] = 0.0
     _, has_scores = settle_missing(missing, frame["config"], options, notes)
     if options.missing == "zero":
@@ -132,15 +132,15 @@ def _scale(
         numbers = read_numbers(frame[column])[0]
         finite = numbers[np.isfinite(numbers)]
         extent = (
-            f"they run from {finite.min():.15g} to {finite.max():.15g}: "
+            f"values are from {finite.min():.15g} to {finite.max():.15g}: "
             if len(finite)
             else ""
         )
         rule = ColumnRule(
             lambda x: (x < low) | (x > high),
             f"the objective {{value}} is outside {low:.15g} to {high:.15g}",
-            f"{extent}give the range with --range {objective.name}=LOW:HIGH, and values"
-            " that mean no score with --no-score, or give a transform:"
+            f"{extent}give the range with --range {objective.name}=LOW:HIGH, and"
+            " values that mark a missing score with --no-score, or give a transform:"
             f" {objective.name}={column}:TRANSFORM",
             "out-of-range",
         )

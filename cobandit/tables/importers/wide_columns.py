@@ -30,17 +30,17 @@ def melt(
     named = [name for columns in by_config.values() for name in columns.values()]
     check_present(frame, named, file)
     if "{field}" not in str(options.wide):
-        # such a pattern also fits columns that are no scores
+        # the pattern {config} also fits columns that are not scores
         score = options.objective[0].column
         for config, columns in list(by_config.items()):
             if len(frame) and not _has_scores(frame[columns[score]], options):
                 notes.left_out[
-                    f"column without a number, {columns[score]!r} in {file.name}"
+                    f"column without a number: {columns[score]!r} in {file.name}"
                 ] += 1
                 del by_config[config]
     if not by_config:
         words = _find_shared_words(frame[named])
-        others = "the columns that --objective, --text and --cost name"
+        others = "the columns of --objective, --text and --cost"
         remedy = words or f"correct --wide, or {others}"
         of_scores = " and holds scores" if named else ""
         raise_fault(
@@ -68,13 +68,13 @@ def melt(
     holes = len(parts) * len(frame) - len(long)
     if holes:
         notes.left_out[
-            "empty cells of a wide file: the configuration was not run there"
+            "empty cells of a wide file, where the configuration was not evaluated"
         ] += holes
     return long
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Find a few words that several columns share, which may be scores."""
+    """Return a remedy with words that several columns share, as likely scores."""
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
@@ -86,7 +86,7 @@ def _find_shared_words(frame: pd.DataFrame) -> str | None:
 
 
 def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
-    """Whether a column has a number, or a word whose number is given."""
+    """Whether a column has a number, or a word with a number in the options."""
     if np.isfinite(read_numbers(column)[0]).any():
         return True
     reader = ScoreReader(options.word)
@@ -103,7 +103,7 @@ def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
 def _find_columns(
     names: Sequence[str], options: TidyOptions
 ) -> dict[str, dict[str, str]]:
-    """Find the file's column of each configuration and field that fit the pattern."""
+    """Return the columns that fit the pattern, by configuration and field."""
     measured = [objective.column for objective in options.objective]
     field = "|".join(
         re.escape(name) for name in [*measured, *options.text, *options.cost]
