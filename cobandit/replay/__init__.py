@@ -1,4 +1,4 @@
-"""Fast replays of the algorithms on tables: kernels, drivers and parallel back ends."""
+"""Fast replays of policies on tables: kernels, drivers and parallel back ends."""
 
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec

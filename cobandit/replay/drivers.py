@@ -1,4 +1,4 @@
-"""Replays on a table as tidy frames: online selection and Pareto identification."""
+"""Replays of online selection and Pareto identification, as tidy frames."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cobandit.stats import metrics
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Number of equal steps of spent budget that `replay_paths` reports.
+#: Number of equal steps of the budget at which `replay_paths` reports regrets.
 POINTS = 200
 
 
@@ -74,8 +74,9 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
             cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan
         )
 
-    # a run is deterministic, so it is played again and recorded once its length is
-    # known: one at a time, since with thousands of arms each has millions of pulls
+    # A record needs the length of a run. Runs are deterministic, so that each one is
+    # run again with a record once its length is known. They are recorded one at a time,
+    # because a run with thousands of arms has millions of pulls.
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
     regrets = np.empty((len(pulls), POINTS))
     averages = np.empty((len(pulls), POINTS))
@@ -113,38 +114,39 @@ def replay_online(
     r"""Replay online policies on a table (paper, Section 5 and Appendix A).
 
     Feedback is drawn from the evaluation split by arm-wise bootstrap with common random
-    numbers, and regrets are computed from the means of this split.  The profiling split
-    provides the knowledge of a policy: the range of single costs, and the mean costs
-    that decide which arms are affordable.  Regrets are in the unit of the largest
-    single profiling cost.
+    numbers. Regrets are computed from the means of this split. The profiling split
+    provides the prior knowledge of a policy: the range of single costs, and the mean
+    costs that decide which arms are affordable. Regrets are in the unit of the largest
+    single cost of the profiling split.
 
     Parameters
     ----------
     table : EvaluationTable
     methods : list of str, class or Spec
-        Names, classes or `spec` results.
+        Names of methods, classes, or results of `spec`.
     rho : float or list of float
         Budgets as :math:`\rho = B / (K \bar c)`.
     replications : int
-        Independent runs per cell, the same streams for every method and budget.
+        Number of independent runs per method and budget. All methods and budgets use
+        the same random streams.
     seed : int
         Any number from 0 to 2^64 - 1.
     true_costs : {"evaluation", "profiling"}, optional
         Split whose mean costs divide the true hypervolume, as in
-        `EvaluationTable.truth`: by default evaluation, and for a reconstruction of the
-        paper's tables profiling (A10).
+        `EvaluationTable.truth`. The default is evaluation, and profiling for a
+        reconstruction of the paper's tables (open choice A10 of the book).
     **parallel
-        ``workers``, ``backend``, ``scheduler``, ``progress`` as in
-        `cobandit.replay.parallel.run`; no result depends on them.
+        ``workers``, ``backend``, ``scheduler``, ``progress``, as in
+        `cobandit.replay.parallel.run`. Results do not depend on them.
 
     Returns
     -------
     DataFrame
-        One row per (method, options, rho, replication): ``budget`` and ``spent`` in the
-        table's unit, ``status`` (``"ok"``, or ``"infeasible"`` if the budget is too
-        small), ``pulls``, ``efficiency_regret``, ``standard_regret`` (against
-        :math:`\nu_{i^\star} B`), ``best_arm_pulls``; ``dataset``, ``kind`` and ``unit``
-        of the table.
+        One row per ``method``, ``options``, ``rho`` and ``replication``: ``budget`` and
+        ``spent`` in the unit of the table; ``status``, ``"ok"``, or ``"infeasible"`` if
+        the budget is too small; ``pulls``; ``efficiency_regret``; ``standard_regret``,
+        against :math:`\nu_{i^\star} B`; ``best_arm_pulls``; ``dataset``, ``kind`` and
+        ``unit`` of the table.
 
     Raises
     ------
@@ -176,7 +178,7 @@ def replay_paths(
     true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Return the regret along the runs of `replay_online`.
+    """Return the regrets along the runs of `replay_online`.
 
     Parameters
     ----------
@@ -186,10 +188,12 @@ def replay_paths(
     Returns
     -------
     DataFrame
-        For each run, 200 equal steps of ``spent`` budget with the ``efficiency_regret``
-        so far and ``moving_average``, the mean gap of the last 50 pulls (NaN before the
-        first); ``dataset``, ``kind`` and ``unit`` of the table.  A budget that is too
-        small gives one row of NaN per replication.
+        200 rows per run, at equal steps of the budget: ``method``, ``options``,
+        ``rho``, ``replication``; ``spent``, the spend at this step;
+        ``efficiency_regret``, the regret so far; ``moving_average``, the mean gap of
+        the last 50 pulls (NaN before the first pull); ``dataset``, ``kind`` and
+        ``unit`` of the table. A budget that is too small gives one row of NaN per
+        replication.
 
     Raises
     ------
@@ -214,7 +218,7 @@ def replay_paths(
 def _identification_part(
     source: Source, cell: GridCell, realised: bool
 ) -> dict[str, Any]:
-    """Replay a cell, and return its columns of `replay_identification`."""
+    """Replay a cell, and return its columns of the frame of `replay_identification`."""
     problem = source.problem
     method: Any = cell.spec.policy
     is_race = issubclass(method, ParetoRace)
@@ -229,7 +233,7 @@ def _identification_part(
     if is_race:
         status = np.where(runs.settled, "settled", "out of budget").astype(object)
 
-    # the true front, which includes the costs for a race that compares them
+    # the true front is of objectives and costs if a race compares costs
     compared = problem.means
     affordable = None
     if is_race and cell.spec.given.get("front", FRONTS[0]) == FRONTS[0]:
@@ -272,56 +276,63 @@ def replay_identification(
 ) -> pd.DataFrame:
     r"""Replay Pareto identification on a table (paper, Section 5 and Appendix A).
 
-    The truth is the Pareto set of the evaluation split's means, and methods know the
-    profiling mean costs.  For a `cobandit.ParetoRace` the truth is the front of the
-    means and the charged costs, unless the race has ``front="objectives"``.
+    The truth is the Pareto set of the means of the evaluation split. Methods know the
+    mean costs of the profiling split. For a `cobandit.ParetoRace`, the truth is the
+    front of the means and the charged costs, unless the race has
+    ``front="objectives"``.
 
-    With ``feedback="once"`` the evaluation split is a finite benchmark: its instances
-    are in one random order per replication, the same for all configurations, methods
-    and budgets, and each configuration is evaluated at most once on each.  Instances
-    that were not evaluated with every configuration are left out, also of the truth.
+    With ``feedback="once"``, the evaluation split is a finite benchmark. Each
+    replication has one random order of its instances, which all configurations, methods
+    and budgets share. A configuration is evaluated at most once on each instance.
+    Instances that were not evaluated with every configuration are left out, also when
+    the truth is computed.
 
     Parameters
     ----------
     table : EvaluationTable
     methods : list of str, class or Spec
-        Names, classes or `spec` results.
+        Names of methods, classes, or results of `spec`.
     rho : float or list of float
-        Budgets as :math:`\rho = B / (K \bar c)`.  Give either ``rho`` or ``share``, or
-        neither if all methods stop by themselves (``"ParetoRace"``): their budget is
+        Budgets as :math:`\rho = B / (K \bar c)`. Give either ``rho`` or ``share``. Give
+        neither if all methods stop by themselves (``"ParetoRace"``). Their budget is
         then infinite.
     replications : int
-        Independent runs per cell, the same streams for every method and budget.
+        Number of independent runs per method and budget. All methods and budgets use
+        the same random streams.
     seed : int
         Any number from 0 to 2^64 - 1.
     charge : {"declared", "realised"}
-        Charge of a pull: the profiling mean cost that the method knows, as Theorem 2
-        assumes, or the cost of the drawn instance.
+        Charge of a pull. ``"declared"``: the mean profiling cost, which the method
+        knows, as Theorem 2 assumes. ``"realised"``: the cost of the drawn evaluation.
     share : float or list of float
         Budgets as shares of the cost of evaluating every instance of the evaluation
         split.
     feedback : {"bootstrap", "once"}
-        Feedback by arm-wise bootstrap, as in the paper; or each instance at most once,
-        for methods that know the number of instances: ``"CoPSIOnce"``,
-        ``"UniformOnce"``, ``"PSISROnce"``, ...  A method of the paper is replaced by
-        its version for this, such as ``"PSISR"`` by PSISROnce.
+        ``"bootstrap"``: arm-wise bootstrap, as in the paper. ``"once"``: each instance
+        at most once, for methods that know the number of instances, such as
+        ``"CoPSIOnce"`` and ``"UniformOnce"``. A method of the paper is then replaced by
+        its version for finite benchmarks, such as ``"PSISR"`` by PSISROnce.
     **parallel
-        ``workers``, ``backend``, ``scheduler``, ``progress`` as in
-        `cobandit.replay.parallel.run`; no result depends on them.
+        ``workers``, ``backend``, ``scheduler``, ``progress``, as in
+        `cobandit.replay.parallel.run`. Results do not depend on them.
 
     Returns
     -------
     DataFrame
-        One row per (method, options, rho, replication): ``budget`` and ``spent`` in the
-        table's unit, ``status``, ``pulls``, ``returned`` (tuple of configuration
-        names), ``correct`` (exactly the Pareto set), ``f1``; ``dataset``, ``kind`` and
-        ``unit`` of the table; ``share`` if budgets are shares or feedback is once: the
-        share of the budget, or of the spend without a budget.  With feedback once also
-        ``cover``, the largest distance of a configuration from being covered by a
-        returned one, and ``excess``, the largest margin by which a returned one is
-        dominated.  A budget that is too small gives ``status = "infeasible"``.  A race
-        ends as ``"settled"`` or ``"out of budget"``; whether it is right within its
-        tolerance is in ``cover`` and ``excess``, not in ``correct``.
+        One row per ``method``, ``options``, ``rho`` and ``replication``: ``budget`` and
+        ``spent`` in the unit of the table; ``status``; ``pulls``; ``returned``, a tuple
+        of configuration names; ``correct``, whether it is exactly the Pareto set;
+        ``f1``; ``dataset``, ``kind`` and ``unit`` of the table.
+
+        If budgets are shares or feedback is once, ``share`` is the budget as a share of
+        the cost of evaluating everything, or the spend as such a share if there is no
+        budget. If feedback is once, ``cover`` is the largest distance of a
+        configuration from being covered by a returned one, and ``excess`` the largest
+        margin by which a returned one is dominated.
+
+        The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. A race
+        ends as ``"settled"`` or ``"out of budget"``. ``cover`` and ``excess``, not
+        ``correct``, show whether it is right within its tolerance.
 
     Raises
     ------
@@ -358,7 +369,7 @@ def replay_identification(
             "budgets are given by rho or by share: exactly one of the two is needed"
         )
 
-    # budgets as rho; a run without a budget takes any, which is replaced below
+    # budgets as rho; without a budget, a placeholder is replaced by infinity below
     everything = _rho_of_everything(source)
     shares = _read_shares(share, everything)
     rhos: Any = list(shares) if rho is None else rho
@@ -387,7 +398,7 @@ def replay_identification(
 
 
 def _rho_of_everything(source: Source) -> float:
-    """Return the budget that evaluates every instance, as rho."""
+    """Return the budget for evaluating everything, as rho."""
     n_instances = np.diff(source.feedback.offsets)
     return float(n_instances @ source.costs / source.costs.sum())
 
@@ -395,7 +406,7 @@ def _rho_of_everything(source: Source) -> float:
 def _read_shares(
     share: Iterable[float] | float | None, everything: float
 ) -> dict[float, float]:
-    """Return the shares by their budget as rho, empty without shares."""
+    """Return the shares of budgets by rho, empty without shares."""
     if share is None:
         return {}
     shares = share if isinstance(share, Iterable) else [share]

@@ -21,22 +21,22 @@ from cobandit.replay.running import Runs, run_kernel
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Largest number of parts of a cell (method, budget), between which progress is shown
-#: and Ctrl-C works.
+#: Largest number of parts of a cell, a method at one budget. Progress is shown, and
+#: Ctrl-C works, between parts.
 PARTS = 20
-#: Number of parts of the grid that is enough for many workers. A cell then has fewer
-#: parts, since each part has an overhead.
+#: Number of parts of the whole grid that keeps many workers busy. Cells of large grids
+#: have fewer parts, because each part has an overhead.
 ENOUGH = 100
 
 
 class Source(NamedTuple):
-    """Contents of a table that workers need, small and picklable."""
+    """The data of a table that workers need, small and picklable."""
 
     feedback: FeedbackRows  #: rows of the evaluation split
     problem: Problem  #: the true means and costs
     costs: NDArray[np.float64]  #: shape (K,), mean profiling costs
     cost_range: tuple[float, float]  #: smallest and largest single profiling cost
-    #: shape (N,), cluster of each instance, if each is evaluated once and has one
+    #: shape (N,), cluster of each instance, if feedback is once and the table has any
     cluster: NDArray[np.int64] | None = None
 
 
@@ -45,13 +45,13 @@ class GridCell(NamedTuple):
 
     spec: Spec  #: method and options
     rho: float  #: budget as rho
-    budget: float  #: the same in the unit of the costs
+    budget: float  #: budget in the unit of the costs
     replications: NDArray[np.int64]  #: numbers of the replications of this part
     seed: int  #: seed of the experiment
 
 
 def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
-    """Return the contents of a table that workers need.
+    """Return the data of a table that workers need.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
 
 
 def pack_shared(table: EvaluationTable) -> Source:
-    """Return the packed table, with instances that all configurations share.
+    """Return the data of a table on the instances that all configurations share.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def pack_shared(table: EvaluationTable) -> Source:
             " instances -> leave out configurations"
         )
 
-    # instances of one cluster are next to each other
+    # sort instances by cluster, since a cluster must be contiguous
     packed = source.feedback.rows[is_shared]
     cluster = None
     if table.clusters is not None:
@@ -119,7 +119,7 @@ def cut_grid(
     seed: int,
     most_parts: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid and cut it into parts, at most ``most_parts`` per cell."""
+    """Check the grid, and cut it into parts, at most ``most_parts`` per cell."""
     _validation.table(table)
     values = rho if isinstance(rho, Iterable) else [rho]
     rhos = [_validation.positive(value, "rho") for value in values]
@@ -141,7 +141,7 @@ def cut_grid(
 
 
 def make_policy(source: Source, cell: GridCell) -> Any:
-    """Make the policy of a cell, or raise `BudgetError` if its budget is too small."""
+    """Return the policy of a cell; `BudgetError` if the budget is too small."""
     problem = source.problem
     return cell.spec.make(
         cell.rho,
@@ -159,7 +159,7 @@ def make_policy(source: Source, cell: GridCell) -> Any:
 def play_cell(
     source: Source, cell: GridCell, record: Record | None = None, realised: bool = True
 ) -> Runs:
-    """Play the replications of a cell with `run_kernel`.
+    """Run the replications of a cell with `run_kernel`.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def play_cell(
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
-    """Return the columns of a part: an array each, or one value for all rows."""
+    """Return the columns of a part, as arrays or as one value for all rows."""
     shared = {
         "method": cell.spec.name,
         "options": cell.spec.options,
@@ -184,7 +184,7 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
 
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
-    """Return a column of a part as an array, a single value repeated."""
+    """Return a column of a part as an array; a single value is repeated."""
     is_text = isinstance(part[name], str)
     values = np.asarray(part[name], dtype=object if is_text else None)
     return np.broadcast_to(values, len(part["replication"]))
@@ -198,15 +198,15 @@ def run_grid(
     source: Source,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Return the joined frame of all cells, each played by ``part``.
+    """Run ``part`` on all cells, and return one frame of their columns.
 
     Parameters
     ----------
     part : callable
-        Returns the columns of a cell from ``part(source, cell, *fixed)``.
+        Function ``part(source, cell, *fixed)`` that returns the columns of a cell.
     cells : list of GridCell
     table : EvaluationTable
-        The frame has its name, its kind and its unit of costs.
+        Its name, kind and unit of costs become columns of the frame.
     source : Source
     """
     tasks = [(cell, *fixed) for cell in cells]
@@ -214,7 +214,7 @@ def run_grid(
     if not parts:
         raise CobanditError("interrupted before the first part was finished")
 
-    # joined column by column, since a small frame per part takes longer than most runs
+    # join columns, because making a small frame per part takes longer than most runs
     columns = {
         name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]
     }

@@ -1,16 +1,16 @@
-"""Radii, budgets and online methods of the paper's experiments."""
+"""Scales, budgets and online methods of the paper's experiments."""
 
 from cobandit.policies.registry import Spec, spec
 
-#: Radii and initialisation that the paper selected on its profiling data: (s_r, s_c,
-#: eta).
+#: Scales of the radii (s_r, s_c) and initialisation (eta) that the paper chose on its
+#: profiling data.
 RADII = {"reward_scale": 0.01, "cost_scale": 0.01, "eta": 0.05}
 ONLINE_RHO = (2, 4, 8, 16, 32)
 IDENTIFICATION_RHO = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def online_methods() -> list[Spec]:
-    """Return the four online methods with the paper's radii and initialisation.
+    """Return the four online methods with the paper's scales and initialisation.
 
     Examples
     --------

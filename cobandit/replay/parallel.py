@@ -1,4 +1,4 @@
-"""Many small tasks in one process, in several, or on a Dask cluster."""
+"""Runs of many small tasks in one process, in several, or on a Dask cluster."""
 
 import contextlib
 import warnings
@@ -14,9 +14,9 @@ from cobandit.errors import CobanditError
 
 
 class Parallel(TypedDict, total=False):
-    """Keyword arguments of `run` that spread the work, and change no result."""
+    """Keyword arguments of `run` that distribute tasks and do not affect results."""
 
-    workers: int  #: number of processes or threads; -1 for every core
+    workers: int  #: number of processes or threads; -1 for all cores
     backend: str  #: "loky", "threading" or "dask"
     scheduler: str | None  #: address of the Dask scheduler
     progress: bool  #: whether to show a progress bar
@@ -29,7 +29,7 @@ def spread(
     scheduler: str | None = None,
     shared: tuple[Any, ...] = (),
 ) -> Iterator[None]:
-    """Spread the joblib calls of a context; the arguments are those of `run`.
+    """Distribute the joblib calls in a context, with the arguments of `run`.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def spread(
         from dask.distributed import Client
         from distributed.comm import get_address_host_port
 
-        # a client with an invalid address ends in tracebacks
+        # check the address first, since a client would print tracebacks
         get_address_host_port(scheduler, strict=True)
         client = Client(scheduler, timeout=10, set_as_default=False)
     except ImportError:
@@ -61,15 +61,15 @@ def spread(
         ) from None
     except (OSError, ValueError) as error:
         raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
-    # shared arguments are sent once to every worker, and tasks refer to them
+    # shared arguments are sent to every worker once, and tasks refer to them
     with client, joblib.parallel_config(backend="dask", client=client, scatter=shared):
         yield
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C caused an error.
+    """Return whether Ctrl-C caused an error.
 
-    In compiled code it is the cause of a SystemError.
+    In compiled code, Ctrl-C raises a SystemError whose cause is KeyboardInterrupt.
     """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -86,21 +86,21 @@ def run(
     scheduler: str | None = None,
     progress: bool = False,
 ) -> list[Any]:
-    """Return ``[function(*shared, *task) for task in tasks]``, spread over workers.
+    """Return ``[function(*shared, *task) for task in tasks]``, computed by workers.
 
-    Ctrl-C ends the run and returns the finished results, the first ones of the list,
-    with a warning.
+    Ctrl-C ends the run with a warning. The results that are finished, at the beginning
+    of the list, are returned.
 
     Parameters
     ----------
     function : callable
-        Other processes have to be able to import it.
+        Function that other processes can import.
     tasks : sequence of tuples
         Arguments of each call.
     shared : tuple
         First arguments of all calls, which are sent to Dask's workers once.
     workers : int
-        Number of processes, or threads with ``backend="threading"``; -1 for every core.
+        Number of processes, or threads with ``backend="threading"``; -1 for all cores.
     backend : {"loky", "threading", "dask"}
     scheduler : str, optional
         Address of the Dask scheduler.

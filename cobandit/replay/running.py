@@ -1,4 +1,4 @@
-"""Runs of a policy: of its class, on the stream of the kernels, and of its kernel."""
+"""Runs of a policy on a table, by its class or by its kernel, with the same pulls."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class PlayedRun(NamedTuple):
     """The pulls of one run, in order."""
 
-    arms: NDArray[np.int64]  #: shape (T,)
-    costs: NDArray[np.float64]  #: shape (T,), charge of each pull
+    arms: NDArray[np.int64]  #: shape (T,), arms of the pulls
+    costs: NDArray[np.float64]  #: shape (T,), charges of the pulls
 
 
 class Runs(NamedTuple):
     """Results of R replications."""
 
-    pulls: NDArray[np.int64]  #: shape (R, K)
-    spent: NDArray[np.float64]  #: shape (R,)
-    returned: NDArray[np.bool_]  #: shape (R, K), returned set of identification
-    settled: NDArray[np.bool_]  #: shape (R,), whether a race settled all memberships
+    pulls: NDArray[np.int64]  #: shape (R, K), numbers of pulls
+    spent: NDArray[np.float64]  #: shape (R,), spend
+    returned: NDArray[np.bool_]  #: shape (R, K), returned sets of identification
+    settled: NDArray[np.bool_]  #: shape (R,), whether a race settled all arms
 
 
 def play(
@@ -47,24 +47,25 @@ def play(
     charge: str = "realised",
     watch: Callable[[Any, int], None] | None = None,
 ) -> PlayedRun:
-    """Play a policy until it stops, with feedback drawn from a table.
+    """Run a policy until it stops, with feedback drawn from a table.
 
-    Feedback is drawn from the evaluation split.  The pull whose cost would exceed the
-    budget is not told to the policy, as in the definition of T(B).  This is the slow
-    and readable version of the kernels: same stream, same pulls.
+    Feedback is drawn from the evaluation split. A pull whose cost would exceed the
+    budget ends the run and is not reported to the policy, as in the definition of T(B).
+    A kernel makes the same pulls from the same random stream, but faster.
 
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy, which is left in its final state.
+        A new policy. Its state changes to the state after the run.
     table : EvaluationTable
     seed, replication : int
-        Of the stream.
+        Numbers that determine the random stream.
     charge : {"realised", "declared"}
-        Charge of a pull; ``"declared"`` (the policy's known costs) is for
-        identification.
+        Charge of a pull. ``"declared"`` charges identification policies the costs that
+        they know.
     watch : callable, optional
-        Called as ``watch(policy, arm)`` before `ask` hands out a pull that counts.
+        Function that is called as ``watch(policy, arm)`` before `ask` returns a pull
+        that counts.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def play(
             " replay_identification"
         )
 
-    # the costs over the largest, in the second column, are not read
+    # the second column, costs over the largest cost, is not read here
     rows = np.column_stack([costs, costs, rewards])
     feedback = FeedbackRows(rows, offsets, once=n_instances is not None)
     return _play(policy, feedback, seed, replication, charge == "realised", watch)
@@ -117,7 +118,7 @@ def _play(
     watch: Callable[[Any, int], None] | None = None,
     order: NDArray[np.int64] | None = None,
 ) -> PlayedRun:
-    """Play a policy as `play` does, optionally in a given order of the instances."""
+    """Run a policy as `play`, optionally in a given order of the instances."""
     rows, offsets, once = feedback
     limit = _budget.add_slack(policy.budget)
     sizes = np.diff(offsets)
@@ -136,7 +137,7 @@ def _play(
             row = rows[offsets[arm] + drawn]
         return row[2:], row[0] if declared is None else declared[arm]
 
-    # the policy may exceed the budget, since such a pull is dropped here
+    # let the policy request a pull that exceeds the budget, which ends the run below
     policy.overdraw = True
     arms = []
     costs = []
@@ -168,9 +169,9 @@ def run_class(
     record: Record,
     realised: bool,
 ) -> Runs:
-    """Play replications with new policies of the same options.
+    """Run replications in Python, with new policies of the same options.
 
-    Like a kernel, it charges costs beyond the declared ones without a warning.
+    As in a kernel, costs outside the declared range are charged without a warning.
     """
     n_runs = len(replications)
     runs = Runs(
@@ -182,7 +183,7 @@ def run_class(
     for r, replication in enumerate(replications):
         options = policy.options
 
-        # a policy with its own randomness has another seed in each replication
+        # a random policy gets another seed in each replication
         if "seed" in options:
             seeds = [options["seed"], int(seed), int(replication)]
             state = np.random.SeedSequence(seeds).generate_state(1, np.uint64)
@@ -214,17 +215,18 @@ def run_class(
 def order_clusters(
     cluster: Sequence[Any], seed: int, replication: int
 ) -> NDArray[np.int64]:
-    """Put whole clusters into the random order of a replication.
+    """Return the random order of instances in a replication, by whole clusters.
 
     Parameters
     ----------
     cluster : sequence, length N
-        Cluster of each instance; instances of one cluster are next to each other.
+        Cluster of each instance. Instances of a cluster are adjacent.
     seed, replication : int
 
     Returns
     -------
     ndarray of int, shape (N,)
+        Positions of the instances, in their order.
 
     Examples
     --------
@@ -238,12 +240,12 @@ def order_clusters(
 
 
 def read_terms(policy: Any, realised: bool) -> Terms:
-    """Return the terms on which the kernel of a policy plays."""
+    """Return the terms with which the kernel of a policy runs."""
     if isinstance(policy, IdentificationPolicy):
         costs = np.array(policy.costs)
         n_init = 1
     else:
-        # with a selection among all arms, expected costs exclude none
+        # with selection="all", expected costs of zero make every arm affordable
         costs = policy.expected_costs * float(policy.selection != "all")
         n_init = policy.n_init
     by_cost = np.argsort(-costs, kind="stable")
@@ -251,9 +253,10 @@ def read_terms(policy: Any, realised: bool) -> Terms:
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:
-    """Return feedback with read-only arrays, whether writable, sent or memory-mapped.
+    """Return feedback as read-only arrays.
 
-    For every other type of array Numba would compile again, for half a minute.
+    Arrays may be writable, read-only or memory-mapped. For each type of array, Numba
+    would compile the kernel again, which takes half a minute.
     """
     rows = np.broadcast_to(feedback.rows, feedback.rows.shape)
     offsets = np.broadcast_to(feedback.offsets, feedback.offsets.shape)
@@ -269,20 +272,21 @@ def run_kernel(
     *,
     realised: bool = True,
 ) -> Runs:
-    """Play replications of a policy on rows of feedback.
+    """Run replications of a policy on rows of feedback, by its kernel if it has one.
 
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        It is not changed.  An online policy needs ``expected_costs``.
+        Policy that is run. It is not changed. An online policy needs
+        ``expected_costs``.
     feedback : FeedbackRows
     seed : int
     replications : ndarray of int, shape (R,)
-        Numbers of the streams.
+        Numbers of the replications, which determine the streams.
     record : Record, optional
-        Receives the first pulls of each replication.
+        Record that is filled with the first pulls of each replication.
     realised : bool
-        Whether identification is charged the cost of the drawn instance instead of the
+        Whether identification is charged the cost of the drawn evaluation, not the
         declared cost.
 
     Returns

@@ -1,11 +1,11 @@
-"""The algorithms, compiled: the pulls of the readable classes, a hundred times faster.
+"""Compiled kernels: the same pulls as the policy classes, about 100 times faster.
 
-A kernel plays many replications of one method at one budget; feedback comes from a
-table by arm-wise bootstrap on common random numbers.  A new method needs a formula, in
-a file of its own here, which is found, or in a module of yours.
+A kernel runs many replications of one method at one budget, on the evaluations of a
+table and with common random numbers. A kernel for a new method needs a formula. It may
+be in a new file of this folder, which is imported automatically, or in your own module.
 
-Compiled code unpacks the tuples that hold arrays before its loops: each look at a field
-counts references.
+Compiled code unpacks tuples of arrays before its loops, because each access to a field
+of a tuple updates reference counts.
 """
 
 from importlib import import_module

@@ -1,9 +1,8 @@
-"""Compiled runs are kept on disk, in a folder that is named by the content of what they are made of.
+"""On-disk cache of compiled code, in a folder named by a digest of its source files.
 
-Numba itself notices a change in the file of a function, but not in a helper or a
-constant that the function takes from another file, and would go on running the old
-code.  Nor does it notice a file that was cut short, or that two processes which start
-together give their files the same number.
+Numba's own cache has two gaps. It notices a change in the file of a function, but not
+in a helper or a constant from another file, and would run outdated code. It also does
+not notice truncated files, or that two processes gave the same number to their files.
 """
 
 import atexit
@@ -28,20 +27,20 @@ from numba.core.serialize import dumps
 from numba.extending import register_jitable
 
 with warnings.catch_warnings():
-    # tqdm, which pooch loads, asks every notebook for ipywidgets
+    # pooch imports tqdm, which warns in notebooks without ipywidgets
     warnings.simplefilter("ignore")
     import pooch
 
 config: Any = numba.config
 
 PACKAGE = Path(__file__).resolve().parents[2]
-#: Days after which a folder that nobody used is removed: it may be that of another
-#: installation.
+#: Days without use after which a cache folder is removed. Recent folders may belong to
+#: other installations.
 KEPT = 30.0
 
 
 def sources() -> list[Path]:
-    """Files that compiled code is made of: the kernels, and those whose constants they take."""
+    """Return the source files of compiled code: kernels, and modules that they use."""
     folders = PACKAGE / "policies", PACKAGE / "replay" / "kernels"
     inside = [file for folder in folders for file in sorted(folder.glob("*.py"))]
     return [
@@ -54,10 +53,11 @@ def sources() -> list[Path]:
 
 
 def make_folder() -> Path | None:
-    """Make the folder, where the user says, in their cache or next to the code; remove old ones there.
+    """Make the cache folder, remove old ones next to it, and return its path.
 
-    Where nothing of it can be written to it is a temporary one, for this process; None
-    without such a place.
+    It is in the folder of Numba's setting ``CACHE_DIR``, in the user's cache, or next
+    to the code. If none of these is writable, it is a temporary folder of this process,
+    or None if there cannot be one.
     """
     digest = sha256()
     for file in sources():
@@ -67,7 +67,7 @@ def make_folder() -> Path | None:
         Path(__file__).parent / "__pycache__",
     ):
         folder = place / f"numba-{digest.hexdigest()[:16]}"
-        with suppress(OSError):  # read only, as in a container
+        with suppress(OSError):  # read-only, as in some containers
             folder.mkdir(parents=True, exist_ok=True)
             os.utime(folder)
             break
@@ -81,7 +81,7 @@ def make_folder() -> Path | None:
 
     oldest = time.time() - KEPT * 86_400
     for found in place.glob("numba-*"):
-        with suppress(FileNotFoundError):  # another process was faster
+        with suppress(FileNotFoundError):  # another process has removed it
             if found.stat().st_mtime < oldest:
                 shutil.rmtree(found, ignore_errors=True)
 
@@ -92,10 +92,10 @@ FOLDER = make_folder()
 
 
 class SealedFiles:
-    """A file for each signature of a function, which is taken only if it is whole.
+    """Cache files of a function, one per signature, each with a checksum.
 
-    It stands for `numba.core.caching.IndexDataCacheFile`, whose index two processes may
-    write at once.
+    The class replaces `numba.core.caching.IndexDataCacheFile`, whose index two
+    processes may write at the same time.
     """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any):
@@ -113,7 +113,7 @@ class SealedFiles:
             path.unlink(missing_ok=True)
 
     def save(self, key: Any, data: Any) -> None:
-        """Write a file, all of it or nothing; a folder that cannot be written to is no error."""
+        """Write a file atomically; do nothing if the folder is not writable."""
         content = dumps((self._made_of, key, data))
         path = self._path(key)
         partial = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
@@ -125,7 +125,7 @@ class SealedFiles:
                 partial.unlink()
 
     def load(self, key: Any) -> Any:
-        """Read a file; None if there is none that is whole and of this key."""
+        """Return the data of a key, or None without a complete file for this key."""
         try:
             written = self._path(key).read_bytes()
         except OSError:
@@ -139,7 +139,7 @@ class SealedFiles:
 
 
 class SealedCache(FunctionCache):  # type: ignore[misc, unused-ignore]
-    """Numba's cache of a function, with files that are whole or are made again."""
+    """Numba's cache of a function, with `SealedFiles`."""
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)
@@ -151,10 +151,13 @@ class SealedCache(FunctionCache):  # type: ignore[misc, unused-ignore]
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Keep what is compiled inside on disk; what others compile is kept where they say."""
+    """Use this module's cache for functions that are decorated inside the context.
+
+    Other code of the process keeps Numba's cache and its folder.
+    """
     before = config.CACHE_DIR
     config.CACHE_DIR = before if FOLDER is None else str(FOLDER)
-    # both make the cache of a function when it is decorated
+    # both modules make the cache of a function when it is decorated
     makers: tuple[Any, ...] = (dispatcher, ccallback)
     for module in makers:
         module.FunctionCache = SealedCache
@@ -166,18 +169,22 @@ def kept() -> Iterator[None]:
             module.FunctionCache = FunctionCache
 
 
-#: Compiled code that nobody calls by its address, and inner code not from Python
-#: either: these ways in would take an eighth of the time to compile.  A division by
-#: zero gives what NumPy's does.
+#: Options of compiled code. Code that is not called by its address needs no wrapper for
+#: C, and inner code none for Python. Without these wrappers, compilation takes an
+#: eighth less time. Division by zero behaves as in NumPy.
 BY_NAME: Any = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 INNER: Any = {"no_cpython_wrapper": True, **BY_NAME}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile what Python calls, and keep the result on disk; what it calls in turn is ``inner``."""
+    """Compile a function that Python calls, and cache it on disk.
+
+    The functions that it calls are decorated with ``inner``.
+    """
     with kept():
         return njit(function, cache=FOLDER is not None, nogil=True, **BY_NAME)
 
 
-#: Compile what compiled code calls; called from Python, it is Python.
+#: Decorator of a function that compiled code calls. Called from Python, it runs as
+#: Python code.
 inner = register_jitable(**INNER)

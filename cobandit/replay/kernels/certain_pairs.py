@@ -1,4 +1,4 @@
-"""Certain comparisons of pairs of arms that are evaluated once, compiled."""
+"""`PairedEvidence`, compiled: certain comparisons of pairs of arms."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ from cobandit.replay.kernels._cache import inner
 
 
 class PairClaims(NamedTuple):
-    """Evidence of a run, as `PairedEvidence` has it for the readable class.
+    """Evidence of a run, as in `PairedEvidence`.
 
-    All arrays are empty if nothing has to be certain.
+    All arrays are empty if the policy has no confidence.
     """
 
     #: Shape (K, K, D): sums of differences.
     sums: np.ndarray
     #: Shape (K, K, D, S): capital per size of a bet.
     capital: np.ndarray
-    #: Shape (K, K, D): whether j is certainly above i.
+    #: Shape (K, K, D), at [i, j, d]: whether j is certainly above i.
     above: np.ndarray
-    #: Shape (K, K): whether j certainly does not dominate i.
+    #: Shape (K, K), at [i, j]: whether j certainly does not dominate i.
     spared: np.ndarray
 
 
@@ -39,7 +39,7 @@ def empty_claims(n_arms, n_objectives):
 
 @inner
 def add_claims(arms, first, last, n_instances, limit, draws, evidence):
-    """Bet on instances ``first`` to ``last``, pair by pair."""
+    """Add the bets of all pairs on instances ``first`` to ``last``."""
     rows, offsets, _, order = draws
     sums, capital, above, spared = evidence
     for i in arms:
@@ -71,7 +71,7 @@ def add_claims(arms, first, last, n_instances, limit, draws, evidence):
 
 @inner
 def find_certain(above, spared):
-    """Return the arms that are certainly dominated, and certainly on the front, (K,) each."""
+    """Return masks (K,) of certainly dominated arms and of certain front members."""
     dominated, front = np.zeros((2, len(above)), dtype=np.bool_)
     for i in range(len(above)):
         for j in range(len(above)):
@@ -83,9 +83,10 @@ def find_certain(above, spared):
 
 @inner
 def find_leaving(arms, dominated, front, spared):
-    """Return the place of a certain arm that is no longer needed, and its side.
+    """Return the position of an arm that can be removed, and whether it is accepted.
 
-    The first dominated arm comes first; the place is -1 if there is no such arm.
+    A dominated arm has priority, then a member of the front that is no longer needed.
+    The position is -1 if no arm can be removed.
     """
     for a, i in enumerate(arms):
         if dominated[i]:

@@ -1,4 +1,4 @@
-"""Evidence of a certified race: the same as `ToleranceEvidence`, compiled."""
+"""`ToleranceEvidence`, compiled: the evidence of a certified race."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -17,7 +17,10 @@ from cobandit.replay.kernels._cache import inner
 
 
 class Evidence(NamedTuple):
-    """Evidence as in `ToleranceEvidence`; all arrays are empty without certification."""
+    """Evidence of a run, as in `ToleranceEvidence`.
+
+    All arrays are empty if the race is not certified.
+    """
 
     #: Shape (K, K, D): sums of differences.
     sums: np.ndarray
@@ -25,19 +28,19 @@ class Evidence(NamedTuple):
     squares: np.ndarray
     #: Shape (K, K, D, S): weights of the sizes of a bet.
     weights: np.ndarray
-    #: Shape (K, K, D): capital on a cover.
+    #: Shape (K, K, D): capital on the cover of i by j.
     cover_capital: np.ndarray
-    #: Shape (K, K): capital on sparing an arm from another.
+    #: Shape (K, K): capital on sparing i from j.
     sparing_capital: np.ndarray
-    #: Shape (K, K, D): whether j is certainly above i less the tolerance.
+    #: Shape (K, K, D): whether j is certainly not below i by the tolerance or more.
     near: np.ndarray
-    #: Shape (K, K): whether j certainly does not dominate i by the tolerance.
+    #: Shape (K, K): whether j certainly does not dominate i by the tolerance or more.
     spared: np.ndarray
-    #: Shape (K, K): whether j may cover i by its cost.
+    #: Shape (K, K): whether j can cover i at the declared costs.
     affordable: np.ndarray
-    #: Shape (K,): capital of each arm that is not laid on anything.
+    #: Shape (K,): capital of each arm that is not yet deposited.
     purse: np.ndarray
-    #: Shape (1,): instances after which capital is laid next.
+    #: Shape (1,): number of instances at the next deposit.
     next_deposit: np.ndarray
 
 
@@ -61,14 +64,14 @@ def empty_evidence(n_arms, n_objectives, affordable):
 
 @inner
 def _find_scatter(total, squares, n):
-    """Return the sum of squared deviations of n differences, with the prior's."""
+    """Return the sum of squared deviations of n differences, plus the prior's."""
     mean = total / max(n, 1)
     return max(squares - n * (mean * mean), 0.0) + PRIOR_SCATTER
 
 
 @inner
 def _bet(weights, difference, claimed, unit):
-    """Return the growth of capital, and update the weights of the sizes."""
+    """Update the weights of the sizes, and return the growth of capital."""
     above = 0.0
     largest = LARGEST_LOSS
     if claimed > TIE - 1:
@@ -85,7 +88,7 @@ def _bet(weights, difference, claimed, unit):
 
 @inner
 def _add_pair(i, j, x, n, p, limit, evidence):
-    """Add the differences (D,) of j over i on one more instance, after n instances."""
+    """Add the differences (D,) of j minus i on the instance after the first n."""
     n_instances, tolerances = p
     left = n_instances - n
     slack = TIE * n_instances
@@ -122,7 +125,7 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Lay half of each purse on the arm that most clearly covers its owner."""
+    """Deposit half of each purse, on the clearest cover and on sparing."""
     if len(arms) < 2:
         return
 
@@ -152,7 +155,7 @@ def _deposit(arms, n, tolerances, evidence):
 
 @inner
 def add_evidence(arms, scores, n, p, limit, evidence):
-    """Add the scores (D, q, k) of some arms on the instances after the first n."""
+    """Add the scores (D, q, k) of arms on the q instances after the first n."""
     x = np.empty(len(scores))
     for q in range(scores.shape[1]):
         for a, i in enumerate(arms):
@@ -168,7 +171,7 @@ def add_evidence(arms, scores, n, p, limit, evidence):
 
 @inner
 def read_evidence(arms, evidence, calls, covered, open_):
-    """Fill the bits of the certain calls of all pairs of arms, by position."""
+    """Fill the calls of all pairs of arms, by position, as sums of bits."""
     for a, i in enumerate(arms):
         for b, j in enumerate(arms):
             near = evidence.near[i, j].all() and evidence.affordable[i, j]

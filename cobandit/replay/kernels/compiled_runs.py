@@ -15,11 +15,11 @@ from cobandit.replay.kernels.streams import keys, shared_order
 class Kernel(NamedTuple):
     """A compiled method."""
 
-    #: ``run(p, terms, feedback, seed, replications, record)`` returns the pulls (R, K)
-    #: and the spend (R,) of the replications, the returned sets (R, K), and whether a
-    #: race settled all arms (R,).
+    #: ``run(p, terms, feedback, seed, replications, record)``. It returns, for R
+    #: replications, the pulls (R, K), the spend (R,), the returned sets (R, K), and
+    #: whether a race settled all arms (R,).
     run: Callable[..., Any]
-    #: Returns p, the tuple of parameters that the run takes, of a readable policy.
+    #: Function of a policy that returns p, the parameters of the run.
     read: Callable[[Any], Any]
 
 
@@ -29,17 +29,18 @@ def register(policy: type[AskTell], run: Any, read: Callable[[Any], Any]) -> Non
     Raises
     ------
     CobanditError
-        If the class has the name of another method of this project.
+        If the class has the name of a built-in method.
     """
     check_class(policy)
     KERNELS[policy] = Kernel(run, read)
 
 
 def compile_run(replication: Callable[..., Any]) -> Any:
-    """Compile the run of ``replication(p, terms, draws, seen, returned)``.
+    """Return the compiled run of many replications of a compiled function.
 
-    One replication fills ``seen`` and ``returned`` (K,); it returns the spend, and
-    whether a race settled all arms.
+    ``replication(p, terms, draws, seen, returned)`` runs one replication. It fills
+    ``seen`` and ``returned`` (K,), and returns the spend and whether a race settled all
+    arms.
     """
 
     def run(p, terms, feedback, seed, replications, record):
@@ -65,6 +66,6 @@ def compile_run(replication: Callable[..., Any]) -> Any:
 
         return pulls, spent, returned, settled
 
-    # Compiled code is kept on disk under this name.
+    # the cache stores compiled code under this name, which must differ between kernels
     run.__qualname__ = f"{replication.__module__}.{replication.__qualname__}"
     return compiled(run)

@@ -1,4 +1,4 @@
-"""Gap elimination, compiled: phases that remove the arm with the largest gap."""
+"""`GapElimination`, compiled: each phase removes the arm with the largest gap."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from cobandit.replay.kernels.sampling import sample
 
 
 class PhaseState(NamedTuple):
-    """State of a gap elimination when it sets a target."""
+    """State of a gap elimination at the beginning of a phase."""
 
     #: Number of the phase, from 1.
     phase: int
@@ -31,15 +31,15 @@ class PhaseState(NamedTuple):
     costs: np.ndarray
     #: Sum of these costs.
     round_cost: float
-    #: Pulls of each active arm.
+    #: Number of pulls of each active arm.
     reached: int
-    #: Charges of all arms.
+    #: Spend so far.
     spent: float
 
 
 @inner
 def without(value, values):
-    """Remove a value, keeping the order of the others."""
+    """Return an array without a value; the order of the others is kept."""
     position = 0
     while values[position] != value:
         position += 1
@@ -52,7 +52,7 @@ def without(value, values):
 def _find_removed(arms, order, front, at):
     """Return the arm e_r that a phase removes, and whether it is accepted.
 
-    The search for the gap of an arm of the front ends once it cannot be the largest.
+    The search for the gap of an arm ends as soon as the gap cannot be the largest.
     """
     largest = 0.0
     for arm in arms:
@@ -68,11 +68,14 @@ def _find_removed(arms, order, front, at):
 
 @inner
 def _eliminate(p, terms, draws, seen, returned):
-    """Fill ``seen`` and ``returned`` (K,) of one replication; return the spend, and False."""
+    """Run one replication, and fill ``seen`` and ``returned``.
+
+    Returns the spend, and False, since this is no race.
+    """
     n_arms, n_objectives = seen.sums.shape
     at = empirical(n_arms, n_objectives)
     declared = terms.costs
-    # Active arms are kept in three orders: ascending, by falling first mean, by cost.
+    # active arms in three orders: by number, by first mean (falling), by cost
     arms = np.arange(n_arms)
     order = np.arange(n_arms)
     costs = declared[terms.by_cost[::-1]]
@@ -88,7 +91,7 @@ def _eliminate(p, terms, draws, seen, returned):
         state = PhaseState(phase, costs, round_cost, reached, spent)
         goal = int(p.call(state, p.numbers))
 
-        # Without new pulls the means, and so their order, are as they were.
+        # without new pulls, means and their order have not changed
         if goal > reached:
             spent, complete = sample(arms, goal, draws, terms, seen, spent)
             if not complete:
@@ -98,8 +101,8 @@ def _eliminate(p, terms, draws, seen, returned):
             order = sort_by_mean(order, seen.sums, seen.pulls, at.means)
             has_changed = True
 
-        # A dominated arm that was removed dominates no other, so that the front and its
-        # margins stay the same.
+        # a removed dominated arm was not on the front, which therefore stays the same,
+        # and so do the margins of arms below it
         if has_changed:
             front = find_front(order, at)
         arm, accepted = _find_removed(arms, order, front, at)
@@ -125,9 +128,9 @@ def _pass_numbers(formula, n_numbers):
 
 
 def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
-    """Register ``target(at, ...)`` as the target of a gap elimination.
+    """Return a decorator that registers ``target(at, ...)`` for a gap elimination.
 
-    ``at`` is its `PhaseState`, and further arguments have the names of attributes of
-    the class.
+    ``at`` is the `PhaseState`. Further arguments have the names of attributes of the
+    policy.
     """
     return register_formula(policy, _run_elimination, _pass_numbers, (STATE,), 1)

@@ -1,4 +1,4 @@
-"""Targets of the gap eliminations: pulls of each active arm in a phase."""
+"""Targets of gap eliminations, as in the policy classes."""
 
 from math import ceil, floor, inf
 
@@ -19,7 +19,7 @@ def _copsi_target(at, budget, allocation_constant, n_instances=inf):
 
 @elimination_target(policies.CoPSIAdaptive)
 def _copsi_adaptive_target(at, budget):
-    # The charges of the removed arms are gone.
+    # the budget less the amount spent on removed arms
     left = budget - (at.spent - at.reached * at.round_cost)
     # L* of the active arms, summed from the cheapest upwards
     constant = 1.0

@@ -1,10 +1,10 @@
-"""Empirical fronts and gaps of a run.
+"""Empirical fronts and gaps of a run, compiled.
 
-A dominated arm is dominated by an arm of the front with a margin at least as large, and
-every dominator comes earlier in the order of falling first coordinate.  One pass over
-that order therefore finds the front and the gaps of the dominated arms in O(k p D), for
-a front of size p.  The gap of an arm of the front is a minimum over all others, which
-is mostly attained at a neighbour in that order.
+The largest margin of an arm above a dominated arm is attained by an arm of the front.
+In the order of falling first coordinate, every dominator comes before the arms that it
+dominates. One pass in this order therefore finds the front and the gaps of dominated
+arms in O(k p D), for a front of size p. The gap of an arm of the front is a minimum
+over all other arms, and mostly attained by a neighbour in this order.
 """
 
 from typing import NamedTuple
@@ -16,17 +16,17 @@ from cobandit.replay.kernels._cache import inner
 
 
 class Empirical(NamedTuple):
-    """Means and gaps of all arms, and the front of the active ones."""
+    """Means and gaps of all arms, and the front of the active arms."""
 
-    #: Shape (K, D).
+    #: Shape (K, D): empirical means.
     means: np.ndarray
     #: Shape (K,): Delta^- of a dominated arm, and 0 on the front.
     minus: np.ndarray
     #: Shape (K,): Delta^+ of an arm of the front.
     plus: np.ndarray
-    #: Shape (K,): the arms of the front, as many as there are.
+    #: Shape (K,): the p arms of the front, in the first p entries.
     front: np.ndarray
-    #: Shape (D, K): the means of the front.
+    #: Shape (D, K): the means of the front, in the first p columns.
     of_front: np.ndarray
 
 
@@ -44,9 +44,9 @@ def empirical(n_arms, n_objectives):
 
 @inner
 def sort_by_mean(arms, sums, pulls, means):
-    """Fill the means of some arms; return these arms by falling first coordinate.
+    """Fill the means of the given arms, and return them by falling first coordinate.
 
-    Insertion is fast, since arms in the order of the last phase are nearly in order.
+    Insertion sort is fast, because the order of the previous phase is nearly right.
     """
     order = arms.copy()
     for last, arm in enumerate(arms):
@@ -63,12 +63,14 @@ def sort_by_mean(arms, sums, pulls, means):
 
 @inner
 def find_front(order, at):
-    """Fill the front of some arms and ``minus``; return the front, in the same order.
+    """Fill ``minus`` and the front of the given arms, and return the front.
 
-    The means of the front are read many times, and are therefore kept together, one
-    coordinate after the other.
+    The front is in the order of the arms. Its means are read many times, and are
+    therefore stored contiguously, coordinate by coordinate.
     """
     means, minus, _, front, of_front = at
+    # the first and the last coordinate are handled outside the inner loop, which is
+    # then empty for two objectives
     last = means.shape[1] - 1
     p = 0
     for arm in order:
@@ -92,7 +94,7 @@ def find_front(order, at):
 
 @inner
 def return_front(arms, sums, pulls, returned):
-    """Fill in the empirical front of the evaluated arms among some arms."""
+    """Mark the empirical front of those of the given arms that were evaluated."""
     at = empirical(len(pulls), sums.shape[1])
     evaluated = arms[pulls[arms] > 0]
     order = sort_by_mean(evaluated, sums, pulls, at.means)
@@ -102,10 +104,10 @@ def return_front(arms, sums, pulls, returned):
 
 @inner
 def front_gap(position, order, at, enough=0.0):
-    """Return Delta^+ of the front's arm at a position, from ``minus`` of every arm.
+    """Return Delta^+ of the arm of the front at a position, given all ``minus``.
 
-    Neighbours in the order come first, and the search ends once the gap is below
-    ``enough``.
+    Neighbours in the order are visited first. The search ends as soon as the gap is
+    below ``enough``.
     """
     means = at.means
     minus = at.minus
@@ -136,7 +138,7 @@ def front_gap(position, order, at, enough=0.0):
 
 @inner
 def find_least(largest):
-    """Return the least gap that counts as the largest, up to rounding."""
+    """Return the smallest gap that ties with the largest gap, up to rounding."""
     return largest - (GAP_ATOL + GAP_RTOL * largest)
 
 
@@ -144,10 +146,9 @@ def find_least(largest):
 def find_clearest(arms, minus, plus):
     """Return the arm with the largest gap, and whether it is on the front.
 
-    Of equal gaps a dominated arm comes first, then the first arm.
-
-    As in `cobandit.dominance.find_clearest`, the gap of an arm is ``minus`` where that is
-    positive, and ``plus`` on the front.
+    Among ties, dominated arms have priority, then the first arm. As in
+    `cobandit.dominance.find_clearest`, the gap of a dominated arm is ``minus``, which
+    is positive, and the gap of an arm of the front is ``plus``.
     """
     largest = 0.0
     for arm in arms:

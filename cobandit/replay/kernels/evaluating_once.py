@@ -1,4 +1,4 @@
-"""CoPSI that evaluates each instance once, compiled: the run of `cobandit.CoPSIOnce`."""
+"""`CoPSIOnce`, compiled."""
 
 from math import floor, inf, sqrt
 
@@ -32,7 +32,10 @@ inner(find_depth)
 
 @inner
 def _play(p, terms, draws, seen, returned):
-    """Fill ``seen`` and ``returned`` (K,) of one replication; return the spend, and False."""
+    """Run one replication, and fill ``seen`` and ``returned``.
+
+    Returns the spend, and False, since this is no race.
+    """
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
     limit = terms.limit
@@ -42,11 +45,11 @@ def _play(p, terms, draws, seen, returned):
     costs = declared[terms.by_cost[::-1]]
     spent = 0.0
     depth = 0
-    # Pairs are compared only where an arm may be removed.
+    # depth of the last comparison of pairs, which are compared only if an arm may leave
     n_compared = 0
     squares = empty_squares(n_objectives, n_arms)
     gaps = empty_gaps(n_arms)
-    # places of the arms among the k that were last compared
+    # positions of the arms among the k arms of the last comparison
     places = np.arange(n_arms)
     k = n_arms
     evidence = empty_claims(n_arms if certainty else 0, n_objectives)
@@ -65,7 +68,7 @@ def _play(p, terms, draws, seen, returned):
             claims_limit = min(claims_limit, claims / delta)
         depth = goal
         while len(arms) > 1 and depth < n_instances:
-            # place of the removed arm among the active ones
+            # position of the removed arm among the active arms
             leaves = -1
             accepted = False
             if certainty:
@@ -110,7 +113,7 @@ def _play(p, terms, draws, seen, returned):
 
 
 def _read(policy):
-    """Return the parameters of a run; the limit of claims is infinite without evidence."""
+    """Return the parameters of a run; without evidence, the limit is infinite."""
     evidence = policy.evidence
     limit = evidence.limit if evidence else inf
     delta = evidence.delta if evidence else 1.0

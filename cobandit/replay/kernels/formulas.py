@@ -1,8 +1,8 @@
-"""Formulas of a method, called by their address from one compiled run.
+"""Formulas of methods, which one compiled run calls by their address.
 
-A formula is an index of online selection or a target of an elimination; it reads
-numbers off its readable class.  All formulas of a kind share one compiled run, so that
-a new method compiles in a second.
+A formula is the index of an online method or the target of a gap elimination. Some of
+its arguments are numbers that it reads from the policy. All formulas of a kind share
+one compiled run, so that a new method compiles in a second.
 """
 
 import inspect
@@ -21,17 +21,18 @@ from cobandit.replay.kernels.compiled_runs import register
 
 
 class Formula(NamedTuple):
-    """A formula as a run calls it."""
+    """A formula and its numbers, as a run calls it."""
 
     #: The compiled formula.
     call: Any
-    #: Numbers that it reads off the class, padded to the size of `NUMBERS`.
+    #: Numbers that it reads from the policy, padded to the size of `NUMBERS`.
     numbers: tuple[float, ...]
-    #: Whether it reads sums of squares.
+    #: Whether it needs sums of squares.
     squares: bool
 
 
-#: Numbers that a formula can read: a tuple of one size, which is passed in registers.
+#: Type of the numbers of a formula. All formulas have the same size, because they share
+#: a run.
 NUMBERS = types.UniTuple(types.float64, 8)
 
 
@@ -42,12 +43,12 @@ def _by_address(
     arguments: tuple[Any, ...],
     n_numbers: int,
 ) -> Any:
-    """Compile ``pass_numbers(formula, n_numbers)``, which passes on the first numbers."""
+    """Return ``pass_numbers(formula, n_numbers)``, compiled for calls by address."""
     with kept():
         signature = types.float64(*arguments, NUMBERS)
         function = pass_numbers(formula, n_numbers)
-        # Compiled code is kept on disk under this name.  With one name for all formulas
-        # processes would mistake one for another.
+        # The cache stores compiled code under this name. If all formulas had one name,
+        # a process would load the code of another formula.
         function.__qualname__ = f"{formula.__module__}.{formula.__qualname__}"
         return cfunc(
             signature,
@@ -64,23 +65,23 @@ def register_formula(
     n_known: int,
     squares: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a formula the kernel of a class.
+    """Return a decorator that registers a formula as the kernel of a class.
 
     Parameters
     ----------
     policy : type
     run : compiled function
-        As `compile_run` returns it.
+        Result of `compile_run`.
     pass_numbers : callable
-        ``pass_numbers(formula, n)`` takes what the run passes, and calls the formula
-        with it and with the first n numbers.
+        ``pass_numbers(formula, n)`` returns a function of the run's arguments and all
+        numbers, which calls the formula with these arguments and the first n numbers.
     arguments : tuple of Numba types
-        What the run passes besides the numbers.
+        Types of the arguments that the run passes, without the numbers.
     n_known : int
-        Arguments of the formula that come from the run.  The others have the names of
-        attributes of the class.
+        Number of arguments of the formula that the run passes. The others have the
+        names of attributes of the policy.
     squares : bool
-        Whether the run adds up squares, too.
+        Whether the run must also compute sums of squares.
     """
 
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Sequential halving by gaps, EGE-SH, compiled."""
+"""`EGESHOnce`, compiled: sequential halving by gaps."""
 
 from math import floor
 
@@ -21,7 +21,10 @@ from cobandit.replay.kernels.sampling import sample
 
 @inner
 def _halve(p, terms, draws, seen, returned):
-    """Fill ``seen`` and ``returned`` (K,) of one replication; return the spend, and False."""
+    """Run one replication, and fill ``seen`` and ``returned``.
+
+    Returns the spend, and False, since this is no race.
+    """
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape
 

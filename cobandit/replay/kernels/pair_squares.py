@@ -1,6 +1,6 @@
 """Sums of squared differences of pairs of arms, compiled.
 
-Pairs are kept once, a < b: the statistic of the other direction has the other sign.
+Only pairs a < b are stored. The pair (b, a) has the same sums.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from cobandit.replay.kernels._cache import inner
 def empty_squares(n_objectives, n_arms):
     """Return sums (D, K, K) that are zero for pairs a < b.
 
-    The other half is never touched, so that it takes no memory.
+    The other half is never written, so that the system does not allocate its memory.
     """
     squares = np.empty((n_objectives, n_arms, n_arms))
     for d in range(n_objectives):
@@ -23,7 +23,7 @@ def empty_squares(n_objectives, n_arms):
 
 @inner
 def read_scores(arms, first, last, draws, n_objectives):
-    """Return the scores of some arms on instances ``first`` to ``last``, (D, q, k)."""
+    """Return the scores of arms on instances ``first`` to ``last``, (D, q, k)."""
     rows, offsets, _, order = draws
     scores = np.empty((n_objectives, last - first, len(arms)))
     for q in range(first, last):
@@ -36,7 +36,7 @@ def read_scores(arms, first, last, draws, n_objectives):
 
 @inner
 def sum_shared(arms, draws, pulls, n_objectives):
-    """Return the sums (K, D) of some arms over their shared instances, and their number."""
+    """Return the sums (K, D) of arms over shared instances, and their number."""
     rows, offsets, _, order = draws
     sums = np.zeros((len(pulls), n_objectives))
     shared = pulls[arms].min()
@@ -49,10 +49,11 @@ def sum_shared(arms, draws, pulls, n_objectives):
 
 @inner
 def add_squares(a, places, scores, squares):
-    """Add squared differences of scores, of the arm at place a and the arms after it.
+    """Add the squared differences of the arm at position a and the arms after it.
 
-    Where arms were removed, the sums of the arms at ``places`` move together.  That
-    happens row by row from the first on, so that each row is read from memory once.
+    ``places`` are the positions of the arms at the last call. If arms were removed
+    since, the sums are first moved to the new positions. Rows are moved in ascending
+    order of a, so that no sum is overwritten before it is read.
     """
     k = len(places)
     for d in range(len(squares)):

@@ -1,4 +1,4 @@
-"""Gaps from paired statistics, as `cobandit.CoPSIOnce` has them, compiled."""
+"""Gaps from paired statistics, as in `cobandit.CoPSIOnce`, compiled."""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -12,29 +12,29 @@ from cobandit.replay.kernels.pair_squares import add_squares
 
 
 class Gaps(NamedTuple):
-    """Gaps of the k arms that were last compared, by their places there.
+    """Gaps of the k arms of the last comparison, by position in it.
 
-    They are kept while arms are removed: only gaps that the removed arm had decided are
-    found again.
+    The gaps are updated when an arm is removed. Only gaps that this arm determined are
+    computed again.
     """
 
-    #: Shape (K, K), for i < j < k: the least of the D statistics of j over i.
+    #: Shape (K, K), for i < j < k: smallest of the D statistics of j over i.
     low: np.ndarray
-    #: Shape (K, K), for i < j < k: the largest of them.
+    #: Shape (K, K), for i < j < k: largest of the D statistics of j over i.
     high: np.ndarray
     #: Shape (K,): Delta^-.
     minus: np.ndarray
-    #: Shape (K,): the arm whose margin Delta^- is.
+    #: Shape (K,): the arm that attains the maximum in Delta^-.
     above: np.ndarray
-    #: Shape (K,): Delta^+ of the front.
+    #: Shape (K,): Delta^+ of arms on the front.
     plus: np.ndarray
-    #: Shape (K,): the arm whose term Delta^+ is.
+    #: Shape (K,): the arm that attains the minimum in Delta^+.
     nearest: np.ndarray
 
 
 @inner
 def empty_gaps(n_arms):
-    """Return gaps that are not filled yet."""
+    """Return arrays for gaps, not filled yet."""
     return Gaps(
         np.empty((n_arms, n_arms)),
         np.empty((n_arms, n_arms)),
@@ -47,7 +47,7 @@ def empty_gaps(n_arms):
 
 @inner
 def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
-    """Add the last scores, and fill the statistics of all pairs of arms and the gaps."""
+    """Add new scores, and fill the statistics of all pairs of arms, and the gaps."""
     per_scatter = (1 - n / n_instances) / (n * n)
     k = len(arms)
 
@@ -74,7 +74,7 @@ def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
 
-        # The statistics of a over b are those of b over a with the other sign.
+        # the statistics of a over b are the negated statistics of b over a
         minus = gaps.minus[a + 1 : k]
         above = gaps.above[a + 1 : k]
         for b in range(len(high)):
@@ -91,7 +91,7 @@ def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
 
 @inner
 def _find_weakest(a, b, gaps):
-    """Return m(a, b), the least of the statistics of b over a."""
+    """Return m(a, b), the smallest statistic of b over a."""
     return gaps.low[a, b] if a < b else -gaps.high[b, a]
 
 
@@ -101,7 +101,7 @@ def _find_minus(a, k, gaps):
     largest = -inf
     above = 0
     for b in range(k):
-        # A removed arm has an infinite Delta^-.
+        # Delta^- of a removed arm is infinite
         if b != a and gaps.minus[b] < inf and _find_weakest(a, b, gaps) > largest:
             largest = _find_weakest(a, b, gaps)
             above = b
@@ -111,7 +111,7 @@ def _find_minus(a, k, gaps):
 
 @inner
 def _find_term(a, b, gaps):
-    """Return M(a, b), or M(b, a)^+ + (Delta_b^-)^+ where that is less."""
+    """Return the smaller of M(a, b) and M(b, a)^+ + (Delta_b^-)^+."""
     needed = max(-_find_weakest(b, a, gaps), 0.0) + max(gaps.minus[b], 0.0)
     return min(-_find_weakest(a, b, gaps), needed)
 
@@ -135,14 +135,14 @@ def _find_plus(a, k, gaps):
 def remove_gaps(gone, k, places, gaps):
     """Update the gaps of the arms at ``places`` after one of the k arms is removed.
 
-    A removal takes O(k) times the few gaps that the arm decided, where all gaps take
+    The time is O(k) per gap that the arm determined. Computing all gaps would take
     O(k^2).
     """
     minus = gaps.minus
     minus[gone] = inf
     freed = places[gaps.above[places] == gone]
 
-    # Only a dominated arm's Delta^- enters the gaps of others.
+    # only a positive Delta^-, that of a dominated arm, enters the gaps of other arms
     dominated = freed[minus[freed] > 0.0]
     for j in freed:
         _find_minus(j, k, gaps)
@@ -152,7 +152,7 @@ def remove_gaps(gone, k, places, gaps):
 
     for j in dominated:
         _find_plus(j, k, gaps)
-        # Its Delta^- has fallen, so that its term in other gaps may have, too.
+        # its Delta^- has decreased, so that its term in other gaps may have decreased
         for a in places:
             if a != j and minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
                 gaps.plus[a] = _find_term(a, j, gaps)

@@ -1,4 +1,4 @@
-"""Calls of a race, compiled: comparisons of pairs of arms that are certain at a look."""
+"""Calls of a race, compiled: the certain comparisons of pairs of arms at a look."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -29,22 +29,22 @@ class Costs(NamedTuple):
 
     #: Whether costs are compared.
     compared: bool
-    #: Shape (k,).
+    #: Shape (k,): mean costs.
     means: np.ndarray
     #: Shape (k,): sums of squared deviations.
     scatter: np.ndarray
     #: Shape (K, K): sums of squared differences of the pairs a < b.
     squares: np.ndarray
     n: int
-    #: Share of a cost by which another may differ.
+    #: Tolerance of a cost as a share of the other cost.
     share: float
-    #: Amount by which another cost may differ besides.
+    #: Tolerance of a cost as an amount.
     amount: float
 
 
 @inner
 def _compare_costs(costs, a, b, scale):
-    """Compare the cost of the arm at b with that of the arm at a, as `compare_costs`."""
+    """Return `compare_costs` for the arms at positions a and b."""
     difference = costs.means[b] - costs.means[a]
     squares = costs.squares[a, b] if a < b else costs.squares[b, a]
     return compare_costs(
@@ -62,9 +62,10 @@ def _compare_costs(costs, a, b, scale):
 
 @inner
 def judge(sign, differences, halves, tolerances, start):
-    """Return the call of a pair, by how far the second is above (sign 1) or below.
+    """Return the call of a pair, from the differences and half-widths per objective.
 
-    ``start`` holds the bounds of their costs (`_bound_cost`).
+    With sign 1, the second arm is judged against the first; with sign -1, the first
+    against the second. ``start`` holds the bounds of the cost (see `_bound_cost`).
     """
     low, low_with, low_less, high, high_with, high_less = start
     for d in range(len(differences)):
@@ -84,16 +85,17 @@ def judge(sign, differences, halves, tolerances, start):
     )
 
 
-#: Bounds that `judge` starts from where no cost is compared.
+#: Bounds of the cost for `judge` if costs are not compared.
 NO_COST = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
 
 
 @inner
 def _bound_cost(costs, a, b, scale, wide, least):
-    """Return bounds of how far the arm at b is above that at a in cost.
+    """Return the bounds of the cost with which `judge` starts, for b against a.
 
-    They are the least, the least with the tolerance, and the most; first the smallest
-    and then the largest over the quantities that were compared, here the cost alone.
+    There are three bounds: the lower end of the difference, its lower end with the
+    tolerance, and its upper end. `judge` needs the smallest and the largest of each
+    over the compared quantities. With the cost alone, these are equal.
     """
     if not costs.compared:
         return NO_COST
@@ -108,7 +110,7 @@ def _bound_cost(costs, a, b, scale, wide, least):
 
 @inner
 def _compare(means, n, scale, squares, a, b, differences, errors):
-    """Fill how far the second of a pair is above the first, with standard errors."""
+    """Fill the differences of arm b minus arm a, and their standard errors."""
     for d in range(len(differences)):
         difference = means[b, d] - means[a, d]
         scatter = squares[d, a, b] - n * (difference * difference)
@@ -118,9 +120,10 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 
 @inner
 def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
-    """Return whether the arm at b is far above that at a, and whether it is a rival.
+    """Return whether arm b is above arm a by two errors everywhere, or is its rival.
 
-    Counts each quantity in which it is in reach, the cost last.
+    In ``n_reached``, the quantities in which b is in reach are counted; the last one is
+    the cost.
     """
     above = True
     near = True
@@ -147,13 +150,13 @@ def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)
 
 @inner
 def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
-    """Return the number m of near ties that a look allows for."""
+    """Return m, the number of near ties for which a look is corrected."""
     k, n_objectives = means.shape
     differences, errors = np.empty((2, n_objectives))
 
     candidates = np.ones(k, dtype=np.bool_)
     n_rivals = outdone.copy()
-    # the last column is of the cost
+    # one column per objective, and the last one for the cost
     n_reached = np.zeros((k, n_objectives + 1), dtype=np.int64)
     for a in range(k):
         n_reached[a] += outdone[a]
@@ -181,7 +184,7 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
 @inner
 def count_outdone(means, n, p, squares, costs, calls, left):
-    """Return the rivals of each arm that it certainly covers and that were just removed."""
+    """Return, per arm, the number of just removed rivals that it certainly covers."""
     n_instances, tolerances, _, _, _, _ = p
     scale = sqrt((1 - n / n_instances) / (n * n))
     differences, errors = np.empty((2, means.shape[1]))
@@ -219,7 +222,7 @@ def call_pairs(means, n, p, squares, costs, outdone, calls):
 
     differences, halves = np.empty((2, n_objectives))
 
-    # After the last look there is nothing to wait for.
+    # after the last look, no arm waits for another
     asked = DOMINATED + COVERED + OPEN * (n < n_instances)
     for a in range(k):
         calls[a, a] = 0

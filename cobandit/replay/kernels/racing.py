@@ -1,4 +1,4 @@
-"""The race, compiled: the same run as `cobandit.ParetoRace`."""
+"""`ParetoRace`, compiled."""
 
 from math import floor
 
@@ -38,9 +38,10 @@ inner(next_certified_look)
 
 @inner
 def _leave(a, bit, arms, calls, stays, covers, n_covers):
-    """Remove the arm at a position if the call has the bit for an arm that stays.
+    """Remove the arm at position a if a remaining arm dominates or covers it.
 
-    An arm that is only covered stays if it is the last cover of another.
+    ``bit`` is the call to look for. A covered arm is not removed if it is the only
+    cover of a removed arm.
     """
     above = stays & (calls[a, : len(arms)] & bit > 0)
     if not above.any():
@@ -64,10 +65,9 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 
 @inner
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
-    """Remove and return arms as `Standing` does.
+    """Update the standing as `Standing.conclude`, and return the active positions.
 
-    Returns the arms that are still active, by position.  ``n_covers`` (K,) counts the
-    covers of each arm in ``covers`` (K, K).
+    ``n_covers`` (K,) has the number of covers of each arm in ``covers`` (K, K).
     """
     stays = np.ones(len(arms), dtype=np.bool_)
     active = np.zeros(len(arms), dtype=np.bool_)
@@ -88,7 +88,10 @@ def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
 
 @inner
 def _end(arms, means, costs, returned):
-    """Fill in the front of some arms in the standard order; costs (k,) are relative."""
+    """Mark the front of the given arms in the standard order.
+
+    Costs (k,) are relative to the largest cost, or empty if they are not compared.
+    """
     none = np.zeros(means.shape[1])
     for a, i in enumerate(arms):
         dominated = False
@@ -106,7 +109,7 @@ def _end(arms, means, costs, returned):
 
 @inner
 def _read_costs(arms, first, last, draws, terms, declared):
-    """Return the costs of some arms on instances ``first`` to ``last``, (1, q, k)."""
+    """Return the costs of arms on instances ``first`` to ``last``, (1, q, k)."""
     rows, offsets, _, order = draws
     costs = np.empty((1, last - first, len(arms)))
     for q in range(first, last):
@@ -120,7 +123,7 @@ def _read_costs(arms, first, last, draws, terms, declared):
 
 @inner
 def _play(p, terms, draws, seen, returned):
-    """Fill ``seen`` and ``returned`` (K,) of one replication.
+    """Run one replication, and fill ``seen`` and ``returned`` (K,).
 
     Returns the spend, and whether all arms are settled.
     """
@@ -131,9 +134,9 @@ def _play(p, terms, draws, seen, returned):
     arms = np.arange(n_arms)
     spent = 0.0
     depth = 0
-    # places of the arms among those whose squares were last added
+    # positions of the arms at the last call of `add_squares`
     places = np.arange(n_arms)
-    # the last are of the cost
+    # one block per objective, and the last one for the cost
     squares = empty_squares(n_objectives + compared, n_arms)
     cost_sums, cost_squares = np.zeros((2, n_arms))
     covers = np.zeros((n_arms, n_arms), dtype=np.bool_)
@@ -184,10 +187,10 @@ def _play(p, terms, draws, seen, returned):
         strength = means.sum(axis=1)
         if certified and depth < n_instances:
             read_evidence(arms, evidence, calls, COVERED, OPEN)
-            # Evidence calls no arm dominated.
+            # evidence calls no arm dominated, so that strengths do not matter
             strength[:] = 0.0
         else:
-            # At the end half-widths are zero, whatever the squares.
+            # at the last look, half-widths are zero, and missing squares do not matter
             scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
             costs = Costs(
                 compared, mean_costs, scatter, squares[-1], depth, share, amount
@@ -221,7 +224,10 @@ def _play(p, terms, draws, seen, returned):
 
 
 def _read(policy):
-    """Return the parameters of a run; the limit is one of capital, or 0 without evidence."""
+    """Return the parameters of a run.
+
+    The limit of capital is 0 if the race is not certified.
+    """
     evidence = 0.0, np.empty((0, 0), dtype=np.bool_)
     if policy.evidence:
         evidence = policy.evidence.limit, policy.evidence.affordable

@@ -1,4 +1,4 @@
-"""What a compiled run reads and writes: feedback, terms, draws, tallies and records."""
+"""Inputs and outputs of compiled runs: feedback, terms, draws, tallies and records."""
 
 from typing import NamedTuple
 
@@ -6,34 +6,34 @@ import numpy as np
 
 
 class FeedbackRows(NamedTuple):
-    """Evaluations that pulls are drawn from, arm after arm."""
+    """Evaluations from which pulls are drawn, sorted by arm."""
 
-    #: Shape (N, D + 2): the cost, the cost over the largest, and the D objectives.
+    #: Shape (N, D + 2): the cost, the cost over the largest cost, and D objectives.
     rows: np.ndarray
     #: Shape (K + 1,): the rows of arm i are ``offsets[i]`` to ``offsets[i + 1]``.
     offsets: np.ndarray
-    #: Whether row n of each arm is on the same instance and is drawn at most once, in
-    #: an order that the arms share; else pulls are a bootstrap.
+    #: Whether each row is drawn at most once. Row n of each arm is then on the same
+    #: instance, and arms share the order of instances. If False, pulls are a bootstrap.
     once: bool = False
 
 
 class Terms(NamedTuple):
-    """Terms of a run: its budget, and what pulls are expected to cost."""
+    """Terms of a run: its budget, and the costs of pulls."""
 
-    #: The budget with its slack.
+    #: The budget, with slack for rounding.
     limit: float
-    #: Shape (K,): expected costs online, declared costs in identification.
+    #: Shape (K,): expected costs of an online method, declared costs in identification.
     costs: np.ndarray
     #: Shape (K,): the arms, most expensive first.
     by_cost: np.ndarray
-    #: Whether identification is charged the cost of the row instead of the declared one.
+    #: Whether identification is charged the cost of the row, not the declared cost.
     realised: bool
-    #: Pulls of each arm before an index decides.
+    #: Number of pulls of each arm before an index decides.
     n_init: int
 
 
 class Draws(NamedTuple):
-    """Sources of the pulls of one replication."""
+    """Sources of the feedback of one replication."""
 
     #: Shape (N, D + 2), as in `FeedbackRows`.
     rows: np.ndarray
@@ -48,7 +48,7 @@ class Draws(NamedTuple):
 class Tally(NamedTuple):
     """Pulls and rewards of one replication so far."""
 
-    #: Shape (K,).
+    #: Shape (K,): numbers of pulls.
     pulls: np.ndarray
     #: Shape (K, D): sums of rewards.
     sums: np.ndarray
@@ -59,15 +59,15 @@ class Tally(NamedTuple):
 
 
 class Record(NamedTuple):
-    """First L pulls of R replications.
+    """Arms and charges of the first L pulls of R replications.
 
-    After the last pull of an online run comes the one that crosses the budget, which is
-    not charged, or -1.
+    The entry after the last pull of an online run is the arm of the pull that would
+    cross the budget, which is not charged. It is -1 if there is no such pull.
     """
 
-    #: Shape (R, L).
+    #: Shape (R, L): arms of the pulls.
     arms: np.ndarray
-    #: Shape (R, L).
+    #: Shape (R, L): charges of the pulls.
     charges: np.ndarray
 
 

@@ -1,23 +1,23 @@
-"""Pulls of one replication: rows are drawn and added until a goal or the budget is met."""
+"""Pulls of one replication, compiled: rows are drawn and added to the sums."""
 
 import numpy as np
 
 from cobandit.replay.kernels._cache import inner
 from cobandit.replay.kernels.streams import draw
 
-#: Rows that are named before they are added up.
+#: Number of rows that are drawn before they are added.
 BLOCK = 128
-#: Share of its limit up to which a budget is not checked before every pull: the rest is
-#: more than rounding adds to any sum of charges.
+#: If the spend stays below this share of the limit, the budget is not checked before
+#: every pull. The remaining share exceeds all rounding errors of sums of charges.
 CERTAIN = 1.0 - 1e-9
 
 
 @inner
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
-    """Pull arms up to ``goal`` times, all of which the budget holds; return the spend.
+    """Pull arms up to ``goal`` times without checking the budget, and return the spend.
 
-    A block of rows is named and then added, two objectives at a time.  The first loop
-    is vectorised, and in the second the sums do not wait for each other.
+    A block of rows is drawn and then added, two objectives at a time. The first loop
+    can be vectorised, and the two sums in the second loop can be computed in parallel.
     """
     rows, offsets, starts, order = draws
     pulls = seen.pulls
@@ -43,6 +43,8 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
                 charge = expected if d == 0 else 0.0
                 one = sums[arm, d]
                 other = sums[arm, e]
+                # if the number of objectives is odd, the last one is summed twice,
+                # with the same result
                 for q in range(m):
                     one += rows[named[q], d + 2]
                     other += rows[named[q], e + 2]
@@ -57,7 +59,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
 
 @inner
 def sample(chosen, goal, draws, terms, seen, spent):
-    """Pull arms up to ``goal`` times, one after the other, while the budget holds.
+    """Pull arms up to ``goal`` times, one after another, until the budget ends.
 
     Returns the spend, and whether all pulls were made.
     """

@@ -1,9 +1,9 @@
-"""Online selection, compiled: round-robin, then the largest index among affordable arms.
+"""`OnlinePolicy`, compiled: round-robin, then the largest index of affordable arms.
 
-The radius depends on T_B and not on t, so that a pull changes only the index of the
-pulled arm, and a tournament tree keeps the winner.  Expected costs are fixed and the
-remaining budget only shrinks, so that an arm that cannot be afforded stays out: the
-most expensive affordable arm is the next to leave.
+The radius depends on T_B and not on the round t, so that a pull changes only the index
+of the pulled arm. A tournament tree keeps the arm of the largest index. Expected costs
+are fixed and the remaining budget only decreases. An unaffordable arm therefore remains
+unaffordable, and arms become unaffordable in the order of falling costs.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ from cobandit.replay.kernels.streams import draw
 
 @inner
 def _tournament(n_arms):
-    """Return the ``values`` and the ``winners`` of an empty tournament, (2 size,) each.
+    """Return ``values`` and ``winners`` of an empty tournament, shape (2 size,) each.
 
-    Leaf i is arm i, at node size + i, for a power of two as the size.  An inner node is
-    the better of its two children, the left (lower) arm on ties, and node 1 is the best
-    of all.  Arms that do not play have the value -inf.
+    The size is a power of two. Arm i is the leaf at node size + i. An inner node holds
+    the better of its two children; on ties, this is the left one, with the lower arm.
+    Node 1 holds the best arm. Arms that do not take part have the value -inf.
     """
     size = 1
     while size < n_arms:
@@ -44,9 +44,10 @@ def _play_all(values, winners):
 
 @inner
 def _play_again(values, winners, arm, value):
-    """Give an arm a new value, play its matches again, and return the best of all."""
+    """Change the value of an arm, update the nodes above it; return the best arm."""
     node = (len(values) >> 1) + arm
     values[node] = value
+    # node ^ 1 is the sibling of a node, and node >> 1 its parent
     while node > 1:
         other = node ^ 1
         rival = values[other]
@@ -61,7 +62,10 @@ def _play_again(values, winners, arm, value):
 
 @inner
 def _select(p, terms, draws, seen, returned):
-    """Fill pulls and record of one replication; return the spend, and False."""
+    """Run one replication, and fill the pulls and the record.
+
+    Returns the spend, and False, since this is no race.
+    """
     rows, offsets, starts, _ = draws
     limit = terms.limit
     expected = terms.costs
@@ -74,7 +78,7 @@ def _select(p, terms, draws, seen, returned):
     leaves = values[len(values) // 2 :]
     affordable = np.ones(n_arms, dtype=np.bool_)
 
-    # The row of an arm's next pull is named long before it is read.
+    # the row of the next pull of each arm, drawn long before it is read from memory
     next_rows = np.empty(n_arms, dtype=np.int64)
     for i in range(n_arms):
         next_rows[i] = offsets[i] + draw(starts[i], 0, offsets[i + 1] - offsets[i])
@@ -98,7 +102,7 @@ def _select(p, terms, draws, seen, returned):
                 arms[t] = -1
             return spent, False
 
-        # The round-robin comes first; then the index decides.
+        # round-robin first, then the index decides
         if turn < n_turns:
             arm = turn % n_arms
             turn += 1
@@ -119,7 +123,7 @@ def _select(p, terms, draws, seen, returned):
         if t < len(arms):
             arms[t] = arm
             charges[t] = cost
-        # The pull that crosses the budget is not counted: T(B).
+        # by the definition of T(B), the pull that crosses the budget does not count
         if spent + cost > limit:
             return spent, False
 
@@ -139,8 +143,9 @@ def _select(p, terms, draws, seen, returned):
 
 
 _run_selection = compile_run(_select)
-#: Pulls of an arm, the arm, and the sums and squares of all arms.  A row of them would
-#: be a new array, whose references are counted at every pull: a fifth of its time.
+#: Types of an arm's pulls, of its number, and of the sums and squares of all arms. To
+#: pass only the row of this arm would make a new array at every pull, whose reference
+#: counts take a fifth of the time.
 ARGUMENTS = types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1]
 
 
@@ -152,11 +157,12 @@ def _pass_numbers(formula, n_numbers):
 
 
 def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any], Any]:
-    """Register ``index(n, sums, squares, ...)`` as the index of an arm.
+    """Return a decorator that registers ``index(n, sums, squares, ...)`` of an arm.
 
-    n are its pulls, and ``sums`` (D + 1,) adds up the cost over the largest, then the
-    rewards.  ``squares`` are the sums of their squares, or empty if the formula does not
-    ask for them.  Further arguments have the names of attributes of the class.
+    n is the number of its pulls. ``sums`` (D + 1,) has the sum of its costs over the
+    largest cost, then the sums of its rewards. ``squares`` has the sums of squares, and
+    is empty unless they are requested. Further arguments have the names of attributes
+    of the policy.
     """
     return register_formula(
         policy, _run_selection, _pass_numbers, ARGUMENTS, 3, squares

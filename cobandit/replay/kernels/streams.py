@@ -1,8 +1,8 @@
-"""Random streams that name the pulls: the same for every method and budget.
+"""Random streams of instances, the same for every method and budget.
 
-SplitMix64 (Steele, Lea and Flood, 2014) is a 64-bit mix of a counter.  Every operand is
-cast to uint64, since Numba turns a mix of signed and unsigned integers into floating
-point.
+SplitMix64 (Steele, Lea and Flood, 2014) is a 64-bit mix of a counter. All operands are
+cast to uint64, because Numba converts operations on signed and unsigned integers to
+floating point.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ S30 = np.uint64(30)
 S27 = np.uint64(27)
 S31 = np.uint64(31)
 S32 = np.uint64(32)
-#: In the place of an arm's number where no arm is meant: no arm has that number.
+#: Number that replaces the number of an arm in streams of all arms. No arm has it.
 NOBODY = np.uint64(2**64 - 1)
 
 
@@ -46,8 +46,8 @@ def keys(seed, replication, n_arms):
 
 @inner
 def draw(start, s, n):
-    """Return the instance, 0 <= . < n, of the s-th evaluation of a stream."""
-    # the upper half of the mix, scaled to n
+    """Return the instance, from 0 to n - 1, of the s-th evaluation of a stream."""
+    # the upper 32 bits of the mix, scaled to n without a division
     high = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN) >> S32
     return np.int64((high * np.uint64(n)) >> S32)
 
@@ -60,11 +60,11 @@ def shared_order(seed, replication, n):
     for s in range(n):
         names[s] = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN)
 
-    # The mix is one to one, so that no two names are the same.
+    # the mix is one-to-one, so that no two numbers are equal
     return np.argsort(names)
 
 
 @compiled
 def instance(seed, replication, arm, s, n):
-    """Return the instance, 0 <= . < n, of the s-th evaluation (from 0) of an arm."""
+    """Return the instance, from 0 to n - 1, of evaluation s >= 0 of an arm."""
     return draw(key(seed, replication, arm), s, n)

@@ -1,4 +1,4 @@
-"""Uniform identification: rounds of one pull of each arm, compiled."""
+"""`UniformIdentification`, compiled: rounds of one pull of each arm."""
 
 from math import floor
 
@@ -13,7 +13,10 @@ from cobandit.replay.kernels.sampling import CERTAIN, sample, sample_affordable
 
 @inner
 def _rounds(p, terms, draws, seen, returned):
-    """Fill ``seen`` and ``returned`` (K,) of one replication; return the spend, and False."""
+    """Run one replication, and fill ``seen`` and ``returned``.
+
+    Returns the spend, and False, since this is no race.
+    """
     limit = terms.limit
     declared = terms.costs
     n_arms = len(declared)
@@ -26,12 +29,12 @@ def _rounds(p, terms, draws, seen, returned):
     whole = True
     most = len(draws.order) or np.iinfo(np.int64).max
 
-    # Rounds that the budget certainly holds are made at once.
+    # make all rounds that surely fit into the budget at once
     if not terms.realised and len(seen.arms) == 0:
         n_rounds = min(most, max(0, floor(limit * CERTAIN / round_cost) - 1))
         sample_affordable(arms, n_rounds, draws, terms, seen, spent)
         for _ in range(n_rounds):
-            # The last digits depend on the order of the sum, which is that of pulls.
+            # add charges in the order of pulls, so that rounding agrees with the class
             for cost in declared:
                 spent += cost
 
